@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models, graphs, functions, nodes and the values they declare.
+
+Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone surrogates
+(`surrogateescape`), so every byte string has exactly one `str`. A field is None where the text is
+silent: what is stored then is the file's habit (`Model.explicit`).
+
+`at` is the character offset of a statement in the text it was read from, -1 if it was not read
+from one; it takes no part in comparisons. Finer places are found from it: `syntax.locate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.types import Type
+
+if TYPE_CHECKING:
+    from onnxtext.ast.values import Attribute, SparseTensor, TensorData
+
+
+@dataclass(slots=True)
+class ValueInfo:
+    """A value's declaration (`ValueInfoProto`), or an initializer (`TensorProto`).
+
+    `float[N] x` in an input, output or value list; `float[2] w = {1, 2}` in a value list is an
+    initializer only, in an input list it is an input and an initializer (IR spec, Graphs).
+
+    Attributes:
+        name: the value's name.
+        type: None if none is stored.
+        data: the initializer's elements; None for a declaration alone.
+        decorators: what stands before it.
+        at: offset in the text.
+    """
+
+    name: str
+    type: Type | None = None
+    data: TensorData | SparseTensor | None = None
+    decorators: tuple[Decorator, ...] = ()
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@dataclass(slots=True)
+class Node:
+    """An operator call (`NodeProto`): `[name] outputs = domain.Op:overload <attributes> (inputs)`.
+
+    Attributes:
+        op_type: the operator or function called.
+        inputs: names of the values used; "" for an omitted optional one.
+        outputs: names of the values defined; "" for an omitted one.
+        output_types: types of the outputs that become `value_info` entries; () if there are none,
+            else one entry an output.
+        attributes: in order.
+        name: the node's label; None if not stored.
+        domain: None where the text is silent, "" for a domain stored empty (`.Add`).
+        overload: None where the text is silent.
+        decorators: what stands before it.
+        at: offset in the text.
+    """
+
+    op_type: str
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    attributes: tuple[Attribute, ...] = ()
+    name: str | None = None
+    domain: str | None = None
+    overload: str | None = None
+    output_types: tuple[Type | None, ...] = ()
+    decorators: tuple[Decorator, ...] = ()
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@dataclass(slots=True)
+class Graph:
+    """A graph (`GraphProto`): the main one, or one in an attribute.
+
+    Attributes:
+        name: the graph's name.
+        inputs: None if the text has no input list (`g => () {}`); the same model as an empty one.
+        outputs: the outputs.
+        values: the `<…>` list: value infos and initializers, mixed.
+        nodes: in order.
+        decorators: what stands before it.
+        at: offset in the text.
+    """
+
+    name: str
+    inputs: list[ValueInfo] = field(default_factory=list)
+    outputs: list[ValueInfo] = field(default_factory=list)
+    values: list[ValueInfo] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    decorators: tuple[Decorator, ...] = ()
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@dataclass(slots=True)
+class OpsetImport:
+    """An operator set (`OperatorSetIdProto`): `"ai.onnx.ml": 5`, or `21` with no domain stored."""
+
+    domain: str | None
+    version: int
+
+
+@dataclass(slots=True)
+class Function:
+    """A model-local function (`FunctionProto`).
+
+    Attributes:
+        name: the function's name.
+        inputs: names and optional types; a type becomes a `value_info` entry.
+        outputs: likewise.
+        attributes: parameters: a bare name, or an `Attribute` for one with a type or default.
+        values: the `<…>` list of value infos.
+        nodes: the body.
+        domain: None where not stored.
+        overload: None where not stored.
+        doc_string: None where not stored.
+        opset_imports: in order.
+        decorators: what stands before it.
+        at: offset in the text.
+    """
+
+    name: str
+    inputs: list[ValueInfo] = field(default_factory=list)
+    outputs: list[ValueInfo] = field(default_factory=list)
+    attributes: tuple[str | Attribute, ...] = ()
+    values: list[ValueInfo] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    domain: str | None = None
+    overload: str | None = None
+    doc_string: str | None = None
+    opset_imports: list[OpsetImport] = field(default_factory=list)
+    decorators: tuple[Decorator, ...] = ()
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@dataclass(slots=True)
+class Presence:
+    """What a file's writer stores where the text is silent (DESIGN 5.5).
+
+    Attributes:
+        version: the language version (`onnxtext: 1`); None without the key: official presence.
+        explicit: `message.field` names stored even when empty.
+    """
+
+    version: int | None = None
+    explicit: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class EncodingPatch:
+    """How a file's bytes differ from the canonical encoding of its model (DESIGN 5.7).
+
+    Attributes:
+        canonical: SHA-256 of the canonical bytes the patch applies to, in hex.
+        patch: copy and insert instructions (`wire.patch`).
+    """
+
+    canonical: str
+    patch: bytes
+
+
+@dataclass(slots=True)
+class Model:
+    """A model (`ModelProto`). Header fields are None where they are not stored."""
+
+    graph: Graph
+    functions: list[Function] = field(default_factory=list)
+    presence: Presence = field(default_factory=Presence)
+    ir_version: int | None = None
+    opset_imports: list[OpsetImport] = field(default_factory=list)
+    producer_name: str | None = None
+    producer_version: str | None = None
+    domain: str | None = None
+    model_version: int | None = None
+    doc_string: str | None = None
+    metadata: list[tuple[str, str]] = field(default_factory=list)
+    decorators: tuple[Decorator, ...] = ()
+    encoding: EncodingPatch | None = None
+    resources: dict[str, bytes] = field(default_factory=dict)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records and decorators: the generic form, in the schema's own field names (SPELLINGS S1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as it is spelled, without a wire type of its own: `7`, `-1.5`, `nan(0x7fc00001)`.
+
+    What it means depends on the field it is the value of, so the spelling is kept.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A list of numbers as it is spelled, brackets included: `[1, 2, 3]`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed-width integer of an unknown field: `5i32`, `9i64`.
+
+    Attributes:
+        value: the unsigned value.
+        bits: 32 or 64.
+    """
+
+    value: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A bare word: the name of an enum value (`INT`), `true`, or a field name in `@unset(name)`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a record, or one argument of a decorator.
+
+    Attributes:
+        key: the field's name or number; None for an argument without a key.
+        value: the value.
+    """
+
+    key: str | int | None
+    value: FieldValue
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A message in the generic form: `{axis: 0, 999: 5i32}`."""
+
+    fields: tuple[Field, ...] = ()
+
+
+FieldValue = Union[Number, Numbers, Fixed, Word, bytes, Record, "tuple[FieldValue, ...]"]
+"""The value of a field. Strings are bytes, because only the field says whether they are text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decorator:
+    """What has no place of its own in the syntax: `@doc("…")`, `@set(doc_string: "")`.
+
+    Attributes:
+        name: `doc`, `meta`, `denotation`, `segment`, `device`, `set`, `unset`, `value_info`;
+            with `type.` or `data.` before it for the type or the tensor of a value.
+        arguments: as written.
+    """
+
+    name: str
+    arguments: tuple[Field, ...] = ()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of values (`TypeProto`): immutable, hashable, shared between the values that have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from onnxtext.ast.records import Decorator
+
+
+@dataclass(frozen=True, slots=True)
+class DecoratedDim:
+    """A dimension with a denotation or another rare field (`@denotation("DATA_BATCH") N`).
+
+    Attributes:
+        value: as in `Dim`.
+        decorators: what is written before it.
+    """
+
+    value: int | str | None
+    decorators: tuple[Decorator, ...]
+
+
+Dim = Union[int, str, None, DecoratedDim]
+"""A dimension: its size, its symbolic name (`dim_param`), or None for `?` (neither is set)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """A dense tensor: `float[N, 3]` (`TypeProto.Tensor`).
+
+    Attributes:
+        element: name of the element type as in the text, such as `float`, or `undefined` for 0.
+        shape: the dimensions; `()` is rank 0, None is no shape at all (`float[]`).
+        decorators: denotation and the like.
+    """
+
+    element: str
+    shape: tuple[Dim, ...] | None = ()
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTensorType:
+    """A sparse tensor: `sparse_tensor(float[N, 3])` (`TypeProto.SparseTensor`)."""
+
+    element: str
+    shape: tuple[Dim, ...] | None = ()
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceType:
+    """A sequence: `seq(float[N])` (`TypeProto.Sequence`)."""
+
+    element: Type
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType:
+    """An optional: `optional(float[N])` (`TypeProto.Optional`)."""
+
+    element: Type
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """A map: `map(int64, float)` (`TypeProto.Map`).
+
+    Attributes:
+        key: name of the element type of the keys.
+        value: type of the values.
+    """
+
+    key: str
+    value: Type
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueType:
+    """An opaque type: `opaque(domain, name)` (`TypeProto.Opaque`); None where not stored."""
+
+    domain: str | None = None
+    name: str | None = None
+    decorators: tuple[Decorator, ...] = ()
+
+
+Type = Union[TensorType, SparseTensorType, SequenceType, OptionalType, MapType, OpaqueType]

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes and tensors. They are immutable: equal ones are shared all over a model."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Union
+
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.types import TensorType, Type
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Graph
+
+
+class AttributeType(IntEnum):
+    """`AttributeProto.AttributeType`; in the text the names are in lower case."""
+
+    FLOAT = 1
+    INT = 2
+    STRING = 3
+    TENSOR = 4
+    GRAPH = 5
+    FLOATS = 6
+    INTS = 7
+    STRINGS = 8
+    TENSORS = 9
+    GRAPHS = 10
+    SPARSE_TENSOR = 11
+    SPARSE_TENSORS = 12
+    TYPE_PROTO = 13
+    TYPE_PROTOS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Float32:
+    """A float32 by its bits, so that -0.0 and every NaN are themselves when compared.
+
+    Attributes:
+        bits: the IEEE 754 pattern, 0 <= bits < 2**32.
+    """
+
+    bits: int
+
+    @classmethod
+    def of(cls, value: float) -> Float32:
+        """The float32 nearest to a Python float (which must not overflow)."""
+        return cls(int.from_bytes(struct.pack("<f", value), "little"))
+
+    def __float__(self) -> float:
+        value: float = struct.unpack("<f", self.bits.to_bytes(4, "little"))[0]
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Floats:
+    """A list of float32, as its little-endian bytes (four an element)."""
+
+    data: bytes
+
+    def __len__(self) -> int:
+        return len(self.data) // 4
+
+
+@dataclass(frozen=True, slots=True)
+class RawData:
+    """`raw_data`: little-endian elements, packed where they are narrower than a byte."""
+
+    data: bytes | memoryview
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RawData) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(bytes(self.data[:64])) ^ len(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class TypedData:
+    """The typed field that belongs to the element type: `{1, 2}`.
+
+    Attributes:
+        entries: the field's entries as a little-endian array of the field's own width
+            (`float_data` 4, `double_data` 8, `int32_data` 4, `int64_data` 8, `uint64_data` 8).
+    """
+
+    entries: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StringData:
+    """`string_data`: `{"a", "b"}`."""
+
+    values: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalData:
+    """`external_data` with `data_location` EXTERNAL: `["location": "w.bin", "offset": "0"]`."""
+
+    entries: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoData:
+    """No data at all: `float[2] w =`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldData:
+    """Data that does not fit its type, field by field: `raw_data(b"…") float_data{1}`.
+
+    Attributes:
+        fields: field name and its bytes (as in `RawData` or `TypedData`) or its strings.
+    """
+
+    fields: tuple[tuple[str, bytes | tuple[bytes, ...]], ...]
+
+
+TensorData = Union[RawData, TypedData, StringData, ExternalData, NoData, FieldData]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A `TensorProto` in an attribute: `float[2] t = {1, 2}`.
+
+    Attributes:
+        type: element type and dims; every dim is an int.
+        data: the elements and how they are stored.
+        name: None where the text is silent.
+        decorators: what stands before it.
+    """
+
+    type: TensorType
+    data: TensorData
+    name: str | None = None
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTensor:
+    """A `SparseTensorProto`: `sparse_tensor(float[4]) sparse(float[1] [7], int64[1] [2])`.
+
+    Attributes:
+        dims: shape of the whole.
+        values: the elements that are stored; their element type is that of the whole.
+        indices: where they are.
+        decorators: what stands before it.
+    """
+
+    dims: tuple[int, ...]
+    values: Tensor
+    indices: Tensor
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference to an attribute parameter of the enclosing function: `@alpha`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An `AttributeProto`: `axis = 1`.
+
+    Attributes:
+        name: the attribute's name.
+        type: None if no type is stored (a reference without one) or if `value` is a record.
+        value: None for a type alone (`a: int`); the element type of the lists follows `type`;
+            a `Record` holds all fields but the name, for states no sugar has.
+        decorators: what stands before it.
+    """
+
+    name: str
+    type: AttributeType | None
+    value: AttributeValue | None
+    decorators: tuple[Decorator, ...] = ()
+
+
+AttributeValue = Union[
+    int,
+    Float32,
+    bytes,
+    Tensor,
+    SparseTensor,
+    "Graph",
+    Type,
+    Reference,
+    Record,
+    Floats,
+    "tuple[int, ...]",
+    "tuple[bytes, ...]",
+    "tuple[Tensor, ...]",
+    "tuple[SparseTensor, ...]",
+    "tuple[Graph, ...]",
+    "tuple[Type, ...]",
+]

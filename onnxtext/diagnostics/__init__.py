@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one model of everything onnxtext has to say about a text or a binary."""
+
+from onnxtext.diagnostics.model import (
+    Diagnostic,
+    Label,
+    OnnxTextError,
+    Severity,
+)
+
+__all__ = ["Diagnostic", "Label", "OnnxTextError", "Severity"]

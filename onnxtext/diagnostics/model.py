@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnostics: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from onnxtext.source import Source, Span
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place in a source text and what is to be said about it.
+
+    Attributes:
+        span: the place, as character offsets into the diagnostic's source.
+        message: short text to stand beside the underlined place; may be empty.
+    """
+
+    span: Span
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding.
+
+    Attributes:
+        code: stable slug, such as `syntax-error`.
+        message: stands alone; lower case, without a final period.
+        severity: `error`, `warning` or `note`.
+        source: the text the labels point into; None for findings about a binary.
+        labels: the first is the primary place.
+        path: the place in a model for which there is no text, such as `graph.node[12]`.
+        offset: byte offset in a binary, where known.
+        notes: further facts.
+        help: what to change.
+    """
+
+    code: str
+    message: str
+    severity: Severity = "error"
+    source: Source | None = None
+    labels: tuple[Label, ...] = ()
+    path: str | None = None
+    offset: int | None = None
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+
+    def where(self) -> str:
+        """The place in one word: `file:line:column`, or the model path and the byte offset."""
+        parts = []
+        if self.source is not None:
+            at = self.source.position(self.labels[0].span.start if self.labels else 0)
+            parts.append(f"{self.source.name}:{at.line}:{at.column}")
+        if self.path:
+            parts.append(self.path)
+        if self.offset is not None:
+            parts.append(f"byte {self.offset:#x}")
+        return " at ".join(parts)
+
+    def __str__(self) -> str:
+        where = self.where()
+        text = f"{where}: " if where else ""
+        text += f"{self.severity}: {self.message} [{self.code}]"
+        return text + (f"\n  help: {self.help}" if self.help else "")
+
+
+class OnnxTextError(ValueError):
+    """A text or a binary could not be used; `diagnostics` says why and where.
+
+    Attributes:
+        diagnostics: at least one finding of severity `error`.
+    """
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("\n".join(map(str, diagnostics)))
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Source texts, and places in them.
+
+Places are character offsets into the text (`Span`); lines and columns are computed only when a
+place is shown to somebody.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+ColumnUnit = Literal["characters", "utf-8", "utf-16"]
+
+
+class Span(NamedTuple):
+    """A half-open range of character offsets, `start <= end`."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """A place for people: both numbers are 1-based."""
+
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Source:
+    """A text and what to call it in messages.
+
+    Attributes:
+        text: the whole text; LF, CRLF and CR line ends are all accepted.
+        name: a file name, or `<stdin>`, `<string>`.
+    """
+
+    text: str
+    name: str = "<string>"
+    _line_starts: list[int] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def line_starts(self) -> list[int]:
+        """Character offset of the first character of each line, computed once."""
+        if not self._line_starts:
+            starts = [0]
+            find = self.text.find
+            at = find("\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = find("\n", at + 1)
+            self._line_starts = starts
+        return self._line_starts
+
+    def position(self, offset: int, *, unit: ColumnUnit = "characters") -> Position:
+        """Line and column of a character offset.
+
+        Args:
+            offset: character offset; clamped to the text.
+            unit: what columns count: characters (code points), UTF-8 bytes or UTF-16 code units.
+        """
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self.line_starts, offset)
+        before = self.text[self.line_starts[line - 1] : offset]
+        match unit:
+            case "characters":
+                column = len(before)
+            case "utf-8":
+                column = len(before.encode("utf-8", "surrogatepass"))
+            case "utf-16":
+                column = len(before.encode("utf-16-le", "surrogatepass")) // 2
+        return Position(line, column + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a line (1-based) without its line end."""
+        start = self.line_starts[number - 1]
+        end = self.text.find("\n", start)
+        text = self.text[start:] if end < 0 else self.text[start:end]
+        return text.removesuffix("\r")
