@@ -18,7 +18,7 @@ from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import Type
 
 if TYPE_CHECKING:
-    from onnxtext.ast.values import Attribute, SparseTensor, TensorData
+    from onnxtext.ast.values import Attribute, SparseTensor, Tensor, TensorData
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Graph:
 
     Attributes:
         name: the graph's name.
-        inputs: None if the text has no input list (`g => () {}`); the same model as an empty one.
+        inputs: a value with data is also an initializer.
         outputs: the outputs.
         values: the `<…>` list: value infos and initializers, mixed.
         nodes: in order.
@@ -104,6 +104,19 @@ class OpsetImport:
     version: int
 
 
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """What a file's writer stores where the text is silent (DESIGN 5.5).
+
+    Attributes:
+        version: the language version (`onnxtext: 1`); None without the key: official presence.
+        explicit: `message.field` names stored even when empty.
+    """
+
+    version: int | None = None
+    explicit: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Function:
     """A model-local function (`FunctionProto`).
@@ -120,6 +133,7 @@ class Function:
         doc_string: None where not stored.
         opset_imports: in order.
         decorators: what stands before it.
+        presence: of a function on its own that was just parsed; None inside a model.
         at: offset in the text.
     """
 
@@ -134,20 +148,8 @@ class Function:
     doc_string: str | None = None
     opset_imports: list[OpsetImport] = field(default_factory=list)
     decorators: tuple[Decorator, ...] = ()
+    presence: Presence | None = None
     at: int = field(default=-1, compare=False, repr=False)
-
-
-@dataclass(slots=True)
-class Presence:
-    """What a file's writer stores where the text is silent (DESIGN 5.5).
-
-    Attributes:
-        version: the language version (`onnxtext: 1`); None without the key: official presence.
-        explicit: `message.field` names stored even when empty.
-    """
-
-    version: int | None = None
-    explicit: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -161,6 +163,19 @@ class EncodingPatch:
 
     canonical: str
     patch: bytes
+
+
+@dataclass(slots=True)
+class Fragment:
+    """A graph, function, node, list of nodes, attribute or tensor on its own.
+
+    Attributes:
+        item: what it is.
+        presence: what is stored where the text is silent.
+    """
+
+    item: Graph | Function | Node | list[Node] | Attribute | Tensor | SparseTensor
+    presence: Presence = field(default_factory=Presence)
 
 
 @dataclass(slots=True)
@@ -180,4 +195,3 @@ class Model:
     metadata: list[tuple[str, str]] = field(default_factory=list)
     decorators: tuple[Decorator, ...] = ()
     encoding: EncodingPatch | None = None
-    resources: dict[str, bytes] = field(default_factory=dict)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The abstract syntax tree of a model: what a text says, and what a binary is lifted to.
+
+Statements (models, graphs, functions, nodes, value infos) are mutable dataclasses; what they hold
+(types, attributes, tensors, decorators) is immutable and may be shared. All can be built by hand,
+compared with `==`, printed (`onnxtext.printer`) and lowered to bytes (`onnxtext.proto`).
+"""
+
+from onnxtext.ast.model import (
+    EncodingPatch,
+    Fragment,
+    Function,
+    Graph,
+    Model,
+    Node,
+    OpsetImport,
+    Presence,
+    ValueInfo,
+)
+from onnxtext.ast.records import Decorator, Field, Fixed, Number, Numbers, Record, Word
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    AttributeValue,
+    ExternalData,
+    FieldData,
+    Float32,
+    Floats,
+    NoData,
+    RawData,
+    Reference,
+    SparseTensor,
+    StringData,
+    Tensor,
+    TensorData,
+    TypedData,
+)
+
+__all__ = [
+    "Attribute",
+    "AttributeType",
+    "AttributeValue",
+    "DecoratedDim",
+    "Decorator",
+    "Dim",
+    "EncodingPatch",
+    "ExternalData",
+    "Field",
+    "FieldData",
+    "Fixed",
+    "Float32",
+    "Floats",
+    "Fragment",
+    "Function",
+    "Graph",
+    "MapType",
+    "Model",
+    "NoData",
+    "Node",
+    "Number",
+    "Numbers",
+    "OpaqueType",
+    "OpsetImport",
+    "OptionalType",
+    "Presence",
+    "RawData",
+    "Record",
+    "Reference",
+    "SequenceType",
+    "SparseTensor",
+    "SparseTensorType",
+    "StringData",
+    "Tensor",
+    "TensorData",
+    "TensorType",
+    "Type",
+    "TypedData",
+    "ValueInfo",
+    "Word",
+]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the grammar expected, in the words of somebody who has never seen the grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_NAMES = {"WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "ENCODING"}
+_STRINGS = {"STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"}
+_NUMBERS = {"INT", "FLOAT", "HEX", "HEX_FLOAT", "NAN", "COMPLEX", "FLOAT_WORD"}
+_TYPES = {"TYPE", "PRIM", "CONTAINER", "UNDEFINED"}
+_PUNCTUATION = {
+    "AT": "@",
+    "COLON": ":",
+    "COMMA": ",",
+    "DOT": ".",
+    "EQUAL": "=",
+    "LBRACE": "{",
+    "LESSTHAN": "<",
+    "LPAR": "(",
+    "LSQB": "[",
+    "MORETHAN": ">",
+    "QMARK": "?",
+    "RBRACE": "}",
+    "RPAR": ")",
+    "RSQB": "]",
+    "_ARROW": "=>",
+    "SPLAT": "...",
+}
+_GROUPS = (
+    (_NAMES | _STRINGS, "a name"),
+    (_TYPES, "a type, such as `float[N, 3]`"),
+    (_NUMBERS, "a number"),
+    (_STRINGS, "a string"),
+)
+_SINGLE = {
+    "WORD": "a word",
+    "INT": "a whole number",
+    "DECORATOR": "a decorator, such as `@doc(`",
+    "NUMBERS": "a list of numbers, `[…]`",
+    "NESTED": "a list of numbers, `[…]`",
+    "BRACES": "numbers in braces, `{…}`",
+    "FIXED": "a number",
+    "ENCODING": "an `encoding` section",
+    "$END": "the end of the text",
+}
+
+
+def describe(terminals: Iterable[str]) -> list[str]:
+    """The terminals that would fit, in words, each once, the most telling first."""
+    left = set(terminals)
+    words: list[str] = []
+    for group, word in _GROUPS:
+        if group <= left or (word == "a name" and {"WORD", "STRING"} <= left):
+            words.append(word)
+            left -= group
+    for name in sorted(left, key=lambda name: (name not in _PUNCTUATION, name)):
+        word = f"`{_PUNCTUATION[name]}`" if name in _PUNCTUATION else _SINGLE.get(name, "")
+        if word and word not in words:
+            words.append(word)
+    return words
+
+
+def sentence(words: list[str]) -> str:
+    """`a, b or c`; at most six of them."""
+    if len(words) > 6:
+        words = [*words[:6], "…"]
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"

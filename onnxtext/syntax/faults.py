@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an action raises when the text is grammatical and still means nothing."""
+
+from __future__ import annotations
+
+from onnxtext.syntax.lexer import Token
+
+
+class Fault(ValueError):
+    """A mistake in a text; the parser turns it into a diagnostic.
+
+    Attributes:
+        code: slug of the diagnostic.
+        message: lower case, no final period.
+        at: character offset in the source; None for the whole construct.
+        length: in characters, at least 1.
+        help: how to fix it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        token: str | None = None,
+        offset: int = 0,
+        length: int | None = None,
+        help: str | None = None,
+        code: str = "syntax-error",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.at = token.at + offset if isinstance(token, Token) else None
+        self.length = max(1, length if length is not None else len(token or "") - offset)
+        self.help = help

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokens: one regular expression made from the grammar's terminals.
+
+A token's *kind* is one character that stands for its terminal, and a function of the token's text
+alone. So a statement's kinds are a string, which the jumps of `machine` use as a key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
+
+END_KIND = "\x00"
+BAD_KIND = "\x01"
+COMMENT_KIND = "#"
+SPECIAL_WORD_PRIORITY = 1
+
+
+class Token(str):
+    """A token's text that knows where it stands.
+
+    Attributes:
+        at: character offset of its first character.
+    """
+
+    __slots__ = ("at",)
+    at: int
+
+    def __new__(cls, text: str, at: int) -> Token:
+        """A token of this text at this offset."""
+        token = str.__new__(cls, text)
+        token.at = at
+        return token
+
+
+class Lexer:
+    """Cuts a text into tokens.
+
+    Attributes:
+        kinds: terminal name to kind.
+        names: kind to terminal name.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
+        self.kinds = {t.name: chr(0x41 + n) for n, t in enumerate(terminals)}
+        self.kinds["$END"] = END_KIND
+        self.names = {kind: name for name, kind in self.kinds.items()}
+        self.names[BAD_KIND] = "BAD"
+        self._known = {t.literal: self.kinds[t.name] for t in terminals if t.literal}
+        self._patterns = [
+            (compile_pattern(t.pattern).fullmatch, self.kinds[t.name])
+            for t in terminals
+            if t.literal is None
+        ]
+        self._short: dict[str, str] = {}
+        self.token_pattern = _token_pattern(terminals)
+
+    def kind(self, text: str) -> str:
+        """The kind of a token with this text; `BAD_KIND` if no terminal matches it whole."""
+        kind = self._short.get(text)
+        if kind is None:
+            kind = self._find_kind(text)
+            if len(text) <= 64 and len(self._short) < 100_000:
+                self._short[text] = kind
+        return kind
+
+    def _find_kind(self, text: str) -> str:
+        literal = self._known.get(text)
+        if literal is not None:
+            return literal
+        if text[0] == "#":
+            return COMMENT_KIND
+        for fullmatch, kind in self._patterns:
+            if fullmatch(text):
+                return kind
+        return BAD_KIND
+
+    def tokens(self, text: str, start: int, end: int) -> Iterator[tuple[str, Token]]:
+        """Kinds and tokens from `start` until a token would begin at or after `end`.
+
+        The last token may reach beyond `end` (a string over several lines). Comments are skipped.
+        """
+        match = self.token_pattern.match
+        kind_of = self.kind
+        at = start
+        while True:
+            found = match(text, at)
+            if found is None:  # only blanks and comments until the end of the text
+                return
+            at = found.start(1)
+            if at >= end:
+                return
+            token = found.group(1)
+            at_end = found.end(1)
+            yield kind_of(token), Token(token, at)
+            at = at_end
+
+
+def _token_pattern(terminals: list[Terminal]) -> re.Pattern[str]:
+    """Blanks and comments, then one token as group 1; any other character is a bad token."""
+    specials = [t for t in terminals if t.priority == SPECIAL_WORD_PRIORITY]
+    word = next(t for t in terminals if t.name == "WORD")
+    rest = [t for t in terminals if t not in specials and t is not word]
+    named = [t.pattern for t in rest if t.literal is None]
+    punctuation = [re.escape(t.literal) for t in rest if t.literal is not None]
+    choices = [*named, "-?" + word.pattern, *punctuation, r"[^ \t\n\v\f\r#]"]
+    # Written so that it can be matched in one way only: no backtracking on long blanks.
+    blank = r"[ \t\n\v\f\r]*"
+    skipped = rf"{blank}(?:#[^\n]*(?:\n{blank}|\Z))*"
+    return compile_pattern(rf"{skipped}({'|'.join(choices)})")
+
+
+@cache
+def load_lexer() -> Lexer:
+    """The lexer of the grammar, made once a process."""
+    return Lexer(load_tables())

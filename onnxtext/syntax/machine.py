@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The LALR(1) loop over the grammar's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from onnxtext.syntax import actions
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.lexer import END_KIND, Lexer, load_lexer
+from onnxtext.syntax.tables import Rule, Tables, load_tables
+
+Action = Callable[..., Any]
+
+MAX_STACK = 4000
+"""Deepest stack of unfinished constructs. A hundred nested messages, which is all protobuf can
+read, need fewer than half of these."""
+
+
+class Reduction:
+    """A rule, ready to be run.
+
+    Attributes:
+        origin: the rule's name.
+        size: how many symbols it takes off the stack.
+        take: for each child its index among them, -1 for None.
+        action: the function that makes the value; None to pass the only child on.
+        located: the action takes the offset of the first token as its first argument.
+    """
+
+    __slots__ = ("action", "located", "origin", "single", "size", "take")
+
+    def __init__(self, rule: Rule) -> None:
+        self.origin = rule.origin
+        self.size = rule.size
+        self.take = rule.take
+        self.action: Action | None = actions.ACTIONS.get(rule.action)
+        self.located = rule.action in actions.LOCATED
+        self.single = self.action is None
+        if self.action is None and len(rule.take) != 1:
+            raise LookupError(f"the grammar's rule {rule.action} has no action")
+
+
+class Automaton:
+    """The tables with kinds for terminals and reductions for rules; immutable once made."""
+
+    def __init__(self, tables: Tables, lexer: Lexer) -> None:
+        kinds = lexer.kinds
+        self.rows = [
+            {kinds[name]: target for name, target in row.items()} for row in tables.actions
+        ]
+        self.gotos = tables.gotos
+        self.reductions = [Reduction(rule) for rule in tables.rules]
+        self.starts = tables.starts
+        self.ends = tables.ends
+
+
+@cache
+def load_automaton() -> Automaton:
+    """The automaton of the grammar, made once a process."""
+    return Automaton(load_tables(), load_lexer())
+
+
+class Unexpected(Exception):
+    """The next token fits nowhere.
+
+    Attributes:
+        state: the automaton's state, whose row has the kinds that would fit.
+    """
+
+    def __init__(self, state: int) -> None:
+        super().__init__(state)
+        self.state = state
+
+
+class Machine:
+    """A parse in progress: stacks of states, of values, and of where each value begins."""
+
+    __slots__ = ("automaton", "states", "symbols", "values", "where")
+
+    def __init__(self, automaton: Automaton, start: str) -> None:
+        self.automaton = automaton
+        self.states = [automaton.starts[start]]
+        self.values: list[Any] = []
+        self.where: list[int] = []
+
+    def feed(self, kind: str, value: Any, at: int) -> None:
+        """Reduce what the token completes, then shift it.
+
+        Args:
+            kind: the token's kind.
+            value: the token.
+            at: where it begins.
+
+        Raises:
+            Unexpected: the token fits nowhere.
+            Fault: an action found a mistake.
+        """
+        rows = self.automaton.rows
+        states = self.states
+        while True:
+            target = rows[states[-1]].get(kind)
+            if target is None:
+                raise Unexpected(states[-1])
+            if target >= 0:
+                states.append(target)
+                self.values.append(value)
+                self.where.append(at)
+                if len(states) > MAX_STACK:
+                    raise Fault("nested too deeply", code="too-deep")
+                return
+            self.reduce(self.automaton.reductions[~target], at)
+
+    def finish(self, start: str, at: int) -> Any:
+        """Reduce at the end of the text, and give the value of the start symbol."""
+        end = self.automaton.ends[start]
+        while self.states[-1] != end:
+            target = self.automaton.rows[self.states[-1]].get(END_KIND)
+            if target is None or target >= 0:
+                raise Unexpected(self.states[-1])
+            self.reduce(self.automaton.reductions[~target], at)
+        return self.values[-1]
+
+    def reduce(self, reduction: Reduction, at: int) -> None:
+        """Replace a rule's symbols on the stacks by its value."""
+        size = reduction.size
+        values = self.values
+        if size:
+            children = values[-size:]
+            at = self.where[-size]
+            del values[-size:]
+            del self.states[-size:]
+            del self.where[-size:]
+        else:
+            children = []
+        if reduction.single:
+            value = children[reduction.take[0]]
+        else:
+            taken = [children[index] if index >= 0 else None for index in reduction.take]
+            assert reduction.action is not None
+            value = reduction.action(at, *taken) if reduction.located else reduction.action(*taken)
+        self.states.append(self.automaton.gotos[self.states[-1]][reduction.origin])
+        values.append(value)
+        self.where.append(at)

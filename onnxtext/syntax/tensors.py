@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors: a type and some literal become `TensorData`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+from onnxtext.ast.types import SparseTensorType, TensorType, Type
+from onnxtext.ast.values import (
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    SparseTensor,
+    StringData,
+    Tensor,
+    TensorData,
+    TypedData,
+)
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.strings import to_bytes
+from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.parse import parse_field, parse_raw, parse_scalar, parse_typed
+
+NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarText:
+    """A bare literal; its text, or a string's bytes."""
+
+    value: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TypedText:
+    """`{…}` of numbers, as one token."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypedLiterals:
+    """`{…}` item by item: texts of numbers, or bytes of strings."""
+
+    items: list[str | bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class RawText:
+    """`[…]`, flat or nested."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`name(arguments)`, or `name{…}` with the braces as the only argument."""
+
+    name: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCalls:
+    """Fields by name."""
+
+    calls: list[Call]
+
+
+Pending = Union[
+    ScalarText, TypedText, TypedLiterals, RawText, Call, FieldCalls, ExternalData, NoData
+]
+
+
+def raw_literals(items: list[str]) -> RawText:
+    """A bracket literal that was read item by item."""
+    return RawText(nested_items(items))
+
+
+def nested_items(items: list[str]) -> str:
+    """The text of a bracket of these items."""
+    return f"[{', '.join(items)}]"
+
+
+def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | SparseTensor:
+    """A tensor in an attribute.
+
+    Raises:
+        Fault: the type has no data like this.
+    """
+    made = resolve(type, data)
+    if isinstance(made, SparseTensor):
+        if name is not None:
+            raise Fault(
+                "a sparse tensor has no name of its own", help="its values and indices can have one"
+            )
+        return made
+    assert isinstance(type, TensorType)
+    return Tensor(type, made, name)
+
+
+def scalar_tensor(element: str, value: str | bytes) -> Tensor:
+    """`float(1e-05)`: rank 0, raw."""
+    type = TensorType(str(element))
+    return Tensor(type, _scalar(ELEMENTS[type.element], ScalarText(value)))
+
+
+def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
+    """What a literal means for a type.
+
+    Raises:
+        Fault: the literal does not fit the type, or the type can have no literal.
+    """
+    if isinstance(type, SparseTensorType):
+        return _sparse(type, data)
+    if not isinstance(type, TensorType):
+        raise Fault("only tensors have data", code="tensor-type-expected")
+    dims = _dims(type)
+    calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
+    if calls:
+        return _fields(calls)
+    element = ELEMENTS.get(type.element)
+    if element is None:
+        raise Fault(
+            "a tensor with data needs an element type",
+            help="where none is stored, name the field: raw_data(b\"…\")",
+        )
+    try:
+        match data:
+            case None | NoData():
+                return NoData()
+            case ExternalData():
+                return data
+            case ScalarText():
+                if dims:
+                    raise Fault(
+                        "a number without brackets is a tensor of rank 0",
+                        token=_token(data.value),
+                        help="write [1, 2, 3], or [0, ...] for equal elements",
+                    )
+                return _scalar(element, data)
+            case TypedText(text):
+                return _typed(element, text)
+            case TypedLiterals(items):
+                return _typed_literals(element, items)
+            case RawText(text):
+                return RawData(parse_raw(element, text, dims))
+    except LiteralError as error:
+        raise _fault(error, _token(getattr(data, "text", None))) from None
+    raise AssertionError(data)
+
+
+def _token(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _fault(error: LiteralError, token: str | None) -> Fault:
+    return Fault(
+        error.message, token=token, offset=error.offset, length=error.length, help=error.help
+    )
+
+
+def _dims(type: TensorType) -> tuple[int, ...]:
+    dims = type.shape
+    if dims is None or not all(isinstance(dim, int) for dim in dims):
+        raise Fault(
+            "a tensor with data needs a size for every dimension",
+            help="write float[2, 3], or float for rank 0",
+            code="tensor-shape-unknown",
+        )
+    return dims  # type: ignore[return-value]
+
+
+def _scalar(element: ElementType, data: ScalarText) -> RawData:
+    if isinstance(data.value, bytes):
+        raise Fault("strings are never raw", help='write string s = {"…"}')
+    try:
+        return RawData(parse_scalar(element, data.value))
+    except LiteralError as error:
+        raise _fault(error, data.value) from None
+
+
+def _typed(element: ElementType, text: str) -> TensorData:
+    if element.kind == "string":
+        if text[1:-1].strip():
+            raise Fault("a string tensor holds strings", token=text, help='write {"a", "b"}')
+        return StringData(())
+    return TypedData(parse_typed(element, text))
+
+
+def _typed_literals(element: ElementType, items: list[str | bytes]) -> TensorData:
+    strings = tuple([item for item in items if isinstance(item, bytes)])
+    if element.kind == "string":
+        if len(strings) != len(items):
+            raise Fault("a string tensor holds strings", help='write {"a", "b"}')
+        return StringData(strings)
+    if strings:
+        raise Fault(f"a {element.name} tensor holds no strings")
+    return TypedData(parse_typed(element, _braces(items)))
+
+
+def _braces(items: list[str | bytes]) -> str:
+    return "{" + ", ".join(item for item in items if isinstance(item, str)) + "}"
+
+
+def _fields(calls: list[Call]) -> FieldData:
+    return FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
+
+
+def _field(call: Call) -> bytes | tuple[bytes, ...]:
+    match call.name, call.arguments:
+        case "raw_data", (bytes() as data,):
+            return data
+        case "string_data", (TypedLiterals(items),) if all(isinstance(i, bytes) for i in items):
+            return tuple([item for item in items if isinstance(item, bytes)])
+        case "string_data", (TypedText("{}"),):
+            return ()
+        case name, (TypedText(text),) if name in NUMERIC_FIELDS:
+            return _numeric_field(name, text)
+        case name, (TypedLiterals(items),) if name in NUMERIC_FIELDS and not any(
+            isinstance(item, bytes) for item in items
+        ):
+            return _numeric_field(name, _braces(items))
+    raise Fault(
+        f"`{call.name}` is no field of a tensor that is written like this",
+        token=call.name,
+        help='write raw_data(b"…"), string_data{"…"} or, for example, float_data{1, 2}',
+    )
+
+
+def _numeric_field(name: str, text: str) -> bytes:
+    try:
+        return parse_field(name, text)
+    except LiteralError as error:
+        raise _fault(error, text) from None
+
+
+def _sparse(type: SparseTensorType, data: Pending | None) -> SparseTensor:
+    dims = _dims(TensorType(type.element, type.shape))
+    if isinstance(data, FieldCalls) and len(data.calls) == 1:
+        data = data.calls[0]
+    match data:
+        case Call("sparse", (Tensor() as values, Tensor() as indices)):
+            if values.type.element != type.element:
+                raise Fault(
+                    f"the values are {values.type.element}, the sparse tensor is {type.element}",
+                    token=data.name,
+                )
+            return SparseTensor(dims, values, indices)
+    raise Fault(
+        "a sparse tensor is written as its values and their indices",
+        help="write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])",
+    )

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The brackets of a literal: what is inside them, and whether they fit the dims.
+
+Nothing here looks at single elements. Brackets, comments and trailing commas are blanked out, so
+that what is left is a comma-separated list in which every element stands where it stood in the
+text: offsets need no translation, and the bulk readers of `numbers` can have it as it is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxtext.tensor.errors import LiteralError
+
+BLANKS = " \t\n\v\f\r"
+"""The characters the official syntax allows between tokens."""
+
+_COMMENT = re.compile(r"#[^\n]*")
+_TOKEN = re.compile(r"[\[\],]|[^\[\], \t\n\v\f\r]+")
+_NOT_STRUCTURE = bytes(c for c in range(256) if c not in b"[],")
+_NEAR = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The elements of a literal.
+
+    Attributes:
+        data: The text with all but elements and the commas between them blanked out.
+        splat: Whether the last element stands for all that remain (``...`` follows it).
+    """
+
+    data: bytes
+    splat: bool = False
+
+    def tokens(self) -> list[str]:
+        """Return the text of every element; empty texts where two commas meet."""
+        if not self.data or self.data.isspace():
+            return []
+        return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
+
+    def located(self, index: int, error: LiteralError) -> LiteralError:
+        """Return what is wrong with element `index`, at its place in the text."""
+        text = self.data.decode("ascii")
+        start = -1
+        for _ in range(index):
+            start = text.index(",", start + 1)
+        end = text.find(",", start + 1)
+        part = text[start + 1 : end if end >= 0 else len(text)]
+        token = part.strip(BLANKS)
+        start += 1 + len(part) - len(part.lstrip(BLANKS))
+        blank = re.search(r"[0-9a-zA-Z).]([ \t\n\v\f\r]+)", token)
+        if not token:
+            message = "expected an element before ','"
+            return LiteralError(message, max(end, 0), 1, "remove one of the commas")
+        if token == "...":
+            return LiteralError("expected '...' after the last element only", start, 3)
+        if blank:
+            place = start + blank.start(1)
+            return LiteralError("expected ',' between two elements", place, len(blank[1]))
+        return error.at(start, len(token))
+
+
+def product(dims: Sequence[int]) -> int:
+    """Return the number of elements of a tensor.
+
+    Raises:
+        LiteralError: A dimension is negative.
+    """
+    if any(size < 0 for size in dims):
+        raise LiteralError(f"expected dimensions of at least 0, found {list(dims)}")
+    return math.prod(dims)
+
+
+def wrong_count(dims: Sequence[int], found: int) -> LiteralError:
+    """Return the error for a literal with more or fewer elements than `dims` ask for."""
+    count = math.prod(dims)
+    message = f"expected {counted(count, 'element')} for {list(dims)}, found {found}"
+    return LiteralError(message, help="change the elements or the dimensions")
+
+
+def counted(count: int, thing: str) -> str:
+    """Return the number and the name of things, as in ``1 element`` and ``2 elements``."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Body:
+    """Take the brackets off a literal without inner ones.
+
+    Args:
+        text: The literal.
+        opening: The bracket it begins with.
+        closing: The bracket it ends with.
+        splat: Whether a last element ``...`` is allowed.
+
+    Raises:
+        LiteralError: Missing or inner brackets, a comma without an element, ``...`` not allowed.
+    """
+    clean = _clean(text)
+    start = len(clean) - len(clean.lstrip(BLANKS))
+    end = len(clean.rstrip(BLANKS)) - 1
+    if clean[start : start + 1] != opening:
+        raise LiteralError(f"expected '{opening}'", start, 1)
+    if end <= start or clean[end] != closing:
+        raise LiteralError(f"expected '{closing}' at the end", max(end, 0), 1)
+    inner = clean[start + 1 : end].rstrip(BLANKS)
+    for bracket in "[]{}":
+        if bracket in inner:
+            place = start + 1 + inner.index(bracket)
+            raise LiteralError(f"expected an element, found '{bracket}'", place, 1)
+    inner = _without_comma(inner, start + 1)
+    repeats = inner.endswith("...")
+    if repeats:
+        place = start + len(inner) - 2
+        if not splat:
+            raise LiteralError(
+                "expected an element, found '...'", place, 3, "'...' is for brackets: [0, ...]"
+            )
+        inner = inner[:-3].rstrip(BLANKS)
+        if not inner.endswith(",") or not inner[:-1].strip(BLANKS):
+            raise LiteralError(
+                "expected an element and a comma before '...'", place, 3, "write [0, ...]"
+            )
+        inner = _without_comma(inner, start + 1)
+    return Body((" " * (start + 1) + inner).encode("ascii"), repeats)
+
+
+def nested(text: str, dims: Sequence[int]) -> Body:
+    """Take the brackets off a literal that is flat or nested as `dims` ask for.
+
+    Args:
+        text: The literal.
+        dims: The dimensions; the literal may be nested over all of them or over those other
+            than 1.
+
+    Raises:
+        LiteralError: The brackets do not fit the dimensions.
+    """
+    if text.count("[") <= 1 or ("#" in text and _clean(text).count("[") <= 1):
+        return flat(text, "[", "]", splat=True)
+    clean = _clean(text)
+    start = len(clean) - len(clean.lstrip(BLANKS))
+    if clean[start] != "[":
+        raise LiteralError("expected '['", start, 1)
+    data = np.frombuffer(bytearray(clean.encode("ascii")), np.uint8)
+    closing = np.flatnonzero(data == ord("]"))
+    before = _before(data, closing)
+    comma = before[data[before] == ord(",")]
+    # A comma may end a list, but "[,]" and "[1,,]" have no element for it.
+    alone = data[_before(data, comma)]
+    data[comma] = ord(" ")
+    found = data.tobytes().translate(None, _NOT_STRUCTURE)
+    right = any(_is_structure(found, shape) for shape in _shapes(dims))
+    if not right or ((alone == ord("[")) | (alone == ord(","))).any():
+        raise _explain(clean, dims)
+    data[(data == ord("[")) | (data == ord("]"))] = ord(" ")
+    rest = data.tobytes()
+    if 0 in dims:
+        rest = rest.replace(b",", b" ")
+        if not rest.isspace():
+            raise wrong_count(dims, len(rest.split()))
+    return Body(rest)
+
+
+def _clean(text: str) -> str:
+    """Blank out comments, and refuse all that is not ASCII."""
+    if "#" in text:
+        text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
+    if not text.isascii():
+        place = next(i for i, c in enumerate(text) if not c.isascii())
+        raise LiteralError(f"expected a number, found {text[place]!r}", place, 1)
+    return text
+
+
+def _without_comma(inner: str, start: int) -> str:
+    """Take a trailing comma off; `start` is the place of `inner` in the text."""
+    if not inner.endswith(","):
+        return inner
+    rest = inner[:-1].rstrip(BLANKS)
+    if not rest or rest[-1] == ",":
+        place = start + len(inner) - 1
+        raise LiteralError("expected an element before ','", place, 1, "remove the comma")
+    return rest
+
+
+def _before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the place of the last character before each place that is no blank."""
+    found = places - 1
+    for _ in range(_NEAR):
+        blank = np.flatnonzero(data[found] <= ord(" "))
+        if not blank.size:
+            return found
+        found[blank] -= 1
+    solid = np.flatnonzero(data > ord(" "))  # linear however long the blanks are
+    return solid[np.searchsorted(solid, places) - 1]
+
+
+def _shapes(dims: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the ways to nest a literal: all dims, or those other than 1, up to the first 0."""
+    shapes = []
+    for shape in (tuple(size for size in dims if size != 1), tuple(dims)):
+        cut = shape[: shape.index(0) + 1] if 0 in shape else shape
+        if cut and cut not in shapes:
+            shapes.append(cut)
+    return shapes
+
+
+def _is_structure(found: bytes, shape: tuple[int, ...]) -> bool:
+    """Whether `found` is the brackets and commas of a literal of this shape."""
+    length = 0
+    for size in reversed(shape):  # the length first: dims may ask for more than there is memory
+        length = 2 + size * length + max(size - 1, 0)
+    if length != len(found):
+        return False
+    expected = b""
+    for size in reversed(shape):
+        expected = b"[" + b",".join([expected] * size) + b"]" if expected else _row(size)
+    return found == expected
+
+
+def _row(size: int) -> bytes:
+    return b"[" + b"," * (size - 1) + b"]"
+
+
+def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
+    """Return the first thing wrong with the nesting of a literal."""
+    shapes = _shapes(dims)
+    opening = re.match(r"[ \t\n\v\f\r]*([ \t\n\v\f\r\[]*)", clean)
+    assert opening is not None
+    depth = opening[1].count("[")
+    shape = next((shape for shape in shapes if len(shape) == depth), None)
+    if shape is None and depth != 1:
+        allowed = sorted({1, *map(len, shapes)})
+        levels = " or ".join(map(str, allowed))
+        return LiteralError(
+            f"expected {levels} level{'s' if allowed != [1] else ''} of brackets for "
+            f"{list(dims)}, found {depth}",
+            opening.start(1),
+            max(len(opening[1].rstrip(BLANKS)), 1),
+            "nest over all dimensions, over those other than 1, or not at all",
+        )
+    return _walk(clean, dims, shape or (math.prod(dims),))
+
+
+def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:
+    """Follow the brackets of a literal that should have this shape to the first surprise."""
+    counts: list[int] = []
+    ready = True  # for an element or a bracket, rather than for a comma
+    for match in _TOKEN.finditer(clean):
+        token, place = match[0], match.start()
+        if place and not counts and not ready:
+            return LiteralError(f"expected nothing after ']', found '{token}'", place, len(token))
+        if token == "]" and counts:
+            found, wanted = counts.pop(), shape[len(counts)]
+            if ready and found and clean[:place].rstrip(BLANKS)[-2:] == ",,":
+                return LiteralError("expected an element before ','", place, 1)
+            if found != wanted:
+                thing = "element" if len(counts) == len(shape) - 1 else "row"
+                message = f"expected {counted(wanted, thing)} here for {list(dims)}, found {found}"
+                return LiteralError(message, place, 1, "change the elements or the dimensions")
+            ready = False
+        elif token == ",":
+            if ready or not counts:
+                return LiteralError("expected an element before ','", place, 1)
+            ready = True
+        elif not ready:
+            return LiteralError(f"expected ',' or ']', found '{token}'", place, len(token))
+        elif (token == "[") == (len(counts) < len(shape)):
+            if counts:
+                counts[-1] += 1
+            if token == "[":
+                counts.append(0)
+            else:
+                ready = False
+        else:
+            wanted_token = "'['" if len(counts) < len(shape) else "an element"
+            message = f"expected {wanted_token} for {list(dims)}, found '{token}'"
+            return LiteralError(message, place, len(token))
+    return LiteralError("expected ']' at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The error every reader of this package raises for text that is not a valid literal."""
+
+from __future__ import annotations
+
+
+class LiteralError(ValueError):
+    """Text that is not a valid literal.
+
+    Attributes:
+        message: What was expected, in lower case without a final period.
+        offset: Character offset into the text handed in; 0 if unknown.
+        length: Number of characters the error is about; 0 if unknown.
+        help: How to fix the text, or None.
+    """
+
+    def __init__(
+        self, message: str, offset: int = 0, length: int = 0, help: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.length = length
+        self.help = help
+
+    def at(self, offset: int, length: int | None = None) -> LiteralError:
+        """Return the same error moved by `offset` characters into a longer text."""
+        size = self.length if length is None else length
+        return LiteralError(self.message, self.offset + offset, size, self.help)

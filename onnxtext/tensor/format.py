@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes of elements to rows of text, in bulk.
+
+The texts are those of `floats` and `shortest`. All numbers of a payload go through one call of
+orjson; what it cannot write (it says ``null`` for infinities and NaNs) or writes in another way
+(integral floats get ``.0``, newer versions put a plus into exponents) is mended in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from onnxtext.tensor.elements import ElementType, raw_size
+from onnxtext.tensor.floats import float32_text, float64_text
+from onnxtext.tensor.ieee import FORMATS
+from onnxtext.tensor.packing import pack, unpack
+from onnxtext.tensor.shortest import narrow_texts
+
+_FIELD_TYPES = {
+    "float_data": "<f4",
+    "int32_data": "<i4",
+    "int64_data": "<i8",
+    "double_data": "<f8",
+    "uint64_data": "<u8",
+}
+_BLOCK = 1 << 16
+
+
+def format_rows(
+    element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
+) -> list[str]:
+    """Return the elements of ``raw_data`` as text, as `parse.parse_raw` reads it.
+
+    Args:
+        element: The element type.
+        data: The elements, little-endian.
+        row: How many elements to join (by a comma and a blank) to one string; the last string
+            may hold fewer.
+        count: The number of elements; None for as many as `data` holds, which for types narrower
+            than a byte counts the padding too.
+
+    Raises:
+        ValueError: `data` cannot be written so that the text gives it back; see
+            `is_expressible`.
+    """
+    if not is_expressible(element, data, count):
+        raise ValueError(f"not the raw data of {element.name} elements")
+    if element.bits < 8:
+        codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count]
+        return _code_rows(element, codes, row)
+    if element.kind == "float" and element.bits <= 16:
+        return _code_rows(element, _array(data, f"<u{element.bits // 8}"), row)
+    if element.kind == "complex":
+        return _complex_rows(_array(data, f"<f{element.bits // 16}"), row)
+    if element.kind == "bool":
+        return _number_rows(_array(data, "?"), row)
+    letter = {"int": "i", "uint": "u", "float": "f"}[element.kind]
+    return _number_rows(_array(data, f"<{letter}{element.bits // 8}"), row)
+
+
+def is_expressible(
+    element: ElementType, data: bytes | memoryview, count: int | None = None
+) -> bool:
+    """Whether `format_rows` can write raw data so that reading it gives the same bytes back.
+
+    It cannot if the size is wrong, a bool is neither 0 nor 1, padding is not zero, or the type
+    is string.
+
+    Args:
+        element: The element type.
+        data: The bytes of ``raw_data``.
+        count: The number of elements, None for as many as `data` holds.
+    """
+    if not element.bits:
+        return False
+    size = memoryview(data).nbytes
+    count = size * 8 // element.bits if count is None else count
+    if raw_size(element, count) != size:
+        return False
+    if element.kind == "bool":
+        return not size or int(np.frombuffer(data, np.uint8).max()) <= 1
+    used = count * element.bits % 8
+    return not used or data[size - 1] >> used == 0
+
+
+def format_typed_rows(
+    element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
+) -> list[str] | None:
+    """Return the entries of the element type's typed field as text for `parse.parse_typed`.
+
+    Args:
+        element: The element type.
+        data: The entries of ``element.field``, little-endian, in the width of that field.
+        row: How many elements to join to one string.
+        count: The number of elements, needed for types narrower than six bits only; None for as
+            many as the entries hold.
+
+    Returns:
+        The rows; None if no text in braces gives exactly these entries back.
+    """
+    if element.kind == "string":
+        return None
+    entries = _array(data, _FIELD_TYPES[element.field])
+    if element.kind == "complex":
+        return None if entries.size % 2 else _complex_rows(entries, row)
+    if element.bits in (2, 4):
+        return _packed_rows(element, entries, row, count)
+    if element.kind == "bool":
+        return _mixed_rows(entries, row, 2, lambda code: "true" if code else "false")
+    if element.kind == "float" and element.bits <= 16:
+        limit = 1 << element.bits
+        if not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit):
+            return _code_rows(element, entries, row)
+        name = element.name
+        return _mixed_rows(
+            entries, row, limit, lambda code: narrow_texts(name, code >> 8)[code & 0xFF]
+        )
+    return _number_rows(entries, row)
+
+
+def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[str]:
+    """Return the entries of a typed field as plain numbers for `parse.parse_field`.
+
+    Args:
+        field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
+            ``uint64_data``.
+        data: The entries, little-endian, in the width of the field.
+        row: How many entries to join to one string.
+    """
+    return _number_rows(_array(data, _FIELD_TYPES[field]), row)
+
+
+def format_ints(values: Sequence[int], row: int) -> list[str]:
+    """Return the values of an integer attribute as text for `parse.parse_ints`.
+
+    Args:
+        values: The values.
+        row: How many to join to one string.
+    """
+    return _joined(list(map(str, values)), row)
+
+
+def format_floats(data: bytes | memoryview, row: int) -> list[str]:
+    """Return the values of a float attribute as text for `parse.parse_floats`.
+
+    Args:
+        data: The values, little-endian float32.
+        row: How many to join to one string.
+
+    Returns:
+        The rows; every value has a point or an exponent or is a word.
+    """
+    return _number_rows(_array(data, "<f4"), row, point=True)
+
+
+def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
+    """Whether raw data is two or more bit-identical elements, so that ``[x, ...]`` says it all.
+
+    Args:
+        element: The element type.
+        data: The bytes of ``raw_data``.
+        count: The number of elements.
+    """
+    if count < 2 or not is_expressible(element, data, count):
+        return False
+    if element.bits < 8:
+        codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count]
+        return bool((codes == codes[0]).all())
+    width = min(element.bits // 8, 8)
+    values = np.frombuffer(data, f"<u{width}").reshape(count, -1)
+    return all(
+        bool((values[start : start + _BLOCK] == values[0]).all())
+        for start in range(0, count, _BLOCK)
+    )
+
+
+def _array(data: bytes | memoryview, dtype: str) -> NDArray[Any]:
+    """Return little-endian data as an array orjson takes: aligned, in the machine's order."""
+    native = np.dtype(dtype).newbyteorder("=")
+    return np.require(np.frombuffer(data, dtype).astype(native, copy=False), requirements="CA")
+
+
+def _joined(texts: list[str], row: int) -> list[str]:
+    """Join texts to rows."""
+    return [", ".join(texts[start : start + row]) for start in range(0, len(texts), row)]
+
+
+def _number_rows(values: NDArray[Any], row: int, *, point: bool = False) -> list[str]:
+    """Return numbers as rows of text; `point` keeps integral floats from looking like integers."""
+    whole = values.size // row * row
+    rows = []
+    if whole:
+        rows = _dumped(values[:whole].reshape(-1, row), point).split("], [")
+    if whole < values.size:
+        rows.append(_dumped(values[whole:].reshape(1, -1), point))
+    return rows
+
+
+def _dumped(rows: NDArray[Any], point: bool) -> str:
+    """Return a table of numbers as text: rows between ``], [``, elements between ``, ``."""
+    text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2].decode("ascii")
+    if rows.dtype.kind == "f":
+        if "+" in text:
+            text = text.replace("e+", "e")
+        if not point and (rows == np.rint(rows)).any():
+            text = text.replace(".0,", ",").replace(".0]", "]").removesuffix(".0")
+        if "n" in text:
+            text = _with_specials(text, rows)
+    return text.replace(",", ", ")
+
+
+def _with_specials(text: str, rows: NDArray[Any]) -> str:
+    """Put the words for infinities and NaNs in the place of every ``null``."""
+    special = rows[~np.isfinite(rows)]
+    word: Callable[[int], str] = float32_text if rows.dtype.itemsize == 4 else float64_text
+    codes = special.view(np.uint32 if rows.dtype.itemsize == 4 else np.uint64).tolist()
+    parts = text.split("null")
+    parts[1:] = [word(code) + part for code, part in zip(codes, parts[1:], strict=True)]
+    return "".join(parts)
+
+
+def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
+    """Return complex numbers, given as their parts, as rows of text."""
+    if not parts.size:
+        return []
+    text = _dumped(parts.reshape(-1, 2), point=True).replace("], [", "j;")
+    text = text.replace(", -", "-").replace(", ", "+") + "j"
+    return _joined(text.split(";"), row)
+
+
+def _code_rows(element: ElementType, codes: NDArray[Any], row: int) -> list[str]:
+    """Return codes narrower than 32 bits as rows of text: narrow floats, sub-byte integers."""
+    if element.kind == "float":
+        table = _texts(element, codes)
+        return _joined(table[codes].tolist(), row)
+    if element.kind == "int":
+        sign = 1 << (element.bits - 1)
+        codes = (codes.astype(np.int8) ^ sign) - sign
+    return _number_rows(codes, row)
+
+
+def _texts(element: ElementType, codes: NDArray[Any]) -> NDArray[np.object_]:
+    """Return a table of the texts of (at least) these codes of a narrow float format."""
+    bits = FORMATS[element.name].bits
+    table = np.empty(1 << bits, object)
+    if bits <= 8:
+        table[:] = narrow_texts(element.name, 0)
+        return table
+    for page in np.unique(codes >> 8).tolist():
+        table[page << 8 : (page + 1) << 8] = narrow_texts(element.name, page)
+    return table
+
+
+def _mixed_rows(
+    entries: NDArray[Any], row: int, limit: int, text: Callable[[int], str]
+) -> list[str]:
+    """Return entries as rows: those from 0 below `limit` by `text`, others as integers."""
+    return _joined([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()], row)
+
+
+def _packed_rows(
+    element: ElementType, entries: NDArray[Any], row: int, count: int | None
+) -> list[str] | None:
+    """Return the elements packed into entries as rows; None if packing would give others."""
+    if entries.size and (int(entries.min()) < 0 or int(entries.max()) > 0xFF):
+        return None
+    codes = unpack(entries.astype(np.uint8), element.bits)
+    if count is not None:
+        codes = codes[:count]
+        if codes.size != count or not np.array_equal(pack(codes, element.bits), entries):
+            return None
+    return _code_rows(element, codes, row)

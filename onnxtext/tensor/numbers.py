@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comma-separated elements to arrays, in bulk where the text is plain.
+
+Every reader has two roads. The fast one hands the whole text to ``np.fromstring`` and is taken
+only if a handful of scans prove that the text holds nothing numpy reads in another way than we
+do (it accepts ``+1``, ``.5``, ``- 5`` and ``1, ``, turns ``1e400`` into infinity, clamps integers
+and drops the sign of ``-nan``). In every doubt, and for short texts, the slow road reads element
+by element; it alone decides what is right, and words the errors. Both are linear.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxtext.tensor.brackets import BLANKS, Body
+from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.floats import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
+from onnxtext.tensor.ieee import FORMATS, round_doubles
+
+_SHORT = 200
+"""Texts below so many characters are read element by element: numpy takes longer to start."""
+
+_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
+_BLANK_BYTES = BLANKS.encode()
+_INTEGER = re.compile(r"(-?)(?:([0-9]+)|0[xX]([0-9a-fA-F]+))")
+_COMPLEX = re.compile(rf"(-?{FLOAT_PATTERN})(?:([+-]{FLOAT_PATTERN})j)?")
+_BOOL_LETTERS = b"truefals," + _BLANK_BYTES
+
+_NUMPY_RAISES = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+"""Whether ``np.fromstring`` raises for text it cannot read; before, it warned."""
+
+T = TypeVar("T")
+
+
+class _Memo(dict[str, T]):
+    """The elements read so far by text; `failed` is the text that could not be read."""
+
+    def __init__(self, convert: Callable[[str], T]) -> None:
+        super().__init__()
+        self.convert = convert
+        self.failed = ""
+
+    def __missing__(self, text: str) -> T:
+        self.failed = text
+        value = self[text] = self.convert(text)
+        return value
+
+
+def each(body: Body, convert: Callable[[str], T]) -> list[T]:
+    """Read element by element.
+
+    Args:
+        body: The elements.
+        convert: Reads one; its errors are moved to the place of the element.
+
+    Raises:
+        LiteralError: The first that `convert` raises.
+    """
+    tokens = body.tokens()
+    memo = _Memo(convert)
+    try:
+        return list(map(memo.__getitem__, tokens))
+    except LiteralError as error:
+        raise body.located(tokens.index(memo.failed), error) from None
+
+
+def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
+    """Read one integer from `low` to `high`, decimal or (if allowed) hexadecimal."""
+    match = _INTEGER.fullmatch(text)
+    if match is None or (match[3] and not hexadecimal):
+        raise _not_an_int(text)
+    digits, base = (match[2], 10) if match[2] else (match[3], 16)
+    digits = digits.lstrip("0") or "0"
+    value = int(digits, base) if len(digits) <= 20 else 1 << 99  # int() refuses endless digits
+    if match[1]:
+        value = -value
+    if not low <= value <= high:
+        shown = text if len(text) <= 40 else f"{text[:37]}..."
+        raise LiteralError(f"expected {low} to {high}, found {shown}", length=len(text))
+    return value
+
+
+def ints(body: Body, low: int, high: int, *, hexadecimal: bool = True) -> NDArray[Any]:
+    """Read integers from `low` to `high`.
+
+    Args:
+        body: The elements.
+        low: The least value allowed.
+        high: The greatest value allowed.
+        hexadecimal: Whether ``0x7f`` and ``-0x80`` are read too.
+
+    Returns:
+        An int64 array, or a uint64 one if `high` is beyond int64. In the latter a negative
+        number stands for itself plus 2^64.
+    """
+    dtype = np.int64 if high <= _INT64_MAX else np.uint64
+    values = _plain_ints(body.data, dtype, low, high)
+    if values is not None:
+        return values
+    convert = functools.partial(one_int, low=low, high=high, hexadecimal=hexadecimal)
+    found = each(body, convert)
+    if dtype is np.uint64 and low < 0:
+        found = [value & 0xFFFFFFFFFFFFFFFF for value in found]
+    return np.array(found, dtype)
+
+
+def floats(body: Body) -> NDArray[np.uint32]:
+    """Read float32 elements as their bits, every decimal rounded once."""
+    return _rounded(body, "float", float32_bits)
+
+
+def doubles(body: Body) -> NDArray[np.uint64]:
+    """Read float64 elements as their bits."""
+    values = _plain_doubles(body.data)
+    if values is not None:
+        return values.view(np.uint64)
+    return np.array(each(body, float64_bits), np.uint64)
+
+
+def narrow(body: Body, element: ElementType) -> NDArray[np.uint32]:
+    """Read elements of a float format of at most 16 bits as codes, refusing bare integers."""
+    return _rounded(body, element.name, functools.partial(narrow_bits, element))
+
+
+def narrow_typed(body: Body, element: ElementType, high: int) -> NDArray[np.int64]:
+    """Read elements of a float format of at most 16 bits as entries of a typed field.
+
+    Args:
+        body: The elements. Bare integers stand for themselves, as officially; all else is read
+            as `narrow` reads it.
+        element: The element type.
+        high: The greatest integer allowed; the least is 0 below four bits, else that of int32.
+    """
+    low = 0 if element.bits == 4 else -(1 << 31)
+    if not any(mark in body.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
+        return ints(body, low, high)
+    if len(body.data) >= _SHORT:
+        rounded = _plain_rounded(body, element.name, functools.partial(narrow_bits, element))
+        if rounded is not None:
+            return rounded.astype(np.int64)
+
+    def entry(text: str) -> int:
+        if re.fullmatch("-?[0-9]+", text):
+            return one_int(text, low, high)
+        return narrow_bits(element, text)
+
+    return np.array(each(body, entry), np.int64)
+
+
+def bools(body: Body) -> NDArray[np.uint8]:
+    """Read ``true`` and ``false`` as 1 and 0."""
+    data = body.data
+    if len(data) >= _SHORT and not data.translate(None, _BOOL_LETTERS):
+        # 1 and 2, so that "falsetrue" becomes neither.
+        digits = data.replace(b"true", b"2").replace(b"false", b"1")
+        values = _fromstring(digits, np.int64) if _ends_in(digits, b"12") else None
+        if values is not None and ((values == 1) | (values == 2)).all():
+            return (values - 1).astype(np.uint8)
+    return np.array(each(body, one_bool), np.uint8)
+
+
+def one_bool(text: str) -> int:
+    """Read ``true`` or ``false`` as 1 or 0."""
+    if text in ("true", "false"):
+        return int(text == "true")
+    fix = {"0": "write false", "1": "write true"}.get(text)
+    raise LiteralError(f"expected true or false, found {text or 'nothing'}", 0, len(text), fix)
+
+
+def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
+    """Read complex numbers as the bits of their real and imaginary parts.
+
+    Args:
+        body: The elements.
+        bits: The width of a part, 32 or 64.
+        pairs: Whether a plain real number stands for itself and an imaginary part of zero,
+            rather than (as officially in braces) for one part of a number.
+
+    Returns:
+        The parts in order.
+    """
+    read, one = (floats, float32_bits) if bits == 32 else (doubles, float64_bits)
+    if b"j" not in body.data and not pairs:
+        return read(body)
+    split = functools.partial(_split_complex, pairs=pairs)
+    texts = [part for number in each(body, split) for part in number]
+    try:
+        return read(Body(",".join(texts).encode()))
+    except LiteralError:
+        each(body, lambda text: [one(part) for part in split(text)])  # raises it in its place
+        raise
+
+
+def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
+    """Return the texts of the parts of one complex number."""
+    match = _COMPLEX.fullmatch(text)
+    if match is None:
+        message = f"expected a complex number, found {text or 'nothing'}"
+        raise LiteralError(message, 0, len(text), "write both parts, as 1.0+2.0j")
+    if match[2] is None:
+        return (match[1], "0") if pairs else (match[1],)
+    return match[1], match[2].removeprefix("+")
+
+
+def _not_an_int(text: str) -> LiteralError:
+    """Say what is wrong with text that is no integer."""
+    fix = None
+    if not text:
+        return LiteralError("expected an integer, found nothing")
+    if text[0] == "+":
+        fix = f"write it without the plus: {text[1:]}"
+    elif re.fullmatch(r"-?[0-9]+\.0*", text):
+        fix = f"write it without a point: {text[: text.index('.')]}"
+    elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
+        fix = "write the sign directly before the digits"
+    elif "_" in text:
+        fix = f"write it without underscores: {text.replace('_', '')}"
+    elif text in ("true", "false"):
+        fix = f"write {int(text == 'true')}"
+    shown = text if len(text) <= 40 else f"{text[:37]}..."
+    return LiteralError(f"expected an integer, found {shown}", length=len(text), help=fix)
+
+
+def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
+    """Let numpy read the whole text; None unless it could."""
+    try:
+        if _NUMPY_RAISES:
+            return np.fromstring(data, dtype, sep=",")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)
+            return np.fromstring(data, dtype, sep=",")
+    except (ValueError, DeprecationWarning):
+        return None
+
+
+def _ends_in(data: bytes, allowed: bytes) -> bool:
+    """Whether the last character that is no blank is one of `allowed`."""
+    end = data[-_SHORT:].rstrip(_BLANK_BYTES) or data.rstrip(_BLANK_BYTES)
+    return bool(end) and end[-1] in allowed
+
+
+def _plain_ints(
+    data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
+) -> NDArray[Any] | None:
+    """Read decimal integers on the fast road; None if that is not surely right."""
+    if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789"):
+        return None
+    if b"-" in data:
+        codes = np.frombuffer(data, np.uint8)
+        after = codes[np.flatnonzero(codes == ord("-")) + 1]
+        if ((after < ord("0")) | (after > ord("9"))).any():
+            return None
+    values = _fromstring(data, dtype)
+    if values is None:
+        return None
+    least, greatest = int(values.min()), int(values.max())
+    # numpy clamps, so a value at the end of its type may have been written beyond it.
+    end = _INT64_MAX if dtype is np.int64 else (1 << 64) - 1
+    if not low <= least or not greatest <= high or least == _INT64_MIN or greatest == end:
+        return None
+    return values
+
+
+def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
+    """Read decimals and words as doubles on the fast road; None if that is not surely right."""
+    if len(data) < _SHORT or b"(" in data or not _ends_in(data, b"0123456789.fFnNyY"):
+        return None
+    if b"+" in data and data.count(b"+") != data.count(b"e+") + data.count(b"E+"):
+        return None
+    codes = np.frombuffer(data, np.uint8)
+    if ((codes[1:] == ord(".")) & (codes[:-1] < ord("0"))).any() or codes[0] == ord("."):
+        return None
+    infinities = 0
+    if b"n" in data or b"N" in data:
+        words = data.lower()
+        if b"-nan" in words:
+            return None
+        infinities = words.count(b"inf")
+    values: NDArray[np.float64] | None = _fromstring(data, np.float64)
+    # More infinities than words: some decimal was out of range.
+    if values is None or np.count_nonzero(np.isinf(values)) != infinities:
+        return None
+    return values
+
+
+def _rounded(body: Body, name: str, convert: Callable[[str], int]) -> NDArray[np.uint32]:
+    """Read elements of one of the `FORMATS` as codes."""
+    if len(body.data) >= _SHORT:
+        codes = _plain_rounded(body, name, convert)
+        if codes is not None:
+            return codes
+    return np.array(each(body, convert), np.uint32)
+
+
+def _plain_rounded(
+    body: Body, name: str, convert: Callable[[str], int]
+) -> NDArray[np.uint32] | None:
+    """Read decimals and words as codes on the fast road; None if that is not surely right."""
+    form = FORMATS[name]
+    values = _plain_doubles(body.data)
+    if values is None or (form.bits < 32 and not _marked(body.data, values.size)):
+        return None
+    rounded = round_doubles(form, values)
+    if rounded is None:
+        return None
+    codes, halfway = rounded
+    if halfway.size:
+        commas = np.flatnonzero(np.frombuffer(body.data, np.uint8) == ord(","))
+        starts = np.concatenate(([0], commas + 1))
+        ends = np.concatenate((commas, [len(body.data)]))
+        for index in halfway.tolist():
+            text = body.data[starts[index] : ends[index]].decode().strip(BLANKS)
+            try:
+                codes[index] = convert(text)
+            except LiteralError as error:
+                raise body.located(index, error) from None
+    return codes
+
+
+def _marked(data: bytes, count: int) -> bool:
+    """Whether every element has a point, an exponent or letters, and so is no bare integer."""
+    if data.count(b".") == count:  # nothing that numpy reads has two
+        return True
+    codes = np.frombuffer(data, np.uint8)
+    starts = np.concatenate(([0], np.flatnonzero(codes == ord(",")) + 1))
+    marks = (codes == ord(".")) | (codes >= ord("A"))
+    return bool(np.logical_or.reduceat(marks, starts).all())

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole literals to bytes: ``[...]`` to ``raw_data``, ``{...}`` to the entries of a typed field.
+
+Every reader takes the text of one literal, brackets included, with blanks and comments anywhere
+between tokens and a comma allowed after the last element of every list, and raises `LiteralError`
+with an offset into that text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxtext.tensor import numbers
+from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
+from onnxtext.tensor.elements import ElementType, raw_size
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.packing import pack
+
+_INT32 = (-(1 << 31), (1 << 31) - 1)
+_INT64 = (-(1 << 63), (1 << 63) - 1)
+_UINT64 = (0, (1 << 64) - 1)
+_OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
+"""What ``std::stoull`` takes, by which the official parser reads uint32 and uint64."""
+
+_FIELD_TYPES = {
+    "float_data": "<u4",
+    "int32_data": "<i4",
+    "int64_data": "<i8",
+    "double_data": "<u8",
+    "uint64_data": "<u8",
+}
+_LARGEST = (1 << 31) - 1
+"""Protobuf messages end at 2 GiB; ``[0, ...]`` must not ask for more memory than that."""
+
+
+def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
+    """Read a literal in brackets as ``raw_data``.
+
+    Args:
+        element: The element type.
+        text: The literal, flat, nested over all `dims` or over those other than 1. A flat one
+            may end in ``...``: every remaining element is the last one written.
+        dims: The dimensions.
+
+    Returns:
+        The elements, little-endian, packed where they are narrower than a byte.
+
+    Raises:
+        LiteralError: Not such a literal, or not as many elements as `dims` ask for.
+    """
+    if element.kind == "string":
+        raise _string_error(text)
+    count = product(dims)
+    body = nested(text, dims)
+    values = _raw_elements(element, body)
+    found = len(values)
+    if found != count and not (body.splat and found < count):
+        raise wrong_count(dims, found)
+    if found < count:
+        if raw_size(element, count) > _LARGEST:
+            raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
+        rest = np.repeat(values[-1:], count - found, axis=0)
+        values = np.concatenate((values, rest))
+    return _raw_bytes(element, values)
+
+
+def parse_scalar(element: ElementType, text: str) -> bytes:
+    """Read one literal without brackets as the ``raw_data`` of a tensor of rank 0.
+
+    Args:
+        element: The element type.
+        text: The literal.
+
+    Raises:
+        LiteralError: Not one element of this type.
+    """
+    if element.kind == "string":
+        raise _string_error(text)
+    if not text.isascii() or "," in text:
+        place = next(i for i, c in enumerate(text) if c == "," or not c.isascii())
+        raise LiteralError(f"expected one element, found {text[place]!r}", place, 1)
+    values = _raw_elements(element, Body(text.encode("ascii")))
+    if len(values) != 1:
+        raise LiteralError("expected an element, found nothing")
+    return _raw_bytes(element, values)
+
+
+def parse_typed(element: ElementType, text: str) -> bytes:
+    """Read a literal in braces as the entries of the element type's typed field.
+
+    Whatever the official parser accepts keeps its meaning: integers of types stored in
+    ``int32_data`` need only fit int32 and are bits for the narrow floats, negative uint32 and
+    uint64 wrap, and nothing is counted. The one exception are types narrower than six bits,
+    whose elements are packed here as the schema demands, and must be in range.
+
+    Args:
+        element: The element type.
+        text: The literal, ``{...}``.
+
+    Returns:
+        The entries, little-endian, in the width of ``element.field``.
+
+    Raises:
+        LiteralError: Not such a literal.
+    """
+    if element.kind == "string":
+        raise LiteralError("expected numbers, found strings")
+    body = flat(text, "{", "}")
+    dtype = _FIELD_TYPES[element.field]
+    values: NDArray[Any]
+    if element.kind == "complex":
+        values = numbers.complexes(body, element.bits // 2, pairs=False)
+    elif element.field == "float_data":
+        values = numbers.floats(body)
+    elif element.field == "double_data":
+        values = numbers.doubles(body)
+    elif element.kind == "float":
+        values = numbers.narrow_typed(body, element, 15 if element.bits == 4 else _INT32[1])
+    elif element.kind == "bool":
+        values = _typed_bools(body)
+    elif element.field == "int32_data":
+        values = numbers.ints(body, *(_range(element) if element.bits < 8 else _INT32))
+    else:
+        values = numbers.ints(body, *(_INT64 if element.kind == "int" else _OFFICIAL_UINT64))
+    if element.bits in (2, 4):
+        values = pack((values & ((1 << element.bits) - 1)).astype(np.uint8), element.bits)
+    return values.astype(dtype).tobytes()
+
+
+def parse_field(field: str, text: str) -> bytes:
+    """Read a literal in braces as the entries of a typed field given by name.
+
+    Args:
+        field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
+            ``uint64_data``.
+        text: The literal, ``{...}``, of plain numbers in the range of the field's own type.
+
+    Returns:
+        The entries, little-endian, in the width of the field.
+
+    Raises:
+        LiteralError: Not such a literal.
+    """
+    body = flat(text, "{", "}")
+    values: NDArray[Any]
+    if field == "float_data":
+        values = numbers.floats(body)
+    elif field == "double_data":
+        values = numbers.doubles(body)
+    else:
+        limits = {"int32_data": _INT32, "int64_data": _INT64, "uint64_data": _UINT64}[field]
+        values = numbers.ints(body, *limits, hexadecimal=False)
+    return values.astype(_FIELD_TYPES[field]).tobytes()
+
+
+def parse_ints(text: str) -> tuple[int, ...]:
+    """Read the list of an integer attribute, ``[1, -2, 3]``: decimal and in the range of int64.
+
+    Args:
+        text: The literal.
+
+    Raises:
+        LiteralError: Not such a literal.
+    """
+    values = numbers.ints(flat(text, "[", "]"), *_INT64, hexadecimal=False)
+    return tuple(values.tolist())
+
+
+def parse_floats(text: str) -> bytes:
+    """Read the list of a float attribute, ``[1.0, 2, nan]``, as little-endian float32.
+
+    Args:
+        text: The literal.
+
+    Raises:
+        LiteralError: Not such a literal.
+    """
+    return numbers.floats(flat(text, "[", "]")).astype("<u4").tobytes()
+
+
+def _range(element: ElementType) -> tuple[int, int]:
+    """Return the least and the greatest value of an integer type."""
+    if element.kind == "uint":
+        return 0, (1 << element.bits) - 1
+    return -(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1
+
+
+def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:
+    """Read elements as integers of their bits; two columns for complex numbers."""
+    if element.kind == "complex":
+        return numbers.complexes(body, element.bits // 2, pairs=True).reshape(-1, 2)
+    if element.kind == "bool":
+        return numbers.bools(body)
+    if element.kind != "float":
+        return numbers.ints(body, *_range(element))
+    if element.name == "float":
+        return numbers.floats(body)
+    return numbers.doubles(body) if element.name == "double" else numbers.narrow(body, element)
+
+
+def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
+    """Return elements, as `_raw_elements` gives them, in the width of ``raw_data``."""
+    if element.bits < 8:
+        codes = (values & ((1 << element.bits) - 1)).astype(np.uint8)
+        return pack(codes, element.bits).tobytes()
+    width = element.bits // (16 if element.kind == "complex" else 8)
+    return values.astype(f"<u{width}").tobytes()
+
+
+def _typed_bools(body: Body) -> NDArray[Any]:
+    """Read integers, and ``true`` and ``false`` as 1 and 0."""
+    if b"t" not in body.data and b"f" not in body.data:
+        return numbers.ints(body, *_INT32)
+    if not any(digit in body.data for digit in b"0123456789"):
+        return numbers.bools(body)
+
+    def entry(text: str) -> int:
+        if text in ("true", "false"):
+            return numbers.one_bool(text)
+        return numbers.one_int(text, *_INT32)
+
+    return np.array(numbers.each(body, entry), np.int64)
+
+
+def _string_error(text: str) -> LiteralError:
+    start = len(text) - len(text.lstrip(BLANKS))
+    fix = "strings are never raw: write {…}"
+    return LiteralError("expected strings in braces", start, len(text.strip(BLANKS)), fix)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The texts of floating-point formats of at most 16 bits, a page of 256 codes at a time.
+
+float16 and bfloat16 print the shortest decimal that rounds back to the same code, of several
+the closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is longer).
+Formats of at most 8 bits are so coarse that this rule would show numbers that are not there
+(448 as 450.0, 1024 as 1000.0), so they print as float32 does: every digit shown is true.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from decimal import ROUND_CEILING, Context, Decimal
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from onnxtext.tensor.ieee import FORMATS, Format, round_doubles, values_of
+
+_EXACT = Context(prec=200)
+"""A decimal context in which every value of a 16-bit format is exact."""
+
+
+@functools.cache
+def narrow_texts(name: str, page: int) -> tuple[str, ...]:
+    """Return the texts of codes ``256 * page`` and following.
+
+    Args:
+        name: The element type's name.
+        page: The high byte of the codes; 0 for formats of at most 8 bits.
+
+    Returns:
+        The texts: decimals with a point or exponent, ``inf`` and ``-inf``, ``nan`` and ``-nan``
+        for the codes these are read as, and the code as ``0x7e01`` for other NaNs.
+    """
+    form = FORMATS[name]
+    codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))
+    values = values_of(name)[codes.start : codes.stop]
+    # In 16 bits the sign is a bit of the page: one call does with positive numbers only.
+    minus = form.bits == 16 and codes.start & form.sign
+    finite = np.isfinite(values)
+    sizes = np.where(finite, np.abs(values) if minus else values, 0.0)
+    texts = iter(_decimals(form, sizes, np.arange(len(codes)) + (codes.start & ~minus)))
+    return tuple(
+        (f"-{text}" if minus else text) if number else _special(form, code, value)
+        for code, value, number, text in zip(
+            codes, values.tolist(), finite.tolist(), texts, strict=True
+        )
+    )
+
+
+def _special(form: Format, code: int, value: float) -> str:
+    """Return the text of an infinity or NaN."""
+    if math.isinf(value):
+        return str(value)
+    if code == form.nan:
+        return "nan"
+    if code == form.minus_nan:
+        return "-nan"
+    return f"0x{code:0{(form.bits + 3) // 4}x}"
+
+
+def _decimals(form: Format, values: NDArray[np.float64], codes: NDArray[np.int64]) -> list[str]:
+    """Return the decimals of finite values, which `codes` stand for."""
+    if form.bits <= 8:
+        return _spell(values.astype(np.float32))
+    chosen = values.copy()
+    left = np.flatnonzero(values)  # zero is zero
+    digits = 0
+    while left.size:
+        digits += 1
+        joined = (f"%.{digits - 1}e," * left.size) % tuple(values[left].tolist())
+        texts = joined.split(",")[:-1]
+        tried = np.array(texts, np.float64)
+        fits = _codes(form, tried, texts) == codes[left]
+        chosen[left[fits]] = tried[fits]
+        left = left[~fits]
+        # Below a power of two codes are twice as dense as above it, so where the closest
+        # decimal, below, is another code's already, the next one above may still fit.
+        for index in left[codes[left] & ((1 << form.mantissa) - 1) == 0]:
+            above = _above(float(values[index]), digits)
+            if _codes(form, np.array([float(above)]), [above])[0] == codes[index]:
+                chosen[index] = float(above)
+                left = left[left != index]
+    return _spell(chosen)
+
+
+def _codes(form: Format, values: NDArray[np.float64], texts: list[str]) -> NDArray[np.int64]:
+    """Round decimals of few digits, given as doubles and as texts, to codes; -1 for none."""
+    below, top = values_of(form.name)[form.top - 1 : form.top + 1].tolist()
+    rounded = round_doubles(form, np.minimum(values, top))
+    assert rounded is not None
+    codes = rounded[0].astype(np.int64)
+    for index in rounded[1]:  # exactly halfway belongs to the even code, almost halfway to none
+        if Decimal(texts[index]) != Decimal(float(values[index])):
+            codes[index] = -1
+    codes[values >= top + (top - below) / 2] = -1
+    return codes
+
+
+def _above(value: float, digits: int) -> str:
+    """Return the smallest decimal of so many digits that is not below `value`."""
+    exact = Decimal(value)
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return str(exact.quantize(step, ROUND_CEILING, _EXACT))
+
+
+def _spell(values: NDArray[np.floating]) -> list[str]:
+    """Spell numbers as orjson does, but without the plus its newest versions write."""
+    text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("e+", "e")
+    return text[1:-1].split(",")

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packed protobuf varints to arrays of integers and back, all at once.
+
+A varint is seven bits a byte, lowest first; the top bit says that more follow
+(https://protobuf.dev/programming-guides/encoding). Negative numbers of the types int32 and int64
+are their two's complement in 64 bits, which takes ten bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LONGEST = 10
+
+
+def pack_varints(values: NDArray[Any]) -> bytes:
+    """Encode integers as minimal varints, one after the other.
+
+    Args:
+        values: An int64 or uint64 array (narrower integers work too, by their value).
+
+    Returns:
+        The payload of a packed field, without key and length.
+    """
+    numbers = np.ascontiguousarray(values).astype(
+        np.uint64 if values.dtype.kind == "u" else np.int64, copy=False
+    )
+    numbers = numbers.view(np.uint64)
+    if not numbers.size:
+        return b""
+    greatest = int(numbers.max())
+    if greatest < 0x80:
+        return numbers.astype(np.uint8).tobytes()
+    lengths = np.ones(numbers.size, np.int64)
+    for index in range(1, (greatest.bit_length() + 6) // 7):
+        lengths += numbers >= np.uint64(1 << (7 * index))
+    ends = np.cumsum(lengths)
+    places = ends - lengths
+    out = np.empty(int(ends[-1]), np.uint8)
+    while True:
+        out[places] = (numbers & np.uint64(0x7F)).astype(np.uint8) | np.uint8(0x80)
+        more = np.flatnonzero(numbers >= np.uint64(0x80))
+        if not more.size:
+            break
+        numbers, places = numbers[more] >> np.uint64(7), places[more] + 1
+    out[ends - 1] &= 0x7F
+    return out.tobytes()
+
+
+def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
+    """Decode the payload of a packed field of varints.
+
+    Bits beyond the 64th are dropped, as protobuf does it. View the result as int64 for the
+    types int32 and int64; `varints_are_minimal` says whether encoding gives `data` back.
+
+    Args:
+        data: The payload, without key and length.
+
+    Raises:
+        ValueError: The last varint is cut off, or one is longer than ten bytes.
+    """
+    octets = np.frombuffer(data, np.uint8)
+    ends = _ends(octets)
+    if ends.size == octets.size:
+        return octets.astype(np.uint64)
+    places = np.concatenate(([0], ends[:-1] + 1))
+    values = (octets[places] & 0x7F).astype(np.uint64)
+    which = np.flatnonzero(ends > places)
+    for index in range(1, _LONGEST):
+        at = places[which] + index
+        values[which] |= (octets[at] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * index)
+        which = which[ends[which] > at]
+        if not which.size:
+            break
+    return values
+
+
+def varints_are_minimal(data: bytes | memoryview) -> bool:
+    """Whether encoding what `unpack_varints` decodes gives exactly `data` back.
+
+    Args:
+        data: The payload of a packed field of varints.
+
+    Raises:
+        ValueError: The last varint is cut off, or one is longer than ten bytes.
+    """
+    octets = np.frombuffer(data, np.uint8)
+    ends = _ends(octets)
+    if ends.size == octets.size:
+        return True
+    lengths = np.diff(ends, prepend=-1)
+    last = octets[ends]
+    padded = (last == 0) & (lengths > 1)
+    dropped = (last > 1) & (lengths == _LONGEST)
+    return not (padded | dropped).any()
+
+
+def _ends(octets: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return the place of the last byte of every varint."""
+    ends = np.flatnonzero(octets < 0x80)
+    if octets.size and (not ends.size or ends[-1] != octets.size - 1):
+        raise ValueError("the last varint is cut off")
+    if ends.size and int(np.diff(ends, prepend=-1).max()) > _LONGEST:
+        raise ValueError("a varint is longer than ten bytes")
+    return ends

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading the protobuf wire format: the fields of one message, with their positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
+
+MAX_DEPTH = 100
+"""Deepest nesting of messages and groups that protobuf reads."""
+
+
+class WireError(ValueError):
+    """The bytes are no protobuf message.
+
+    Attributes:
+        message: what is wrong.
+        offset: byte offset.
+    """
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(f"{message} at byte {offset:#x}")
+        self.message = message
+        self.offset = offset
+
+
+class WireField(NamedTuple):
+    """One field of a message.
+
+    Attributes:
+        number: the field's number.
+        wire_type: the wire type.
+        start: offset of its key.
+        value: offset of its value: of the payload, for a length-delimited one.
+        end: offset behind it.
+    """
+
+    number: int
+    wire_type: int
+    start: int
+    value: int
+    end: int
+
+
+def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
+    """A varint (modulo 2**64, as protobuf reads it) and the offset behind it.
+
+    Raises:
+        WireError: it does not end within ten bytes or before `end`.
+    """
+    value = 0
+    shift = 0
+    start = at
+    while at < end:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value & 0xFFFF_FFFF_FFFF_FFFF, at
+        shift += 7
+        if shift == 70:
+            raise WireError("a varint is longer than ten bytes", start)
+    raise WireError("the data ends inside a varint", start)
+
+
+def signed(value: int) -> int:
+    """The int64 with the bits of an unsigned 64-bit number."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[WireField]:
+    """The fields of the message between two offsets.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    at = start
+    while at < end:
+        begin = at
+        key, at = read_varint(data, at, end)
+        number, wire_type = key >> 3, key & 7
+        if not 1 <= number < 1 << 29:
+            raise WireError(f"{number} is no field number", begin)
+        value = at
+        match wire_type:
+            case 0:
+                _, at = read_varint(data, at, end)
+            case 1:
+                at += 8
+            case 5:
+                at += 4
+            case 2:
+                size, value = read_varint(data, at, end)
+                at = value + size
+            case 3:
+                at = _skip_group(data, at, end, number)
+            case _:
+                raise WireError(f"{wire_type} is no wire type of a field", begin)
+        if at > end:
+            raise WireError("a field reaches beyond the end of its message", begin)
+        yield WireField(number, wire_type, begin, value, at)
+
+
+def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int:
+    """The offset behind a group's end key. Nested groups are counted, not recursed into."""
+    open_groups = [number]
+    begin = at
+    while open_groups:
+        if at >= end:
+            raise WireError("a group is never closed", begin)
+        start = at
+        key, at = read_varint(data, at, end)
+        number, wire_type = key >> 3, key & 7
+        if wire_type == END_GROUP:
+            if number != open_groups.pop():
+                raise WireError("a group is closed by another one's end", start)
+        elif wire_type == GROUP:
+            open_groups.append(number)
+            if len(open_groups) > MAX_DEPTH:
+                raise WireError("groups are nested too deeply", start)
+        elif wire_type == VARINT:
+            _, at = read_varint(data, at, end)
+        elif wire_type == LENGTH:
+            size, at = read_varint(data, at, end)
+            at += size
+        elif wire_type in (FIXED64, FIXED32):
+            at += 8 if wire_type == FIXED64 else 4
+        else:
+            raise WireError(f"{wire_type} is no wire type of a field", start)
+    return at
