@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.errors import LiteralError, quoted
 
 BLANKS = " \t\n\v\f\r"
 """The characters the official syntax allows between tokens."""
@@ -56,9 +56,10 @@ class Body:
         token = part.strip(BLANKS)
         start += 1 + len(part) - len(part.lstrip(BLANKS))
         blank = re.search(r"[0-9a-zA-Z).]([ \t\n\v\f\r]+)", token)
+        if not token and end >= 0:
+            return LiteralError("expected an element before ','", end, 1, "remove one comma")
         if not token:
-            message = "expected an element before ','"
-            return LiteralError(message, max(end, 0), 1, "remove one of the commas")
+            return LiteralError("expected an element", len(text), 1)
         if token == "...":
             return LiteralError("expected '...' after the last element only", start, 3)
         if blank:
@@ -146,8 +147,11 @@ def nested(text: str, dims: Sequence[int]) -> Body:
         return flat(text, "[", "]", splat=True)
     clean = _clean(text)
     start = len(clean) - len(clean.lstrip(BLANKS))
+    end = len(clean.rstrip(BLANKS)) - 1
     if clean[start] != "[":
         raise LiteralError("expected '['", start, 1)
+    if clean[end] != "]":
+        raise LiteralError("expected ']' at the end", end, 1)
     data = np.frombuffer(bytearray(clean.encode("ascii")), np.uint8)
     closing = np.flatnonzero(data == ord("]"))
     before = _before(data, closing)
@@ -254,8 +258,13 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
     ready = True  # for an element or a bracket, rather than for a comma
     for match in _TOKEN.finditer(clean):
         token, place = match[0], match.start()
+        if token == "...":
+            fix = "write the elements flat: [0, ...]"
+            return LiteralError("expected no '...' in nested brackets", place, 3, fix)
         if place and not counts and not ready:
-            return LiteralError(f"expected nothing after ']', found '{token}'", place, len(token))
+            return LiteralError(
+                f"expected nothing after ']', found '{quoted(token)}'", place, len(token)
+            )
         if token == "]" and counts:
             found, wanted = counts.pop(), shape[len(counts)]
             if ready and found and clean[:place].rstrip(BLANKS)[-2:] == ",,":
@@ -270,7 +279,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 return LiteralError("expected an element before ','", place, 1)
             ready = True
         elif not ready:
-            return LiteralError(f"expected ',' or ']', found '{token}'", place, len(token))
+            return LiteralError(f"expected ',' or ']', found '{quoted(token)}'", place, len(token))
         elif (token == "[") == (len(counts) < len(shape)):
             if counts:
                 counts[-1] += 1
@@ -280,6 +289,6 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 ready = False
         else:
             wanted_token = "'['" if len(counts) < len(shape) else "an element"
-            message = f"expected {wanted_token} for {list(dims)}, found '{token}'"
+            message = f"expected {wanted_token} for {list(dims)}, found '{quoted(token)}'"
             return LiteralError(message, place, len(token))
     return LiteralError("expected ']' at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)

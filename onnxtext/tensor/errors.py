@@ -27,3 +27,10 @@ class LiteralError(ValueError):
         """Return the same error moved by `offset` characters into a longer text."""
         size = self.length if length is None else length
         return LiteralError(self.message, self.offset + offset, size, self.help)
+
+
+def quoted(text: str) -> str:
+    """Return text for a message: shortened where it is long, a word where it is empty."""
+    if not text:
+        return "nothing"
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -20,7 +20,7 @@ import numpy as np
 import orjson
 
 from onnxtext.tensor.elements import ElementType
-from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.ieee import FORMATS, Format, round_double, values_of
 from onnxtext.tensor.shortest import narrow_texts
 
@@ -61,7 +61,7 @@ def float64_bits(text: str) -> int:
     size = text[minus:].lower()
     if size[0] == "n":
         return _nan_bits(size, minus, 64, text)
-    bits: int = struct.unpack("<Q", struct.pack("<d", _double(size, text)))[0]
+    bits: int = struct.unpack("<Q", struct.pack("<d", _double(size, text, "double")))[0]
     return bits | minus << 63
 
 
@@ -82,7 +82,7 @@ def narrow_bits(element: ElementType, text: str) -> int:
         code = int(text, 16)
         if code >> form.bits:
             raise LiteralError(
-                f"expected at most {form.bits} bits for {form.name}, found {text}",
+                f"expected at most {form.bits} bits for {form.name}, found {quoted(text)}",
                 length=len(text),
                 help=f"the largest code is 0x{(1 << form.bits) - 1:x}",
             )
@@ -161,13 +161,13 @@ def _float_bits(form: Format, text: str) -> int:
         if form.infinity is None:
             raise _no_infinity(form, text)
         return form.infinity | (form.sign if minus else 0)
-    value = _double(size, text)
+    value = _double(size, text, form.name)
     code, halfway = round_double(form, value)
     if halfway:
         code = _settle(form, size, value)
     if not form.zero and (minus or value == 0 or code < 0):
         raise LiteralError(
-            f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {text}",
+            f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {quoted(text)}",
             length=len(text),
             help="this format has no sign, no zero and nothing smaller",
         )
@@ -176,7 +176,7 @@ def _float_bits(form: Format, text: str) -> int:
     return code | (form.sign if minus and (code or form.minus_zero) else 0)
 
 
-def _double(size: str, text: str) -> float:
+def _double(size: str, text: str, name: str) -> float:
     """Read a number without sign as a double, refusing overflow of what is finite."""
     if size[0] == "i":
         return math.inf
@@ -185,7 +185,7 @@ def _double(size: str, text: str) -> float:
     except OverflowError:
         value = math.inf
     if value == math.inf:
-        raise _overflow("double", text)
+        raise _overflow(name, text)
     return value
 
 
@@ -223,7 +223,7 @@ def _narrow_nan(form: Format, size: str, minus: bool, text: str) -> int:
     elif len(size) == 3:
         message, fix = f"{form.name} has no nan with a sign", "write nan"
     else:
-        message = f"expected a value or bits of {form.name}, found {text}"
+        message = f"expected a value or bits of {form.name}, found {quoted(text)}"
         fix = f"write the bits of a nan without the word, as 0x{form.nan:x}"
     raise LiteralError(message, length=len(text), help=fix)
 
@@ -235,7 +235,7 @@ def _nan_bits(size: str, minus: bool, width: int, text: str) -> int:
     bits = int(size[4:-1], 16) if len(size) > 3 else nan
     if bits >> width or bits & ~sign <= infinity:
         raise LiteralError(
-            f"expected the {width} bits of a nan, found {text}",
+            f"expected the {width} bits of a nan, found {quoted(text)}",
             length=len(text),
             help=f"nan(0x{nan:x}) is the same as nan, nan(0x{infinity + 1:x}) is the smallest one",
         )
@@ -245,26 +245,21 @@ def _nan_bits(size: str, minus: bool, width: int, text: str) -> int:
 def _not_a_float(text: str) -> LiteralError:
     """Say what is wrong with text that is no floating-point literal."""
     fix = None
-    if not text:
-        return LiteralError("expected a number, found nothing")
     if re.fullmatch(r"-?\.[0-9].*", text):
         fix = f"write a digit before the point: {text.replace('.', '0.', 1)}"
-    elif text[0] == "+":
+    elif text[:1] == "+":
         fix = f"write it without the plus: {text[1:]}"
     elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
         fix = "write the sign directly before the digits"
     elif re.fullmatch(r"-?[0-9]+\.?[0-9]*[eE][+-]?", text):
         fix = "write digits after the e"
     elif re.fullmatch(r"-?0[xX][0-9a-fA-F]+", text):
-        fix = f"write nan({text}) for the bits of a nan, or {text}p0 for the value"
+        fix = f"write {text}p0 for the value"
+        if int(text.lstrip("-"), 16) > 0x7F800000:
+            fix += f" or nan({text}) for the bits of a nan"
     elif "_" in text:
         fix = f"write it without underscores: {text.replace('_', '')}"
-    return LiteralError(f"expected a number, found {_quoted(text)}", length=len(text), help=fix)
-
-
-def _quoted(text: str) -> str:
-    """Return text for a message, shortened where it is long."""
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return LiteralError(f"expected a number, found {quoted(text)}", length=len(text), help=fix)
 
 
 def _overflow(name: str, text: str) -> LiteralError:
@@ -273,7 +268,7 @@ def _overflow(name: str, text: str) -> LiteralError:
     if form is not None and form.infinity is None:
         largest = float(values_of(name)[form.top])
         fix = f"the largest number is {largest!r}"
-    return LiteralError(f"{_quoted(text)} is out of range for {name}", length=len(text), help=fix)
+    return LiteralError(f"{quoted(text)} is out of range for {name}", length=len(text), help=fix)
 
 
 def _no_infinity(form: Format, text: str) -> LiteralError:
@@ -289,5 +284,5 @@ def _bare_integer(form: Format, text: str) -> LiteralError:
     if text[0] != "-" and len(text) < 20 and int(text) >> form.bits == 0:
         fix += f" or 0x{int(text):0{(form.bits + 3) // 4}x} for the bits"
     return LiteralError(
-        f"{_quoted(text)} could be a value or the bits of {form.name}", length=len(text), help=fix
+        f"{quoted(text)} could be a value or the bits of {form.name}", length=len(text), help=fix
     )

@@ -111,10 +111,12 @@ def format_typed_rows(
     if element.bits in (2, 4):
         return _packed_rows(element, entries, row, count)
     if element.kind == "bool":
+        if _within(entries, 2):
+            return _number_rows(entries.astype(np.bool_), row)
         return _mixed_rows(entries, row, 2, lambda code: "true" if code else "false")
     if element.kind == "float" and element.bits <= 16:
         limit = 1 << element.bits
-        if not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit):
+        if _within(entries, limit):
             return _code_rows(element, entries, row)
         name = element.name
         return _mixed_rows(
@@ -181,8 +183,13 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
 
 def _array(data: bytes | memoryview, dtype: str) -> NDArray[Any]:
     """Return little-endian data as an array orjson takes: aligned, in the machine's order."""
-    native = np.dtype(dtype).newbyteorder("=")
-    return np.require(np.frombuffer(data, dtype).astype(native, copy=False), requirements="CA")
+    values = np.frombuffer(data, dtype).astype(np.dtype(dtype).newbyteorder("="), copy=False)
+    return values if values.flags.aligned else values.copy()
+
+
+def _within(entries: NDArray[Any], limit: int) -> bool:
+    """Whether all entries are from 0 below `limit`."""
+    return not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit)
 
 
 def _joined(texts: list[str], row: int) -> list[str]:
@@ -203,25 +210,32 @@ def _number_rows(values: NDArray[Any], row: int, *, point: bool = False) -> list
 
 def _dumped(rows: NDArray[Any], point: bool) -> str:
     """Return a table of numbers as text: rows between ``], [``, elements between ``, ``."""
-    text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2].decode("ascii")
+    text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
     if rows.dtype.kind == "f":
-        if "+" in text:
-            text = text.replace("e+", "e")
-        if not point and (rows == np.rint(rows)).any():
-            text = text.replace(".0,", ",").replace(".0]", "]").removesuffix(".0")
-        if "n" in text:
+        if b"+" in text:
+            text = text.replace(b"e+", b"e")
+        if not point and _has_integral(rows):
+            text = text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
+        if b"n" in text:
             text = _with_specials(text, rows)
-    return text.replace(",", ", ")
+    return text.replace(b",", b", ").decode("ascii")
 
 
-def _with_specials(text: str, rows: NDArray[Any]) -> str:
+def _has_integral(rows: NDArray[Any]) -> bool:
+    """Whether some number is integral, so that orjson ends it in ``.0``."""
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        return bool((rows == np.rint(rows)).any())
+
+
+def _with_specials(text: bytes, rows: NDArray[Any]) -> bytes:
     """Put the words for infinities and NaNs in the place of every ``null``."""
     special = rows[~np.isfinite(rows)]
     word: Callable[[int], str] = float32_text if rows.dtype.itemsize == 4 else float64_text
     codes = special.view(np.uint32 if rows.dtype.itemsize == 4 else np.uint64).tolist()
-    parts = text.split("null")
-    parts[1:] = [word(code) + part for code, part in zip(codes, parts[1:], strict=True)]
-    return "".join(parts)
+    texts = {code: word(code).encode() for code in set(codes)}
+    parts = text.split(b"null")
+    parts[1:] = [texts[code] + part for code, part in zip(codes, parts[1:], strict=True)]
+    return b"".join(parts)
 
 
 def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
@@ -251,7 +265,7 @@ def _texts(element: ElementType, codes: NDArray[Any]) -> NDArray[np.object_]:
     if bits <= 8:
         table[:] = narrow_texts(element.name, 0)
         return table
-    for page in np.unique(codes >> 8).tolist():
+    for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
         table[page << 8 : (page + 1) << 8] = narrow_texts(element.name, page)
     return table
 
@@ -267,7 +281,7 @@ def _packed_rows(
     element: ElementType, entries: NDArray[Any], row: int, count: int | None
 ) -> list[str] | None:
     """Return the elements packed into entries as rows; None if packing would give others."""
-    if entries.size and (int(entries.min()) < 0 or int(entries.max()) > 0xFF):
+    if not _within(entries, 1 << 8):
         return None
     codes = unpack(entries.astype(np.uint8), element.bits)
     if count is not None:

@@ -219,7 +219,7 @@ def values_of(name: str) -> NDArray[np.float64]:
         exponent = np.where(normal, exponent, 1)
     else:
         number = np.ones(codes.size)
-    values = np.ldexp(number, exponent - form.bias - form.mantissa)
+    values: NDArray[np.float64] = np.ldexp(number, exponent - form.bias - form.mantissa)
     values[size > form.top] = np.nan
     if form.infinity is not None:
         values[size == form.infinity] = np.inf

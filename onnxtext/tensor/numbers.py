@@ -3,8 +3,8 @@
 
 Every reader has two roads. The fast one hands the whole text to ``np.fromstring`` and is taken
 only if a handful of scans prove that the text holds nothing numpy reads in another way than we
-do (it accepts ``+1``, ``.5``, ``- 5`` and ``1, ``, turns ``1e400`` into infinity, clamps integers
-and drops the sign of ``-nan``). In every doubt, and for short texts, the slow road reads element
+do (it accepts ``+1``, ``.5`` and ``- 5``, reads nothing as 0 or -1 in ``1, , 2`` and ``1, ``, turns
+``1e400`` into infinity, clamps integers and drops the sign of ``-nan``). In every doubt, and for short texts, the slow road reads element
 by element; it alone decides what is right, and words the errors. Both are linear.
 """
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from onnxtext.tensor.brackets import BLANKS, Body
 from onnxtext.tensor.elements import ElementType
-from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.floats import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.ieee import FORMATS, round_doubles
 
@@ -83,8 +83,7 @@ def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
     if match[1]:
         value = -value
     if not low <= value <= high:
-        shown = text if len(text) <= 40 else f"{text[:37]}..."
-        raise LiteralError(f"expected {low} to {high}, found {shown}", length=len(text))
+        raise LiteralError(f"expected {low} to {high}, found {quoted(text)}", length=len(text))
     return value
 
 
@@ -114,20 +113,25 @@ def ints(body: Body, low: int, high: int, *, hexadecimal: bool = True) -> NDArra
 
 def floats(body: Body) -> NDArray[np.uint32]:
     """Read float32 elements as their bits, every decimal rounded once."""
-    return _rounded(body, "float", float32_bits)
+    fast = functools.partial(_plain_codes, name="float", convert=float32_bits)
+    return _bits(body, np.uint32, fast, float32_bits)
 
 
 def doubles(body: Body) -> NDArray[np.uint64]:
     """Read float64 elements as their bits."""
-    values = _plain_doubles(body.data)
-    if values is not None:
-        return values.view(np.uint64)
-    return np.array(each(body, float64_bits), np.uint64)
+
+    def fast(data: bytes) -> NDArray[Any] | None:
+        values = _plain_doubles(data)
+        return None if values is None else values.view(np.uint64)
+
+    return _bits(body, np.uint64, fast, float64_bits)
 
 
 def narrow(body: Body, element: ElementType) -> NDArray[np.uint32]:
     """Read elements of a float format of at most 16 bits as codes, refusing bare integers."""
-    return _rounded(body, element.name, functools.partial(narrow_bits, element))
+    convert = functools.partial(narrow_bits, element)
+    fast = functools.partial(_plain_codes, name=element.name, convert=convert)
+    return _bits(body, np.uint32, fast, convert)
 
 
 def narrow_typed(body: Body, element: ElementType, high: int) -> NDArray[np.int64]:
@@ -137,22 +141,18 @@ def narrow_typed(body: Body, element: ElementType, high: int) -> NDArray[np.int6
         body: The elements. Bare integers stand for themselves, as officially; all else is read
             as `narrow` reads it.
         element: The element type.
-        high: The greatest integer allowed; the least is 0 below four bits, else that of int32.
+        high: The greatest integer allowed; the least is 0 below six bits, else that of int32.
     """
-    low = 0 if element.bits == 4 else -(1 << 31)
+    low = 0 if element.bits < 6 else -(1 << 31)
     if not any(mark in body.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
         return ints(body, low, high)
-    if len(body.data) >= _SHORT:
-        rounded = _plain_rounded(body, element.name, functools.partial(narrow_bits, element))
-        if rounded is not None:
-            return rounded.astype(np.int64)
+    convert = functools.partial(narrow_bits, element)
 
     def entry(text: str) -> int:
-        if re.fullmatch("-?[0-9]+", text):
-            return one_int(text, low, high)
-        return narrow_bits(element, text)
+        return one_int(text, low, high) if re.fullmatch("-?[0-9]+", text) else convert(text)
 
-    return np.array(each(body, entry), np.int64)
+    fast = functools.partial(_plain_codes, name=element.name, convert=convert)
+    return _bits(body, np.int64, fast, entry)
 
 
 def bools(body: Body) -> NDArray[np.uint8]:
@@ -172,7 +172,7 @@ def one_bool(text: str) -> int:
     if text in ("true", "false"):
         return int(text == "true")
     fix = {"0": "write false", "1": "write true"}.get(text)
-    raise LiteralError(f"expected true or false, found {text or 'nothing'}", 0, len(text), fix)
+    raise LiteralError(f"expected true or false, found {quoted(text)}", 0, len(text), fix)
 
 
 def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
@@ -203,7 +203,7 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
     """Return the texts of the parts of one complex number."""
     match = _COMPLEX.fullmatch(text)
     if match is None:
-        message = f"expected a complex number, found {text or 'nothing'}"
+        message = f"expected a complex number, found {quoted(text)}"
         raise LiteralError(message, 0, len(text), "write both parts, as 1.0+2.0j")
     if match[2] is None:
         return (match[1], "0") if pairs else (match[1],)
@@ -213,9 +213,7 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
 def _not_an_int(text: str) -> LiteralError:
     """Say what is wrong with text that is no integer."""
     fix = None
-    if not text:
-        return LiteralError("expected an integer, found nothing")
-    if text[0] == "+":
+    if text[:1] == "+":
         fix = f"write it without the plus: {text[1:]}"
     elif re.fullmatch(r"-?[0-9]+\.0*", text):
         fix = f"write it without a point: {text[: text.index('.')]}"
@@ -225,8 +223,7 @@ def _not_an_int(text: str) -> LiteralError:
         fix = f"write it without underscores: {text.replace('_', '')}"
     elif text in ("true", "false"):
         fix = f"write {int(text == 'true')}"
-    shown = text if len(text) <= 40 else f"{text[:37]}..."
-    return LiteralError(f"expected an integer, found {shown}", length=len(text), help=fix)
+    return LiteralError(f"expected an integer, found {quoted(text)}", 0, len(text), fix)
 
 
 def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
@@ -247,11 +244,23 @@ def _ends_in(data: bytes, allowed: bytes) -> bool:
     return bool(end) and end[-1] in allowed
 
 
+def _has_gap(data: bytes) -> bool:
+    """Whether an element is missing: numpy reads blanks between commas as 0 or -1."""
+    codes = np.frombuffer(data, np.uint8)
+    gap = (codes[1:] == ord(",")) & (codes[:-1] <= ord(","))  # a blank or comma before a comma
+    if not gap.any() and codes[0] != ord(","):
+        return False
+    solid = data.translate(None, _BLANK_BYTES)
+    return b",," in solid or solid[:1] == b","
+
+
 def _plain_ints(
     data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
 ) -> NDArray[Any] | None:
     """Read decimal integers on the fast road; None if that is not surely right."""
     if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789"):
+        return None
+    if _has_gap(data):
         return None
     if b"-" in data:
         codes = np.frombuffer(data, np.uint8)
@@ -273,6 +282,8 @@ def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
     """Read decimals and words as doubles on the fast road; None if that is not surely right."""
     if len(data) < _SHORT or b"(" in data or not _ends_in(data, b"0123456789.fFnNyY"):
         return None
+    if _has_gap(data):
+        return None
     if b"+" in data and data.count(b"+") != data.count(b"e+") + data.count(b"E+"):
         return None
     codes = np.frombuffer(data, np.uint8)
@@ -291,37 +302,67 @@ def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
     return values
 
 
-def _rounded(body: Body, name: str, convert: Callable[[str], int]) -> NDArray[np.uint32]:
-    """Read elements of one of the `FORMATS` as codes."""
+def _bits(
+    body: Body,
+    dtype: type[np.generic],
+    fast: Callable[[bytes], NDArray[Any] | None],
+    convert: Callable[[str], int],
+) -> NDArray[Any]:
+    """Read elements as bits: `fast` all at once, or `convert` one by one, or some of both."""
     if len(body.data) >= _SHORT:
-        codes = _plain_rounded(body, name, convert)
+        codes = fast(body.data)
+        if codes is None:
+            codes = _patched(body, fast, convert)
         if codes is not None:
-            return codes
-    return np.array(each(body, convert), np.uint32)
+            return codes.astype(dtype, copy=False)
+    return np.array(each(body, convert), dtype)
 
 
-def _plain_rounded(
-    body: Body, name: str, convert: Callable[[str], int]
+def _patched(
+    body: Body,
+    fast: Callable[[bytes], NDArray[Any] | None],
+    convert: Callable[[str], int],
+) -> NDArray[Any] | None:
+    """Read elements with words and ``0x`` one by one and the others all at once."""
+    tokens = body.tokens()
+    special = {i: t for i, t in enumerate(tokens) if "n" in t or "x" in t or "N" in t or "X" in t}
+    if not special:
+        return None
+    for index in special:
+        tokens[index] = "1.0"  # which every format has
+    codes = fast(",".join(tokens).encode())
+    if codes is None:
+        return None
+    memo = _Memo(convert)
+    try:
+        codes[list(special)] = [memo[text] for text in special.values()]
+    except LiteralError:
+        return None
+    return codes
+
+
+def _plain_codes(
+    data: bytes, name: str, convert: Callable[[str], int]
 ) -> NDArray[np.uint32] | None:
     """Read decimals and words as codes on the fast road; None if that is not surely right."""
     form = FORMATS[name]
-    values = _plain_doubles(body.data)
-    if values is None or (form.bits < 32 and not _marked(body.data, values.size)):
+    values = _plain_doubles(data)
+    if values is None or (form.bits < 32 and not _marked(data, values.size)):
         return None
     rounded = round_doubles(form, values)
     if rounded is None:
         return None
     codes, halfway = rounded
     if halfway.size:
-        commas = np.flatnonzero(np.frombuffer(body.data, np.uint8) == ord(","))
+        commas = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(","))
         starts = np.concatenate(([0], commas + 1))
-        ends = np.concatenate((commas, [len(body.data)]))
-        for index in halfway.tolist():
-            text = body.data[starts[index] : ends[index]].decode().strip(BLANKS)
-            try:
-                codes[index] = convert(text)
-            except LiteralError as error:
-                raise body.located(index, error) from None
+        ends = np.concatenate((commas, [len(data)]))
+        try:
+            for index in halfway.tolist():
+                text = data[starts[index] : ends[index]].decode()
+                codes[index] = convert(text.strip(BLANKS))
+        except LiteralError:
+            return None
     return codes
 
 

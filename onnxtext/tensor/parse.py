@@ -59,7 +59,7 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     values = _raw_elements(element, body)
     found = len(values)
     if found != count and not (body.splat and found < count):
-        raise wrong_count(dims, found)
+        raise wrong_count(dims, found).at(0, len(text))
     if found < count:
         if raw_size(element, count) > _LARGEST:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Putting lifted lists together as a person would write them (SPELLINGS S6).
+
+An initializer of an input becomes the input's default value, a `value_info` entry of a node's
+output becomes the type before that output: but only where lowering gives the same lists again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.values import SparseTensor
+
+INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
+
+
+def assemble_graph(
+    graph: Graph, initializers: list[ValueInfo], infos: list[ValueInfo]
+) -> list[Decorator]:
+    """Give a graph its lists.
+
+    Args:
+        graph: has its inputs, outputs and nodes; gets its `values`, defaults and typed outputs.
+        initializers: in order, dense before sparse.
+        infos: the `value_info` list.
+
+    Returns:
+        The graph's decorators that belong to this.
+    """
+    rest = _make_defaults(graph.inputs, initializers)
+    decorators = []
+    with_data = [value for value in graph.inputs if value.data is not None] + rest
+    if with_data and _begins_with(infos, with_data):
+        decorators.append(INITIALIZERS_DECORATOR)
+        infos = infos[len(with_data) :]
+    graph.values = rest + place_types(graph.nodes, infos)
+    return decorators
+
+
+def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
+    """Give a function's inputs, outputs and nodes their types, and it the rest as `values`."""
+    taken = 0
+    for value in (*function.inputs, *function.outputs):
+        if taken < len(infos):
+            info = infos[taken]
+            if info.name == value.name and info.type is not None:
+                value.type = info.type
+                value.decorators = info.decorators
+                taken += 1
+    function.values = place_types(function.nodes, infos[taken:])
+
+
+def _make_defaults(inputs: list[ValueInfo], initializers: list[ValueInfo]) -> list[ValueInfo]:
+    """Make initializers of inputs their defaults: all that are inputs, or none."""
+    places = {value.name: place for place, value in enumerate(inputs)}
+    last = -1
+    count = 0
+    for initializer in initializers:
+        place = places.get(initializer.name, -1)
+        if place <= last or not _same_declaration(inputs[place], initializer):
+            break
+        last = place
+        count += 1
+    if any(initializer.name in places for initializer in initializers[count:]):
+        return initializers
+    for initializer in initializers[:count]:
+        inputs[places[initializer.name]].data = initializer.data
+    return initializers[count:]
+
+
+def _same_declaration(value: ValueInfo, initializer: ValueInfo) -> bool:
+    return (
+        value.type is not None
+        and value.type == initializer.type
+        and not value.decorators
+        and not initializer.decorators
+        and not isinstance(initializer.data, SparseTensor)
+    )
+
+
+def _begins_with(infos: Sequence[ValueInfo], initializers: Sequence[ValueInfo]) -> bool:
+    """Whether a `value_info` list begins with one plain entry for each initializer."""
+    return len(infos) >= len(initializers) and all(
+        info.name == initializer.name and info.type == initializer.type and not info.decorators
+        for info, initializer in zip(infos, initializers, strict=False)
+    )
+
+
+def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
+    """Put types before the outputs they belong to, if the list ends with them in their order.
+
+    Returns:
+        The entries that stay in the list.
+    """
+    if not infos:
+        return []
+    left = len(infos)
+    placed: list[tuple[Node, int, ValueInfo]] = []
+    for node in reversed(nodes):
+        for index in range(len(node.outputs) - 1, -1, -1):
+            info = infos[left - 1]
+            if info.name == node.outputs[index] and info.type is not None and not info.decorators:
+                placed.append((node, index, info))
+                left -= 1
+                if not left:
+                    break
+        if not left:
+            break
+    defined = {name for node in nodes for name in node.outputs}
+    if any(info.name in defined for info in infos[:left]):
+        return infos
+    for node, index, info in placed:
+        types = list(node.output_types or (None,) * len(node.outputs))
+        types[index] = info.type
+        node.output_types = tuple(types)
+    return infos[:left]

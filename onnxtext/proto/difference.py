@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What no sugar carries, found by difference: nothing depends on somebody having thought of it.
+
+An item's own bytes are compared with what lowering its sugar gives; every field that differs is
+then written with `@set` or `@unset` (DESIGN 5.6).
+"""
+
+from __future__ import annotations
+
+from onnxtext.ast.records import Decorator, Field, FieldValue, Word
+from onnxtext.proto.decorators import FieldTable
+from onnxtext.proto.generic import known_values, lift_stranger
+from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.wire.reader import WireField, read_fields
+
+
+def difference(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...]:
+    """The decorators that turn one encoding of a message into another.
+
+    Args:
+        message: name of the message type.
+        lowered: what the sugar gives.
+        wanted: the canonical bytes it should give.
+
+    Raises:
+        WireError: the wanted bytes are no message.
+    """
+    if lowered == wanted:
+        return ()
+    spec = message_spec(message)
+    have = FieldTable(message, lowered).known
+    want: dict[int, list[WireField]] = {}
+    sets: list[Field] = []
+    strangers: list[Field] = []
+    for item in read_fields(wanted, 0, len(wanted)):
+        field = spec.by_number.get(item.number)
+        if field is None or known_values(field, wanted, item) is None:
+            strangers.append(Field(item.number, lift_stranger(wanted, item)))
+        else:
+            want.setdefault(item.number, []).append(item)
+    for number in sorted(want):
+        bytes_wanted = b"".join([wanted[item.start : item.end] for item in want[number]])
+        if have.get(number) != bytes_wanted:
+            field = spec.by_number[number]
+            sets.append(Field(field.name, _value(field, wanted, want[number])))
+    unsets = [
+        Field(None, Word(spec.by_number[number].name)) for number in sorted(have.keys() - want)
+    ]
+    decorators = []
+    if unsets:
+        decorators.append(Decorator("unset", tuple(unsets)))
+    if sets or strangers:
+        decorators.append(Decorator("set", (*sets, *strangers)))
+    return tuple(decorators)
+
+
+def _value(field: FieldSpec, data: bytes, items: list[WireField]) -> FieldValue:
+    values = [value for item in items for value in known_values(field, data, item) or ()]
+    return tuple(values) if field.repeated else values[-1]

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wire bytes to types, tensors and the decorators that all messages share.
+
+Each function gives the sugar for what it recognises and says nothing about the rest: whether that
+was all is found by lowering it again (`lift`).
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from onnxtext.ast.records import Decorator, Field, Number
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import (
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    SparseTensor,
+    StringData,
+    Tensor,
+    TensorData,
+    TypedData,
+)
+from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.format import format_typed_rows, is_expressible
+from onnxtext.tensor.varints import unpack_varints
+from onnxtext.wire.reader import MAX_DEPTH, WireError, WireField, read_fields, read_varint, signed
+from onnxtext.wire.writer import LENGTH, VARINT
+
+Data = bytes | memoryview
+
+
+def text_of(data: Data) -> str:
+    """The text of a string field."""
+    return bytes(data).decode("utf-8", "surrogateescape")
+
+
+def check_depth(depth: int, offset: int) -> None:
+    """Refuse what protobuf would not read either.
+
+    Raises:
+        WireError: messages are nested more than a hundred deep.
+    """
+    if depth > MAX_DEPTH:
+        raise WireError("messages are nested more than a hundred deep", offset)
+
+
+def lift_entry(data: Data) -> tuple[str, str]:
+    """A `StringStringEntryProto`."""
+    key = value = ""
+    for field in read_fields(data, 0, len(data)):
+        if field.wire_type == LENGTH:
+            text = text_of(data[field.value : field.end])
+            if field.number == 1:
+                key = text
+            elif field.number == 2:
+                value = text
+    return key, value
+
+
+def doc_decorator(text: Data) -> Decorator:
+    """`@doc("…")`."""
+    return Decorator("doc", (Field(None, bytes(text)),))
+
+
+def meta_decorator(entries: list[Data]) -> Decorator:
+    """`@meta("key": "value", …)`."""
+    pairs = [lift_entry(data) for data in entries]
+    return Decorator(
+        "meta",
+        tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in pairs]),
+    )
+
+
+# ---- Types ----------------------------------------------------------------------------------
+
+
+def lift_type(data: Data, depth: int = 0) -> Type | None:
+    """A `TypeProto`; None if it is of no kind that has a spelling.
+
+    Raises:
+        WireError: the bytes are no message, or nested too deeply.
+    """
+    check_depth(depth, 0)
+    made: Type | None = None
+    decorators: tuple[Decorator, ...] = ()
+    for field in read_fields(data, 0, len(data)):
+        if field.wire_type != LENGTH:
+            continue
+        inside = data[field.value : field.end]
+        match field.number:
+            case 1:
+                made = _tensor_type(inside, TensorType)
+            case 8:
+                made = _tensor_type(inside, SparseTensorType)
+            case 4 | 9:
+                element = _inner_type(inside, 1, depth)
+                if element is not None:
+                    made = SequenceType(element) if field.number == 4 else OptionalType(element)
+            case 5:
+                made = _map_type(inside, depth)
+            case 7:
+                made = _opaque_type(inside)
+            case 6:
+                decorators = (Decorator("denotation", (Field(None, bytes(inside)),)),)
+    if made is not None and decorators:
+        made = type(made)(*[getattr(made, name) for name in made.__slots__[:-1]], decorators)
+    return made
+
+
+def _inner_type(data: Data, number: int, depth: int) -> Type | None:
+    for field in read_fields(data, 0, len(data)):
+        if field.number == number and field.wire_type == LENGTH:
+            return lift_type(data[field.value : field.end], depth + 2)
+    return None
+
+
+def _element_name(number: int) -> str:
+    if number == 0:
+        return "undefined"
+    element = ELEMENT_NUMBERS.get(number)
+    return element.name if element is not None else ""
+
+
+def _tensor_type(
+    data: Data, kind: type[TensorType] | type[SparseTensorType]
+) -> TensorType | SparseTensorType | None:
+    element = ""
+    shape: tuple[Dim, ...] | None = None
+    for field in read_fields(data, 0, len(data)):
+        if field.number == 1 and field.wire_type == VARINT:
+            element = _element_name(read_varint(data, field.value, field.end)[0])
+        elif field.number == 2 and field.wire_type == LENGTH:
+            inside = data[field.value : field.end]
+            shape = tuple(
+                [
+                    _dim(inside[dim.value : dim.end])
+                    for dim in read_fields(inside, 0, len(inside))
+                    if dim.number == 1 and dim.wire_type == LENGTH
+                ]
+            )
+    return kind(element, shape) if element else None
+
+
+def _dim(data: Data) -> Dim:
+    value: int | str | None = None
+    decorators: tuple[Decorator, ...] = ()
+    for field in read_fields(data, 0, len(data)):
+        if field.number == 1 and field.wire_type == VARINT:
+            value = signed(read_varint(data, field.value, field.end)[0])
+        elif field.number == 2 and field.wire_type == LENGTH:
+            value = text_of(data[field.value : field.end])
+        elif field.number == 3 and field.wire_type == LENGTH:
+            text = bytes(data[field.value : field.end])
+            decorators = (Decorator("denotation", (Field(None, text),)),)
+    return DecoratedDim(value, decorators) if decorators else value
+
+
+def _map_type(data: Data, depth: int) -> MapType | None:
+    key = ""
+    for field in read_fields(data, 0, len(data)):
+        if field.number == 1 and field.wire_type == VARINT:
+            key = _element_name(read_varint(data, field.value, field.end)[0])
+    value = _inner_type(data, 2, depth)
+    return MapType(key, value) if key not in ("", "undefined") and value is not None else None
+
+
+def _opaque_type(data: Data) -> OpaqueType | None:
+    domain = name = None
+    for field in read_fields(data, 0, len(data)):
+        if field.wire_type == LENGTH:
+            text = text_of(data[field.value : field.end])
+            if field.number == 1:
+                domain = text
+            elif field.number == 2:
+                name = text
+    return None if domain is not None and name is None else OpaqueType(domain, name)
+
+
+# ---- Tensors --------------------------------------------------------------------------------
+
+_DATA_FIELDS = {
+    4: "float_data",
+    5: "int32_data",
+    7: "int64_data",
+    10: "double_data",
+    11: "uint64_data",
+}
+
+
+def lift_tensor(data: Data) -> tuple[TensorType, str | None, TensorData, list[Decorator]]:
+    """A `TensorProto`: its type, name, data and decorators. `raw_data` stays a view of `data`.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    dims: list[int] = []
+    number = 0
+    name: str | None = None
+    external: list[Data] = []
+    location = 0
+    numeric: dict[str, list[Data]] = {}
+    strings: list[bytes] = []
+    raw: Data | None = None
+    entries: list[Data] = []
+    decorators: list[Decorator] = []
+    for field in read_fields(data, 0, len(data)):
+        if field.wire_type == VARINT:
+            value = signed(read_varint(data, field.value, field.end)[0])
+            if field.number == 1:
+                dims.append(value)
+            elif field.number == 2:
+                number = value
+            elif field.number == 14:
+                location = value
+            continue
+        if field.wire_type != LENGTH:
+            continue
+        inside = data[field.value : field.end]
+        match field.number:
+            case 8:
+                name = text_of(inside)
+            case 9:
+                raw = inside
+            case 6:
+                strings.append(bytes(inside))
+            case 4 | 5 | 7 | 10 | 11:
+                numeric.setdefault(_DATA_FIELDS[field.number], []).append(inside)
+            case 13:
+                external.append(inside)
+            case 12:
+                decorators.append(doc_decorator(inside))
+            case 3:
+                decorators.append(_segment(inside))
+            case 16:
+                entries.append(inside)
+    if entries:
+        decorators.append(meta_decorator(entries))
+    type = TensorType(_element_name(number) or "undefined", tuple(dims))
+    fields: dict[str, Data | tuple[bytes, ...]] = {
+        key: _field_entries(key, parts) for key, parts in numeric.items()
+    }
+    if strings:
+        fields["string_data"] = tuple(strings)
+    if raw is not None:
+        fields["raw_data"] = raw
+    if external and location == 1 and not fields:
+        pairs = tuple([lift_entry(entry) for entry in external])
+        return type, name, ExternalData(pairs), decorators
+    return type, name, _tensor_data(type, tuple(dims), fields), decorators
+
+
+def _segment(data: Data) -> Decorator:
+    arguments = []
+    for field in read_fields(data, 0, len(data)):
+        if field.number in (1, 2) and field.wire_type == VARINT:
+            value = signed(read_varint(data, field.value, field.end)[0])
+            arguments.append(Field("begin" if field.number == 1 else "end", Number(str(value))))
+    return Decorator("segment", tuple(arguments))
+
+
+def _field_entries(name: str, parts: list[Data]) -> bytes:
+    """The entries of a packed field as a fixed-width array."""
+    data = b"".join(parts)
+    if name in ("float_data", "double_data"):
+        return data
+    values = unpack_varints(data)
+    return values.astype(np.uint32 if name == "int32_data" else np.uint64).tobytes()
+
+
+def _tensor_data(
+    type: TensorType, dims: tuple[int, ...], fields: dict[str, Data | tuple[bytes, ...]]
+) -> TensorData:
+    element = ELEMENTS.get(type.element)
+    fits = element is not None and all(dim >= 0 for dim in dims)
+    if not fields:
+        if fits and prod(dims) == 0:
+            assert element is not None
+            return StringData(()) if element.kind == "string" else TypedData(b"")
+        return NoData()
+    if fits and len(fields) == 1:
+        assert element is not None
+        name, value = next(iter(fields.items()))
+        fitting = _fitting_data(element, prod(dims), name, value)
+        if fitting is not None:
+            return fitting
+    order = ("float_data", "int32_data", "string_data", "int64_data", "raw_data", "double_data")
+    names = [name for name in (*order, "uint64_data") if name in fields]
+    return FieldData(
+        tuple([(name, value if isinstance(value := fields[name], tuple) else bytes(value)) for name in names])
+    )  # fmt: skip
+
+
+def _fitting_data(
+    element: ElementType, count: int, name: str, value: Data | tuple[bytes, ...]
+) -> TensorData | None:
+    """The data of a tensor whose only data field is the one that a literal stands for."""
+    if isinstance(value, tuple):
+        return StringData(value) if element.kind == "string" else None
+    if name == "raw_data":
+        if element.kind != "string" and len(value) == raw_size(element, count):
+            return RawData(value) if is_expressible(element, value, count) else None
+        return None
+    if name != element.field or not value:
+        return None
+    narrow = element.kind == "complex" or element.bits in (2, 4)
+    if narrow and format_typed_rows(element, value, max(count, 1), count) is None:
+        return None
+    return TypedData(bytes(value))
+
+
+def lift_sparse_tensor(data: Data) -> tuple[SparseTensor | None, str | None]:
+    """A `SparseTensorProto`, without the name of its values, and that name.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    dims: list[int] = []
+    parts: dict[int, Tensor] = {}
+    for field in read_fields(data, 0, len(data)):
+        if field.number == 3 and field.wire_type == VARINT:
+            dims.append(signed(read_varint(data, field.value, field.end)[0]))
+        elif field.number in (1, 2) and field.wire_type == LENGTH:
+            type, name, values, decorators = lift_tensor(data[field.value : field.end])
+            parts[field.number] = Tensor(type, values, name, tuple(decorators))
+    if len(parts) != 2 or any(isinstance(part.data, (FieldData, NoData)) for part in parts.values()):
+        return None, None
+    return SparseTensor(tuple(dims), parts[1], parts[2]), parts[1].name

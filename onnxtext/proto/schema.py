@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schema of the installed onnx, from its descriptors.
+
+Only what is rare needs it (records, `@set`, the difference that no sugar carries): importing onnx
+takes longer than converting a small model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT
+
+_SCALARS = {
+    1: ("double", FIXED64),
+    2: ("float", FIXED32),
+    3: ("int64", VARINT),
+    4: ("uint64", VARINT),
+    5: ("int32", VARINT),
+    6: ("fixed64", FIXED64),
+    7: ("fixed32", FIXED32),
+    8: ("bool", VARINT),
+    9: ("string", LENGTH),
+    11: ("message", LENGTH),
+    12: ("bytes", LENGTH),
+    13: ("uint32", VARINT),
+    14: ("enum", VARINT),
+}
+"""`FieldDescriptorProto.Type` to our word for it and its wire type."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec:
+    """A field of a message.
+
+    Attributes:
+        name: as in the schema.
+        number: as in the schema.
+        kind: `int64`, `string`, `message`, `enum`, …
+        wire_type: of one value.
+        repeated: whether it is a list.
+        packed: whether the list is one length-delimited field.
+        message: full name of the message type without its package, for kind `message`.
+        enum: value names to numbers, for kind `enum`.
+    """
+
+    name: str
+    number: int
+    kind: str
+    wire_type: int
+    repeated: bool
+    packed: bool
+    message: str = ""
+    enum: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSpec:
+    """A message type: its fields by name and by number."""
+
+    name: str
+    by_name: dict[str, FieldSpec]
+    by_number: dict[int, FieldSpec]
+
+
+@cache
+def message_spec(name: str) -> MessageSpec:
+    """The spec of a message type.
+
+    Args:
+        name: without the package, such as `NodeProto` or `TypeProto.Tensor`.
+
+    Raises:
+        KeyError: the installed onnx has no such message.
+    """
+    descriptor = _descriptors()[name]
+    fields = [_field_spec(field) for field in descriptor.fields]
+    return MessageSpec(
+        name, {field.name: field for field in fields}, {field.number: field for field in fields}
+    )
+
+
+@cache
+def message_names() -> dict[str, str]:
+    """The names of messages in `explicit: [node.domain]` to those of the schema."""
+    return {_short_name(name): name for name in _descriptors() if "." not in name}
+
+
+def _short_name(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Proto")).lower()
+
+
+@cache
+def _descriptors() -> dict[str, Any]:
+    from onnx import onnx_ml_pb2
+
+    found: dict[str, Any] = {}
+
+    def add(descriptor: Any) -> None:
+        found[descriptor.full_name.removeprefix("onnx.")] = descriptor
+        for nested in descriptor.nested_types:
+            add(nested)
+
+    for descriptor in onnx_ml_pb2.DESCRIPTOR.message_types_by_name.values():
+        add(descriptor)
+    return found
+
+
+def _field_spec(field: Any) -> FieldSpec:
+    kind, wire_type = _SCALARS[field.type]
+    enum: tuple[tuple[str, int], ...] = ()
+    if field.enum_type is not None:
+        enum = tuple((value.name, value.number) for value in field.enum_type.values)
+    repeated = getattr(field, "is_repeated", None)
+    if repeated is None:  # protobuf before 5.29
+        repeated = field.label == field.LABEL_REPEATED
+    packed = getattr(field, "is_packed", None)
+    if packed is None:
+        packed = bool(field.GetOptions().packed)
+    message = field.message_type.full_name.removeprefix("onnx.") if field.message_type else ""
+    return FieldSpec(field.name, field.number, kind, wire_type, repeated, packed, message, enum)

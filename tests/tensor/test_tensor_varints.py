@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Varints: what is packed comes back, and unpacking says what packing would change."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxtext.tensor.varints import pack_varints, unpack_varints, varints_are_minimal
+
+INT64 = st.one_of(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(0, 300), st.integers(-3, 3))
+UINT64 = st.one_of(st.integers(0, (1 << 64) - 1), st.integers(0, 300))
+EDGES = [0, *(n for k in range(1, 10) for n in ((1 << 7 * k) - 1, 1 << 7 * k)), (1 << 64) - 1]
+
+
+def reference(value: int) -> bytes:
+    """Encode one varint as protobuf describes it."""
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+@given(st.lists(INT64))
+def test_signed(values: list[int]) -> None:
+    data = pack_varints(np.array(values, np.int64))
+    assert data == b"".join(map(reference, values))
+    assert unpack_varints(data).view(np.int64).tolist() == values
+    assert varints_are_minimal(data)
+
+
+@given(st.lists(UINT64))
+def test_unsigned(values: list[int]) -> None:
+    data = pack_varints(np.array(values, np.uint64))
+    assert data == b"".join(map(reference, values))
+    assert unpack_varints(memoryview(data)).tolist() == values
+    assert varints_are_minimal(memoryview(data))
+
+
+def test_edges() -> None:
+    data = pack_varints(np.array(EDGES, np.uint64))
+    assert data == b"".join(map(reference, EDGES))
+    assert unpack_varints(data).tolist() == EDGES
+    assert unpack_varints(b"\0" + data[::-1][:0] + data)[1:].tolist() == EDGES
+
+
+def test_narrow_arrays_and_views() -> None:
+    assert pack_varints(np.array([-1, 1], np.int32)) == reference(-1) + b"\1"
+    assert pack_varints(np.array([255, 1], np.uint8)) == b"\xff\1\1"
+    assert pack_varints(np.arange(10)[::3]) == b"\0\3\6\x09"
+    assert pack_varints(np.array([], np.int64)) == b""
+
+
+def test_many() -> None:
+    values = np.random.default_rng(0).integers(-(1 << 62), 1 << 62, 50_000)
+    values >>= np.arange(50_000) % 60
+    data = pack_varints(values)
+    tensor = onnx.TensorProto(int64_data=values.tolist()).SerializeToString()
+    assert tensor.endswith(data)
+    assert (unpack_varints(data).view(np.int64) == values).all()
+
+
+@given(st.binary(max_size=40))
+def test_minimal_means_that_packing_gives_the_same_bytes(data: bytes) -> None:
+    try:
+        values = unpack_varints(data)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"cut off|longer than ten bytes"):
+            varints_are_minimal(data)
+        return
+    assert varints_are_minimal(data) == (pack_varints(values) == data)
+
+
+@pytest.mark.parametrize(
+    ("data", "values"),
+    [
+        (b"\x80\x00", [0]),
+        (b"\x81\x80\x00", [1]),
+        (b"\xff" * 9 + b"\x7f", [(1 << 64) - 1]),
+        (b"\x80" * 9 + b"\x02", [0]),
+    ],
+)
+def test_not_minimal(data: bytes, values: list[int]) -> None:
+    assert unpack_varints(data).tolist() == values
+    assert not varints_are_minimal(data)
+
+
+@pytest.mark.parametrize("data", [b"\x80", b"\x01\x80", b"\xff" * 9])
+def test_cut_off(data: bytes) -> None:
+    for read in (unpack_varints, varints_are_minimal):
+        with pytest.raises(ValueError, match="cut off"):
+            read(data)
+
+
+@pytest.mark.parametrize("data", [b"\x80" * 10 + b"\x00", b"\x01" + b"\xff" * 11 + b"\x00"])
+def test_too_long(data: bytes) -> None:
+    for read in (unpack_varints, varints_are_minimal):
+        with pytest.raises(ValueError, match="longer than ten bytes"):
+            read(data)
+
+
+def test_nothing() -> None:
+    assert unpack_varints(b"").tolist() == []
+    assert varints_are_minimal(b"")
