@@ -17,7 +17,7 @@ from onnxtext.ast.model import (
     Presence,
     ValueInfo,
 )
-from onnxtext.ast.records import Decorator, Field, Fixed, Number, Numbers, Record, Word
+from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
 from onnxtext.ast.types import (
     DecoratedDim,
     Dim,
@@ -69,7 +69,6 @@ __all__ = [
     "NoData",
     "Node",
     "Number",
-    "Numbers",
     "OpaqueType",
     "OpsetImport",
     "OptionalType",

@@ -18,13 +18,6 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """A list of numbers as it is spelled, brackets included: `[1, 2, 3]`."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Fixed:
     """A fixed-width integer of an unknown field: `5i32`, `9i64`.
 
@@ -64,7 +57,7 @@ class Record:
     fields: tuple[Field, ...] = ()
 
 
-FieldValue = Union[Number, Numbers, Fixed, Word, bytes, Record, "tuple[FieldValue, ...]"]
+FieldValue = Union[Number, Fixed, Word, bytes, Record, "tuple[FieldValue, ...]"]
 """The value of a field. Strings are bytes, because only the field says whether they are text."""
 
 

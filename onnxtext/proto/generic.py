@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Numbers, Record, Word
+from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.floats import float32_bits, float32_text, float64_bits, float64_text
@@ -84,22 +84,13 @@ def lower_field(field: FieldSpec, value: FieldValue) -> bytes:
     """
     if not field.repeated:
         return tag(field.number, field.wire_type) + _scalar(field, value)
-    if isinstance(value, Numbers):
-        values: tuple[FieldValue, ...] = _numbers(value.text)
-    elif isinstance(value, tuple):
-        values = value
-    else:
+    if not isinstance(value, tuple):
         raise RecordError(f"the value of `{field.name}` is a list, […]")
     if field.packed:
-        data = b"".join([_scalar(field, item) for item in values])
+        data = b"".join([_scalar(field, item) for item in value])
         return delimited(tag(field.number, LENGTH), data) if data else b""
     key = tag(field.number, field.wire_type)
-    return b"".join([key + _scalar(field, item) for item in values])
-
-
-def _numbers(text: str) -> tuple[FieldValue, ...]:
-    inside = text[1:-1].rstrip(" \t\n\v\f\r,")
-    return tuple([Number(item.strip()) for item in inside.split(",")])
+    return b"".join([key + _scalar(field, item) for item in value])
 
 
 def _scalar(field: FieldSpec, value: FieldValue) -> bytes:

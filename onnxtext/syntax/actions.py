@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Graph, Node, ValueInfo
-from onnxtext.ast.records import Decorator, Field, Fixed, Number, Numbers, Record, Word
+from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
 from onnxtext.ast.types import DecoratedDim, TensorType, Type
 from onnxtext.ast.values import Attribute, ExternalData, NoData, Reference
 from onnxtext.syntax import attributes as attribute_rules
@@ -441,7 +441,9 @@ def word_value(parts: list[str]) -> Word:
 
 ACTIONS.update(
     number_value=lambda number: number,
-    numbers_value=lambda text: Numbers(str(text)),
+    numbers_value=lambda text: tuple(
+        [Number(item.strip()) for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
+    ),
     string_value=to_bytes,
     empty_value=lambda: (),
     list_value=tuple,

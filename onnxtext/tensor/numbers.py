@@ -3,9 +3,10 @@
 
 Every reader has two roads. The fast one hands the whole text to ``np.fromstring`` and is taken
 only if a handful of scans prove that the text holds nothing numpy reads in another way than we
-do (it accepts ``+1``, ``.5`` and ``- 5``, reads nothing as 0 or -1 in ``1, , 2`` and ``1, ``, turns
-``1e400`` into infinity, clamps integers and drops the sign of ``-nan``). In every doubt, and for short texts, the slow road reads element
-by element; it alone decides what is right, and words the errors. Both are linear.
+do: it accepts ``+1``, ``.5`` and ``- 5``, reads 0 or -1 out of nothing in ``1, , 2`` and
+``1, ``, turns ``1e400`` into infinity, clamps integers and drops the sign of ``-nan``. In every
+doubt, and for short texts, the slow road reads element by element; it alone decides what is
+right, and words the errors. Both are linear.
 """
 
 from __future__ import annotations

@@ -289,7 +289,7 @@ MISTAKES: list[tuple[str, list[int], str, int]] = [
     ("[1\x1c]", [1], "expected a number, found 1\x1c", 1),
     ("[1\x00]", [1], "expected a number, found 1\x00", 1),
     ('[1, "a"]', [2], 'expected a number, found "a"', 4),
-    ("[1, 2 # ]", [2], "expected ']' at the end", 5),
+    ("[1, 2 # ]", [2], "expected ']' at the end", 4),
 ]
 
 

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From AST to text in the canonical layout (DESIGN section 6, SPELLINGS S8)."""
+
+from onnxtext.printer.printer import (
+    print_attribute,
+    print_fragment,
+    print_model,
+    print_type,
+)
+
+__all__ = ["print_attribute", "print_fragment", "print_model", "print_type"]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strings and names as text (SPELLINGS S3): plain where they read well, escaped where not."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_SPECIAL = re.compile(
+    r"float|uint8|int8|uint16|int16|int32|int64|string|bool|float16|double|uint32|uint64"
+    r"|complex64|complex128|bfloat16|float8e4m3fn|float8e4m3fnuz|float8e5m2|float8e5m2fnuz"
+    r"|float8e8m0|uint4|int4|float4e2m1|uint2|int2|float6e2m3|float6e3m2"
+    r"|seq|map|optional|sparse_tensor|opaque|undefined|true|false|(?i:inf|infinity|nan)"
+)
+"""Words that are bare names only in some places; quoting them everywhere reads better."""
+
+_SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def word(name: str) -> str:
+    """A name where any word may stand bare: operators, attributes, labels, dimensions."""
+    return name if _WORD.fullmatch(name) else quoted(name)
+
+
+def value_name(name: str) -> str:
+    """A name where a type might stand: values, graphs, functions."""
+    return name if _WORD.fullmatch(name) and not _SPECIAL.fullmatch(name) else quoted(name)
+
+
+def quoted(text: str) -> str:
+    r"""`"…"` if every character is printable, else `b"…"`; on one line in any case."""
+    if text.isprintable():
+        if '"' in text or "\\" in text:
+            text = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{text}"'
+    return 'b"' + "".join([_escaped(character) for character in text]) + '"'
+
+
+def string_value(text: str, indent: str) -> str:
+    '''A string that is a value: `"""…"""` if it has several lines, else as `quoted`.
+
+    Args:
+        text: the string.
+        indent: the indentation of the statement it stands in.
+    '''
+    if "\n" not in text or not _is_unicode(text):
+        return quoted(text)
+    inner = indent + "  "
+    lines = [_triple_line(line) for line in text.split("\n")]
+    return "\n".join(['"""', *[inner + line if line else "" for line in lines], inner + '"""'])
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _escaped(character: str) -> str:
+    short = _SHORT.get(character)
+    if short is not None:
+        return short
+    if character.isprintable():
+        return character
+    point = ord(character)
+    if 0xDC80 <= point <= 0xDCFF:
+        return rf"\x{point - 0xDC00:02x}"
+    return rf"\x{point:02x}" if point < 0x80 else rf"\u{{{point:x}}}"
+
+
+def _triple_line(line: str) -> str:
+    if not line:
+        return line
+    line = line.replace("\\", "\\\\")
+    if not line.isprintable():
+        line = "".join([_escaped_in_triple(character) for character in line])
+    line = line.replace('"""', r"""""\"""")
+    return line[:-1] + r"\u{20}" if line.endswith(" ") else line
+
+
+def _escaped_in_triple(character: str) -> str:
+    if character.isprintable():
+        return character
+    return _SHORT.get(character) or rf"\u{{{ord(character):x}}}"

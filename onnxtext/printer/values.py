@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types and tensors as text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import (
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    SparseTensor,
+    StringData,
+    Tensor,
+    TensorData,
+    TypedData,
+)
+from onnxtext.printer.layout import ROWS, STEP, WIDTH, bracketed, broken, numbers
+from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.format import format_field_rows, format_rows, format_typed_rows, is_splat
+
+# ---- Types ----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def type_text(type: Type) -> str:
+    """A type, with the decorators of what is inside it, but not its own."""
+    match type:
+        case TensorType():
+            return _tensor_type(type.element, type.shape)
+        case SparseTensorType():
+            return f"sparse_tensor({_tensor_type(type.element, type.shape)})"
+        case SequenceType():
+            return f"seq({_inner(type.element)})"
+        case OptionalType():
+            return f"optional({_inner(type.element)})"
+        case MapType():
+            return f"map({type.key}, {_inner(type.value)})"
+        case OpaqueType(None, None):
+            return "opaque()"
+        case OpaqueType(None, str() as name):
+            return f"opaque({_opaque_part(name)})"
+        case OpaqueType(domain, name):
+            return f"opaque({_opaque_part(domain or '')}, {_opaque_part(name or '')})"
+
+
+def _inner(type: Type) -> str:
+    return inline_decorators(type.decorators, "") + type_text(type)
+
+
+def _opaque_part(name: str) -> str:
+    return value_name(name)
+
+
+def _tensor_type(element: str, shape: tuple[Dim, ...] | None) -> str:
+    if shape is None:
+        return f"{element}[]"
+    if not shape:
+        return element
+    return f"{element}[{', '.join(map(_dim, shape))}]"
+
+
+def _dim(dim: Dim) -> str:
+    if isinstance(dim, DecoratedDim):
+        return inline_decorators(dim.decorators, "") + _dim(dim.value)
+    if isinstance(dim, int):
+        return str(dim)
+    return "?" if dim is None else word(dim)
+
+
+# ---- Tensors --------------------------------------------------------------------------------
+
+
+def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
+    """A tensor in an attribute.
+
+    Args:
+        tensor: the tensor.
+        indent: the indentation of the statement.
+        budget: columns that its literal may take on one line.
+    """
+    decorators = inline_decorators(tensor.decorators, indent)
+    if isinstance(tensor, SparseTensor):
+        type = SparseTensorType(tensor.values.type.element, tensor.dims)
+        return f"{decorators}{type_text(type)} {sparse_text(tensor, indent, budget)}"
+    type = tensor.type
+    name = "" if tensor.name is None else " " + word(tensor.name)
+    if isinstance(tensor.data, NoData):
+        return decorators + type_text(type) + (name or " =")
+    literal = data_text(type, tensor.data, indent, budget)
+    if isinstance(tensor.data, RawData) and not type.shape:
+        if not name:
+            return f"{decorators}{type.element}({literal})"
+        return f"{decorators}{type.element}{name} = {literal}"
+    # Where a rank-0 type is followed by a bracket it would be read as its dimensions, and a field
+    # in braces as a name: with `=` between them neither can be.
+    direct = type.shape or isinstance(tensor.data, (TypedData, StringData))
+    equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
+    return f"{decorators}{type_text(type)}{name}{equals}{literal}"
+
+
+def sparse_text(sparse: SparseTensor, indent: str, budget: int) -> str:
+    """`sparse(values, indices)`."""
+    parts = [
+        tensor_text(part, indent + STEP, budget // 2) for part in (sparse.values, sparse.indices)
+    ]
+    return "sparse" + bracketed(parts, "()", indent, budget).replace(",\n" + indent + ")", "\n" + indent + ")")  # fmt: skip
+
+
+def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
+    """The literal of a tensor's data; "" if it has none.
+
+    Args:
+        type: element type and dims.
+        data: the data.
+        indent: the indentation of the statement.
+        budget: columns that the literal may take on one line.
+    """
+    match data:
+        case NoData():
+            return ""
+        case ExternalData(entries):
+            items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
+            return bracketed(items, "[]", indent, budget)
+        case StringData(values):
+            return _strings(values, indent, budget)
+        case FieldData():
+            return " ".join([_field(name, value, indent) for name, value in data.fields])
+    element = ELEMENTS[type.element]
+    dims = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
+    if isinstance(data, RawData):
+        return _raw(element, dims, data.data, indent, budget)
+    count = prod(dims)
+    if not data.entries:
+        return "{}"
+
+    def rows_of(size: int) -> list[str]:
+        rows = format_typed_rows(element, data.entries, size, count)
+        assert rows is not None, "lifting keeps what braces cannot say as fields by name"
+        return rows
+
+    return numbers(rows_of, _entry_count(element, data, count), "{}", indent, budget)
+
+
+def _entry_count(element: ElementType, data: TypedData, count: int) -> int:
+    if element.bits in (2, 4):
+        return max(count, 1)
+    width = 8 if element.field in ("double_data", "int64_data", "uint64_data") else 4
+    return len(data.entries) // width
+
+
+def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
+    items = [
+        string_value(value.decode("utf-8", "surrogateescape"), indent + STEP) for value in values
+    ]
+    return bracketed(items, "{}", indent, budget)
+
+
+def _field(name: str, value: bytes | tuple[bytes, ...], indent: str) -> str:
+    if isinstance(value, tuple):
+        return f"{name}{_strings(value, indent, WIDTH - 20)}"
+    if name == "raw_data":
+        return f"raw_data({quoted(value.decode('utf-8', 'surrogateescape'))})"
+    width = 8 if name in ("double_data", "int64_data", "uint64_data") else 4
+    count = len(value) // width
+    return name + numbers(
+        lambda size: format_field_rows(name, value, size), count, "{}", indent, WIDTH - 20
+    )
+
+
+def _raw(
+    element: ElementType, dims: tuple[int, ...], data: bytes | memoryview, indent: str, budget: int
+) -> str:
+    count = prod(dims)
+    if not dims:
+        return format_rows(element, data, 1, 1)[0]
+    if not count:
+        return "[]"
+    if count > 2 and is_splat(element, data, count):
+        first = _first_element(element, data)
+        if count * (len(first) + 2) > len(first) + 5:
+            return f"[{first}, ...]"
+    shape = [dim for dim in dims if dim != 1]
+    if len(shape) < 2:
+        return numbers(
+            lambda size: format_rows(element, data, size, count), count, "[]", indent, budget
+        )
+    rows = format_rows(element, data, shape[-1], count)
+    if count <= budget:
+        flat = "".join(_flat(rows, shape[:-1]))
+        if len(flat) <= budget:
+            return flat
+    return "\n".join(_nested(rows, shape[:-1], indent))[len(indent) :]
+
+
+def _first_element(element: ElementType, data: bytes | memoryview) -> str:
+    return format_rows(element, data[: max(element.bits // 8, 1)], 1, 1)[0]
+
+
+def _flat(rows: list[str], shape: list[int]) -> str:
+    if not shape:
+        return f"[{rows[0]}]"
+    size = len(rows) // shape[0]
+    parts = [_flat(rows[at : at + size], shape[1:]) for at in range(0, len(rows), size)]
+    return f"[{', '.join(parts)}]"
+
+
+def _nested(rows: list[str], shape: list[int], indent: str) -> list[str]:
+    """The lines of a nested literal: one innermost row a line, if it fits."""
+    if not shape:
+        return _row(rows[0], indent)
+    size = len(rows) // shape[0]
+    lines = [indent + "["]
+    for at in range(0, len(rows), size):
+        lines += _nested(rows[at : at + size], shape[1:], indent + STEP)
+        lines[-1] += ","
+    lines.append(indent + "]")
+    return lines
+
+
+def _row(row: str, indent: str) -> list[str]:
+    if len(row) + len(indent) + 3 <= WIDTH:
+        return [f"{indent}[{row}]"]
+    items = row.split(", ")
+    inner = indent + STEP
+    for size in ROWS:
+        parts = [", ".join(items[at : at + size]) for at in range(0, len(items), size)]
+        if size == 1 or max(map(len, parts)) + len(inner) < WIDTH:
+            break
+    return [indent + "[", *[f"{inner}{part}," for part in parts], indent + "]"]
+
+
+__all__ = ["broken", "data_text", "sparse_text", "tensor_text", "type_text"]
