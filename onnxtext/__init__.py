@@ -1,3 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The textual form of ONNX."""
+"""The textual form of ONNX: models as text that people read, write and keep in git, and back.
+
+    >>> import onnxtext
+    >>> text = onnxtext.from_binary(open("model.onnx", "rb").read())
+    >>> assert onnxtext.to_binary(text) == open("model.onnx", "rb").read()
+
+Names are imported when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from onnxtext import ast
+    from onnxtext.api import dump, dumps, from_binary, load, loads, parse, to_binary
+    from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
+
+__all__ = [
+    "Diagnostic",
+    "OnnxTextError",
+    "OnnxTextWarning",
+    "__version__",
+    "ast",
+    "dump",
+    "dumps",
+    "from_binary",
+    "load",
+    "loads",
+    "parse",
+    "to_binary",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    if name == "ast":
+        return importlib.import_module("onnxtext.ast")
+    place = "diagnostics" if name in ("Diagnostic", "OnnxTextError", "OnnxTextWarning") else "api"
+    value = getattr(importlib.import_module(f"onnxtext.{place}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,7 +5,8 @@ from onnxtext.diagnostics.model import (
     Diagnostic,
     Label,
     OnnxTextError,
+    OnnxTextWarning,
     Severity,
 )
 
-__all__ = ["Diagnostic", "Label", "OnnxTextError", "Severity"]
+__all__ = ["Diagnostic", "Label", "OnnxTextError", "OnnxTextWarning", "Severity"]

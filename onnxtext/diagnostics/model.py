@@ -79,3 +79,7 @@ class OnnxTextError(ValueError):
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__("\n".join(map(str, diagnostics)))
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+
+
+class OnnxTextWarning(UserWarning):
+    """Something in a text was passed over, and the result is right without it."""

@@ -44,7 +44,7 @@ def attribute_text(attribute: Attribute, indent: str, graph_text: GraphPrinter) 
     value = attribute.value
     named = "" if kind is None else f": {kind.name.lower()}"
     if value is None:
-        return head + named if named else f"{head} = {{}}"
+        return head + named
     if isinstance(value, Reference):
         return f"{head}{named} = @{word(value.name)}"
     if kind in _LISTS and not value:

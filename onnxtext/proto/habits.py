@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.model import Presence
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.ast.model import Fragment, Function, Model, Node, Presence
+from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.proto.generic import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
@@ -57,3 +64,106 @@ class Habits:
             raise RecordError(f"`{name}` in `explicit` names no field that can be stored empty")
         empty = tag(field.number, field.wire_type) + b"\x00"
         self.others.setdefault(message, []).append((field.number, empty))
+
+
+# ---- Lifting --------------------------------------------------------------------------------
+
+_EMPTY_DOC = Decorator("doc", (Field(None, b""),))
+
+Root = Model | Fragment
+
+
+def settle_habits(root: Root) -> None:
+    """Find what most items store empty, and make it the habit of the whole.
+
+    What follows a habit falls silent in the AST, what does not says so (SPELLINGS S2).
+
+    Args:
+        root: freshly lifted: everything that is stored is spelled out.
+    """
+    nodes = list(walk_nodes(root))
+    explicit = []
+    empty = sum(node.domain == "" for node in nodes)
+    if empty and empty > sum(node.domain is None for node in nodes):
+        explicit.append("node.domain")
+        for node in nodes:
+            if node.domain is None:
+                node.decorators += (_unset("domain"),)
+            elif node.domain == "":
+                node.domain = None
+    if 2 * sum(_EMPTY_DOC in node.decorators for node in nodes) > len(nodes):
+        explicit.append("node.doc_string")
+        for node in nodes:
+            if _EMPTY_DOC in node.decorators:
+                node.decorators = tuple([d for d in node.decorators if d != _EMPTY_DOC])
+            elif not any(d.name == "doc" for d in node.decorators):
+                node.decorators += (_unset("doc_string"),)
+    if _settle_tensor_names(root, nodes):
+        explicit.append("tensor.name")
+    root.presence = replace(root.presence, explicit=tuple(explicit))
+
+
+def _unset(name: str) -> Decorator:
+    return Decorator("unset", (Field(None, Word(name)),))
+
+
+def _settle_tensor_names(root: Root, nodes: list[Node]) -> bool:
+    """The habit of tensors that are no initializers: is their name stored, empty?"""
+    counts = {"": 0, None: 0}
+
+    def count(tensor: Tensor) -> Tensor:
+        if tensor.name in counts:
+            counts[tensor.name] += 1
+        return tensor
+
+    def settle(tensor: Tensor) -> Tensor:
+        if tensor.name is None:
+            return replace(tensor, decorators=(*tensor.decorators, _unset("name")))
+        return replace(tensor, name=None) if tensor.name == "" else tensor
+
+    _map_tensors(root, nodes, count)
+    if counts[""] <= counts[None]:
+        return False
+    _map_tensors(root, nodes, settle)
+    return True
+
+
+def _map_tensors(root: Root, nodes: list[Node], change: Callable[[Tensor], Tensor]) -> None:
+    """Replace every tensor but the dense initializers; shared attributes stay shared."""
+    done: dict[int, Attribute] = {}
+
+    def attribute(item: Attribute) -> Attribute:
+        made = done.get(id(item))
+        if made is None:
+            value = _map_value(item.value, change)
+            made = item if value is item.value else replace(item, value=value)
+            done[id(item)] = made
+        return made
+
+    for node in nodes:
+        if node.attributes:
+            node.attributes = tuple([attribute(item) for item in node.attributes])
+    for graph in walk_graphs(root):
+        if isinstance(graph, Function):
+            graph.attributes = tuple(
+                [item if isinstance(item, str) else attribute(item) for item in graph.attributes]
+            )
+        for value in graph.values:
+            if isinstance(value.data, SparseTensor):
+                # The values of a sparse initializer carry its name.
+                value.data = replace(value.data, indices=change(value.data.indices))
+
+
+def _map_value(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    match value:
+        case Tensor():
+            return change(value)
+        case SparseTensor():
+            values, indices = change(value.values), change(value.indices)
+            if values is value.values and indices is value.indices:
+                return value
+            return replace(value, values=values, indices=indices)
+        case tuple() if value and isinstance(value[0], (Tensor, SparseTensor)):
+            items = tuple([_map_value(item, change) for item in value])
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+    return value

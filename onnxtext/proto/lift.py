@@ -9,355 +9,106 @@ and what its sugar does not carry is added by `difference`.
 
 from __future__ import annotations
 
-from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, Presence, ValueInfo
-from onnxtext.ast.records import Decorator, Record
-from onnxtext.ast.types import SparseTensorType
-from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.proto.assemble import assemble_function, assemble_graph
-from onnxtext.proto.difference import difference
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lift_attributes import AttributeFields, attribute_value
-from onnxtext.proto.lift_values import (
-    Data,
-    check_depth,
-    doc_decorator,
-    lift_entry,
-    lift_sparse_tensor,
-    lift_tensor,
-    lift_type,
-    meta_decorator,
-    text_of,
-)
-from onnxtext.proto.lower import Lowering
-from onnxtext.wire.reader import read_fields, read_varint, signed
-from onnxtext.wire.writer import LENGTH, VARINT
+import hashlib
 
-PLAIN = Presence(version=1)
+from onnxtext.ast.model import EncodingPatch, Fragment, Model
+from onnxtext.proto.habits import settle_habits
+from onnxtext.proto.lifter import PLAIN, Lifter
+from onnxtext.proto.lower import lower_fragment, lower_model
+from onnxtext.wire.patch import make_patch
+from onnxtext.wire.reader import WireError
 
 
-class Lifter:
-    """One run of lifting.
+class LiftError(ValueError):
+    """The bytes are no message of the wanted type.
 
     Attributes:
-        careful: compare every item with its bytes, and add what its sugar does not carry.
+        message: why not.
+        offset: byte offset, where known.
     """
 
-    def __init__(self, *, careful: bool) -> None:
-        self.careful = careful
-        self._lowering = Lowering(Habits(PLAIN))
-        self._attributes: dict[bytes, Attribute] = {}
-        self._value_types: dict[bytes, ValueInfo] = {}
+    def __init__(self, message: str, offset: int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
 
-    # ---- Models -----------------------------------------------------------------------------
 
-    def model(self, data: Data) -> Model:
-        """A `ModelProto`.
+def lift_model(data: bytes) -> Model:
+    """The AST of a `ModelProto`; lowering it gives the very same bytes.
 
-        Raises:
-            WireError: the bytes are no message.
-        """
-        model = Model(Graph(""), presence=PLAIN)
-        for field in read_fields(data, 0, len(data)):
-            number = field.number
-            if field.wire_type == VARINT:
-                value = signed(read_varint(data, field.value, field.end)[0])
-                if number == 1:
-                    model.ir_version = value
-                elif number == 5:
-                    model.model_version = value
-            elif field.wire_type == LENGTH:
-                inside = data[field.value : field.end]
-                match number:
-                    case 2:
-                        model.producer_name = text_of(inside)
-                    case 3:
-                        model.producer_version = text_of(inside)
-                    case 4:
-                        model.domain = text_of(inside)
-                    case 6:
-                        model.doc_string = text_of(inside)
-                    case 7:
-                        model.graph = self.graph(inside, 1)
-                    case 8:
-                        model.opset_imports.append(self.opset(inside))
-                    case 14:
-                        model.metadata.append(lift_entry(inside))
-                    case 25:
-                        model.functions.append(self.function(inside, 1))
-        if self.careful:
-            lowered = b"".join(self._lowering.model(model))
-            model.decorators = difference("ModelProto", lowered, bytes(data))
-        return model
+    Raises:
+        LiftError: the bytes are no `ModelProto`.
+    """
+    lowered, model = _proven(data, "ModelProto")
+    assert isinstance(model, Model)
+    if lowered != data:
+        digest = hashlib.sha256(lowered).hexdigest()
+        model.encoding = EncodingPatch(digest, make_patch(lowered, data))
+    return model
 
-    def opset(self, data: Data) -> OpsetImport:
-        """An `OperatorSetIdProto`."""
-        made = OpsetImport(None, 0)
-        for field in read_fields(data, 0, len(data)):
-            if field.number == 1 and field.wire_type == LENGTH:
-                made.domain = text_of(data[field.value : field.end])
-            elif field.number == 2 and field.wire_type == VARINT:
-                made.version = signed(read_varint(data, field.value, field.end)[0])
-        return made
 
-    # ---- Graphs and functions ---------------------------------------------------------------
+def lift_fragment(data: bytes, message: str) -> Fragment:
+    """The AST of a message on its own.
 
-    def graph(self, data: Data, depth: int = 0) -> Graph:
-        """A `GraphProto`.
+    Args:
+        data: canonical bytes.
+        message: `GraphProto`, `FunctionProto` or `NodeProto`.
 
-        Args:
-            data: its bytes.
-            depth: how many messages it is nested in.
-        """
-        check_depth(depth, 0)
-        graph = Graph("")
-        initializers: list[ValueInfo] = []
-        infos: list[ValueInfo] = []
-        decorators: list[Decorator] = []
-        entries: list[Data] = []
-        nodes = graph.nodes
-        lift_node = self.node
-        for field in read_fields(data, 0, len(data)):
-            if field.wire_type != LENGTH:
-                continue
-            inside = data[field.value : field.end]
-            match field.number:
-                case 1:
-                    nodes.append(lift_node(inside, depth + 1))
-                case 13:
-                    infos.append(self.value_info(inside))
-                case 5:
-                    initializers.append(self.initializer(inside))
-                case 11:
-                    graph.inputs.append(self.value_info(inside))
-                case 12:
-                    graph.outputs.append(self.value_info(inside))
-                case 2:
-                    graph.name = text_of(inside)
-                case 15:
-                    initializers += self.sparse_initializer(inside)
-                case 10:
-                    decorators.append(doc_decorator(inside))
-                case 16:
-                    entries.append(inside)
-        if entries:
-            decorators.append(meta_decorator(entries))
-        decorators = [*assemble_graph(graph, initializers, infos), *decorators]
-        graph.decorators = tuple(decorators)
-        if self.careful:
-            lowered = b"".join(self._lowering.graph(graph))
-            graph.decorators += difference("GraphProto", lowered, bytes(data))
-        return graph
+    Raises:
+        LiftError: the bytes are no such message.
+    """
+    lowered, fragment = _proven(data, message)
+    assert isinstance(fragment, Fragment)
+    if lowered != data:
+        raise LiftError(f"the {message} is not encoded canonically", None)
+    return fragment
 
-    def function(self, data: Data, depth: int = 0) -> Function:
-        """A `FunctionProto`.
 
-        Args:
-            data: its bytes.
-            depth: how many messages it is nested in.
-        """
-        function = Function("")
-        names: list[str] = []
-        attributes: list[Attribute] = []
-        infos: list[ValueInfo] = []
-        decorators: list[Decorator] = []
-        entries: list[Data] = []
-        for field in read_fields(data, 0, len(data)):
-            if field.wire_type != LENGTH:
-                continue
-            inside = data[field.value : field.end]
-            match field.number:
-                case 1:
-                    function.name = text_of(inside)
-                case 4:
-                    function.inputs.append(ValueInfo(text_of(inside)))
-                case 5:
-                    function.outputs.append(ValueInfo(text_of(inside)))
-                case 6:
-                    names.append(text_of(inside))
-                case 7:
-                    function.nodes.append(self.node(inside, depth + 1))
-                case 8:
-                    function.doc_string = text_of(inside)
-                case 9:
-                    function.opset_imports.append(self.opset(inside))
-                case 10:
-                    function.domain = text_of(inside)
-                case 11:
-                    attributes.append(self.attribute(bytes(inside), depth + 1))
-                case 12:
-                    infos.append(self.value_info(inside))
-                case 13:
-                    function.overload = text_of(inside)
-                case 14:
-                    entries.append(inside)
-        function.attributes = (*names, *attributes)
-        if entries:
-            decorators.append(meta_decorator(entries))
-        assemble_function(function, infos)
-        function.decorators = tuple(decorators)
-        if self.careful:
-            lowered = self._lowering.function(function)
-            function.decorators += difference("FunctionProto", lowered, bytes(data))
-        return function
+def _proven(data: bytes, message: str) -> tuple[bytes, Model | Fragment]:
+    """A lifted message and what it lowers to: the quick way if that proves it, else carefully."""
+    try:
+        made = _lift(Lifter(careful=False), data, message)
+        lowered = _lower(made)
+        if lowered == data:
+            return lowered, made
+        canonical = _canonical(data, message)
+        made = _lift(Lifter(careful=True), canonical, message)
+        return _lower(made), made
+    except WireError as error:
+        raise LiftError(error.message, error.offset) from None
 
-    # ---- Values -----------------------------------------------------------------------------
 
-    def value_info(self, data: Data) -> ValueInfo:
-        """A `ValueInfoProto`."""
-        value = ValueInfo("")
-        decorators: list[Decorator] = []
-        entries: list[Data] = []
-        for field in read_fields(data, 0, len(data)):
-            if field.wire_type != LENGTH:
-                continue
-            inside = data[field.value : field.end]
-            match field.number:
-                case 1:
-                    value.name = text_of(inside)
-                case 2:
-                    self._set_type(value, bytes(inside), decorators)
-                case 3:
-                    decorators.append(doc_decorator(inside))
-                case 4:
-                    entries.append(inside)
-        if entries:
-            decorators.append(meta_decorator(entries))
-        value.decorators = tuple(decorators)
-        if self.careful:
-            lowered = self._lowering.value_info(value)
-            value.decorators += difference("ValueInfoProto", lowered, bytes(data))
-        return value
+def _lift(lifter: Lifter, data: bytes, message: str) -> Model | Fragment:
+    view = memoryview(data)
+    made: Model | Fragment
+    match message:
+        case "ModelProto":
+            made = lifter.model(view)
+        case "GraphProto":
+            made = Fragment(lifter.graph(view), PLAIN)
+        case "FunctionProto":
+            made = Fragment(lifter.function(view), PLAIN)
+        case _:
+            made = Fragment(lifter.node(view), PLAIN)
+    settle_habits(made)
+    return made
 
-    def _set_type(self, value: ValueInfo, data: bytes, decorators: list[Decorator]) -> None:
-        """Types are shared by the values that have them; a type's decorators stand at the value."""
-        known = self._value_types.get(data)
-        if known is None:
-            known = ValueInfo("", lift_type(data))
-            if known.type is not None and known.type.decorators:
-                known.decorators = tuple(
-                    [Decorator("type." + d.name, d.arguments) for d in known.type.decorators]
-                )
-                kind = type(known.type)
-                known.type = kind(*[getattr(known.type, n) for n in kind.__slots__[:-1]])
-            self._value_types[data] = known
-        value.type = known.type
-        decorators += known.decorators
 
-    def initializer(self, data: Data) -> ValueInfo:
-        """A `TensorProto` in a graph's initializer list."""
-        type, name, values, decorators = lift_tensor(data)
-        value = ValueInfo(name or "", type, values, tuple(decorators))
-        if self.careful:
-            lowered = b"".join(self._lowering.initializer(value))
-            value.decorators += difference("TensorProto", lowered, bytes(data))
-        return value
+def _lower(made: Model | Fragment) -> bytes:
+    return lower_model(made) if isinstance(made, Model) else lower_fragment(made)
 
-    def sparse_initializer(self, data: Data) -> list[ValueInfo]:
-        """A `SparseTensorProto`; nothing if it has no spelling of its own."""
-        sparse, name = lift_sparse_tensor(data)
-        if sparse is None or name is None:
-            return []
-        values = type(sparse.values)(
-            sparse.values.type, sparse.values.data, None, sparse.values.decorators
-        )
-        sparse = type(sparse)(sparse.dims, values, sparse.indices)
-        value = ValueInfo(name, SparseTensorType(values.type.element, sparse.dims), sparse)
-        if self.careful and b"".join(self._lowering.initializer(value)) != data:  # type: ignore[arg-type]
-            return []
-        return [value]
 
-    # ---- Nodes and attributes ---------------------------------------------------------------
+def _canonical(data: bytes, message: str) -> bytes:
+    """The message as protobuf itself would write it.
 
-    def node(self, data: Data, depth: int = 0) -> Node:
-        """A `NodeProto`.
+    Raises:
+        LiftError: protobuf cannot read it.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError
 
-        Args:
-            data: its bytes.
-            depth: how many messages it is nested in.
-        """
-        data = bytes(data)
-        inputs: list[str] = []
-        outputs: list[str] = []
-        attributes: list[Attribute] = []
-        node = Node("")
-        decorators: list[Decorator] = []
-        entries: list[Data] = []
-        at = 0
-        end = len(data)
-        while at < end:
-            key = data[at]
-            size = data[at + 1] if at + 1 < end else 128
-            if key & 0x87 != 2 or size & 128:
-                # Long or rare: let the general reader settle it, errors included.
-                field = next(read_fields(data, at, end))
-                key = field.number << 3 | field.wire_type
-                start, at = field.value, field.end
-            else:
-                start = at + 2
-                at = start + size
-                if at > end:
-                    next(read_fields(data, start - 2, end))
-            if key == 0x0A:
-                inputs.append(data[start:at].decode("utf-8", "surrogateescape"))
-            elif key == 0x12:
-                outputs.append(data[start:at].decode("utf-8", "surrogateescape"))
-            elif key == 0x2A:
-                attributes.append(self.attribute(data[start:at], depth + 1))
-            elif key == 0x22:
-                node.op_type = text_of(data[start:at])
-            elif key == 0x1A:
-                node.name = text_of(data[start:at])
-            elif key == 0x3A:
-                node.domain = text_of(data[start:at])
-            elif key == 0x32:
-                decorators.append(doc_decorator(data[start:at]))
-            elif key == 0x42:
-                node.overload = text_of(data[start:at])
-            elif key == 0x4A:
-                entries.append(data[start:at])
-        node.inputs = tuple(inputs)
-        node.outputs = tuple(outputs)
-        node.attributes = tuple(attributes)
-        if entries:
-            decorators.append(meta_decorator(entries))
-        if decorators:
-            node.decorators = tuple(decorators)
-        if self.careful:
-            node.decorators += difference("NodeProto", self._lowering.node(node), data)
-        return node
-
-    def attribute(self, data: bytes, depth: int = 0) -> Attribute:
-        """An `AttributeProto`. Equal ones are one object, unless they hold a graph.
-
-        Args:
-            data: its bytes.
-            depth: how many messages it is nested in.
-        """
-        attribute = self._attributes.get(data)
-        if attribute is not None:
-            return attribute
-        check_depth(depth, 0)
-        fields = AttributeFields.read(data)
-        value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))
-        kind = fields.type if value is None or not isinstance(value, Record) else None
-        attribute = Attribute(fields.name, kind, value, fields.decorators)
-        if self.careful:
-            attribute = self._careful_attribute(attribute, fields, data)
-        if attribute.type not in (AttributeType.GRAPH, AttributeType.GRAPHS):
-            self._attributes[data] = attribute
-        return attribute
-
-    def _careful_attribute(
-        self, attribute: Attribute, fields: AttributeFields, data: bytes
-    ) -> Attribute:
-        lowered = self._lowering.attribute(attribute)
-        if lowered != data and not isinstance(attribute.value, Record):
-            record = fields.record(data)
-            attribute = Attribute(attribute.name, None, record, attribute.decorators)
-            lowered = self._lowering.attribute(attribute)
-        rest = difference("AttributeProto", lowered, data)
-        if rest:
-            return Attribute(
-                attribute.name, attribute.type, attribute.value, (*attribute.decorators, *rest)
-            )
-        return attribute
+    try:
+        canonical: bytes = getattr(onnx, message).FromString(data).SerializeToString()
+    except DecodeError:
+        raise LiftError(f"protobuf reads no {message} from these bytes", None) from None
+    return canonical

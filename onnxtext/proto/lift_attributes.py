@@ -122,7 +122,7 @@ def attribute_value(
             return fields.record(fields.data)
         return Reference(fields.reference)
     if kind is None:
-        return fields.record(fields.data) if fields.values else None
+        return fields.record(fields.data)
     number = VALUE_FIELDS[kind]
     wire_type = _WIRE_TYPES.get(number, LENGTH)
     items = fields.values

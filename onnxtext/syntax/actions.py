@@ -136,7 +136,7 @@ def graph_value(
     return made
 
 
-ACTIONS["graph_name"] = attribute_rules.graph_name
+ACTIONS["bare_graph_name"] = attribute_rules.bare_graph_name
 ACTIONS["function"] = headers.function
 LOCATED.add("function")
 

@@ -90,8 +90,8 @@ def attribute_type(token: str) -> AttributeType:
     return kind
 
 
-def graph_name(name: str) -> str:
-    """The name of a graph in an attribute.
+def bare_graph_name(name: str) -> str:
+    """The unquoted name of a graph in an attribute.
 
     Raises:
         Fault: the official lexer would read a float, as in `nan_`.
@@ -212,11 +212,11 @@ def _mixed(kind: AttributeType, token: str | None = None) -> None:
     )
 
 
-def _reference_list(wanted: AttributeType | None, items: list[Any]) -> tuple[None, None]:
+def _reference_list(wanted: AttributeType | None, items: list[Any]) -> tuple[None, Record]:
     """Officially read and dropped, if there is no annotation: the attribute has only its name."""
     if wanted is not None or any(type(item) is not Reference for item in items):
         raise Fault("a list cannot hold references to attribute parameters")
-    return None, None
+    return None, Record()
 
 
 def _fine_number_list(

@@ -14,9 +14,9 @@ from onnxtext.syntax.tables import Rule, Tables, load_tables
 
 Action = Callable[..., Any]
 
-MAX_STACK = 4000
-"""Deepest stack of unfinished constructs. A hundred nested messages, which is all protobuf can
-read, need fewer than half of these."""
+MAX_STACK = 1000
+"""Deepest stack of unfinished constructs. Thirty-three graphs inside one another, which is all
+that protobuf can read, need some seven hundred of these."""
 
 
 class Reduction:

@@ -24,6 +24,10 @@ _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
+MAX_DEPTH = 49
+"""Deepest nesting of types that protobuf, with its hundred levels of messages, can read."""
+
+
 class OpaqueName(str):
     """A dotted name inside `opaque(…)`.
 
@@ -100,6 +104,8 @@ def container_type(name: str, arguments: list[Any]) -> Type:
     """
     if name == "opaque":
         return _opaque(name, arguments)
+    if arguments and _depth(arguments[-1]) >= MAX_DEPTH:
+        raise Fault("types are nested too deeply", token=name, code="too-deep")
     if not any(type(argument) is OpaqueName for argument in arguments):
         match name, arguments:
             case "seq", [element]:
@@ -132,3 +138,14 @@ def _opaque(name: str, arguments: list[Any]) -> OpaqueType:
         case [str() as domain, str() as last] if getattr(last, "parts", 1) == 1:
             return OpaqueType(str(domain), str(last))
     raise Fault("wrong arguments of opaque", token=name, help="write opaque(domain, name)")
+
+
+def _depth(type: Any) -> int:
+    depth = 0
+    while True:
+        match type:
+            case SequenceType(element=inner) | OptionalType(element=inner) | MapType(value=inner):
+                type = inner
+                depth += 1
+            case _:
+                return depth

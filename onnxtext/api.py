@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that `onnxtext` offers; see `onnxtext/__init__.py` for the list."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, overload
+
+from onnxtext.ast.model import EncodingPatch, Fragment, Model
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
+from onnxtext.files import write_atomically
+from onnxtext.printer import print_fragment, print_model
+from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
+from onnxtext.proto.lower import LowerError, lower_fragment, lower_model
+from onnxtext.source import Source, Span
+from onnxtext.syntax.parse import parse_fragment, parse_model
+from onnxtext.wire.patch import apply_patch
+from onnxtext.wire.reader import WireError
+
+if TYPE_CHECKING:
+    import onnx
+
+    Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
+    P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
+
+FRAGMENTS = {"GraphProto": "graph", "FunctionProto": "function", "NodeProto": "node"}
+"""The messages other than `ModelProto` that have a text of their own, and what that is called."""
+
+
+def parse(text: str, *, name: str = "<string>") -> Model:
+    """Parse the text of a whole model.
+
+    Args:
+        text: in the onnxtext language, of which the official ONNX syntax is a part.
+        name: what to call the text in messages, such as its file name.
+
+    Returns:
+        The abstract syntax tree.
+
+    Raises:
+        OnnxTextError: the text is not of the language.
+    """
+    return parse_model(Source(text, name))
+
+
+def from_binary(data: bytes, *, name: str = "<bytes>") -> str:
+    """Print a binary model as text.
+
+    The text says everything: `to_binary` gives the very same bytes back (this is checked for every
+    model before the function returns).
+
+    Args:
+        data: an encoded `ModelProto`, in whatever way it is encoded.
+        name: what to call the data in messages, such as its file name.
+
+    Returns:
+        The text, in the canonical layout.
+
+    Raises:
+        OnnxTextError: the bytes are no `ModelProto`.
+    """
+    try:
+        return print_model(lift_model(data))
+    except LiftError as error:
+        raise _not_a_message(error, "ModelProto", name) from None
+
+
+def to_binary(text: str, *, name: str = "<string>") -> bytes:
+    """Encode the text of a whole model.
+
+    Args:
+        text: in the onnxtext language.
+        name: what to call the text in messages, such as its file name.
+
+    Returns:
+        An encoded `ModelProto`.
+
+    Raises:
+        OnnxTextError: the text is not of the language, or says what no model can hold.
+    """
+    source = Source(text, name)
+    model = parse_model(source)
+    try:
+        data = lower_model(model)
+    except LowerError as error:
+        raise _unlowerable(error, source) from None
+    _check_depth(data, source)
+    if model.encoding is not None:
+        return _restore_encoding(model.encoding, data, name)
+    return data
+
+
+@overload
+def loads(text: str, *, name: str = ...) -> onnx.ModelProto: ...
+@overload
+def loads(text: str, message_type: type[P], *, name: str = ...) -> P: ...
+def loads(text: str, message_type: type[Proto] | None = None, *, name: str = "<string>") -> Proto:
+    """Parse a text to a message of the `onnx` package.
+
+    Args:
+        text: in the onnxtext language.
+        message_type: `onnx.ModelProto` (the default), `GraphProto`, `FunctionProto` or
+            `NodeProto`.
+        name: what to call the text in messages, such as its file name.
+
+    Raises:
+        OnnxTextError: the text is not of the language, or says what no message can hold.
+        TypeError: there is no text of such messages.
+    """
+    import onnx
+
+    message = "ModelProto" if message_type is None else _message_name(message_type)
+    if message == "ModelProto":
+        return onnx.ModelProto.FromString(to_binary(text, name=name))
+    source = Source(text, name)
+    fragment = parse_fragment(source, FRAGMENTS[message])
+    try:
+        data = lower_fragment(fragment)
+    except LowerError as error:
+        raise _unlowerable(error, source) from None
+    return _decode(getattr(onnx, message), data, source)
+
+
+def dumps(proto: Proto) -> str:
+    """Print a message of the `onnx` package as text.
+
+    Args:
+        proto: a `ModelProto`, `GraphProto`, `FunctionProto` or `NodeProto`.
+
+    Returns:
+        The text; `loads` gives an equal message back.
+
+    Raises:
+        TypeError: there is no text of such messages.
+    """
+    message = _message_name(type(proto))
+    data = proto.SerializeToString()
+    if message == "ModelProto":
+        return from_binary(data)
+    try:
+        return print_fragment(lift_fragment(data, message))
+    except LiftError as error:
+        raise _not_a_message(error, message, "<message>") from None
+
+
+def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
+    """Read a model from a text file.
+
+    Args:
+        path: a file in UTF-8, with or without a byte order mark.
+
+    Raises:
+        OnnxTextError: the file is not of the language.
+        OSError: the file cannot be read.
+    """
+    return loads(read_text(path), name=os.fspath(path))
+
+
+def dump(proto: onnx.ModelProto, path: str | os.PathLike[str]) -> None:
+    """Write a model to a text file, which is replaced as a whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+        TypeError: it is no `ModelProto`.
+    """
+    if _message_name(type(proto)) != "ModelProto":
+        raise TypeError(f"dump writes models, not {type(proto).__name__}")
+    write_atomically(Path(path), dumps(proto).encode())
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file in UTF-8; its line ends are kept as they are.
+
+    Raises:
+        OnnxTextError: the file is not UTF-8.
+        OSError: the file cannot be read.
+    """
+    return decode_text(Path(path).read_bytes(), os.fspath(path))
+
+
+def decode_text(data: bytes, name: str) -> str:
+    """Bytes in UTF-8 as text.
+
+    Raises:
+        OnnxTextError: they are not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        raise OnnxTextError(
+            Diagnostic(
+                "invalid-utf8",
+                f"the text is not UTF-8: byte {data[error.start]:#04x} begins no character",
+                source=Source(before, name),
+                labels=(Label(Span(len(before), len(before))),),
+                offset=error.start,
+                help="a binary model is read by `onnxtext from-binary`",
+            )
+        ) from None
+
+
+def _message_name(kind: type) -> str:
+    name = kind.__name__
+    if name != "ModelProto" and name not in FRAGMENTS:
+        known = ", ".join(["ModelProto", *FRAGMENTS])
+        raise TypeError(f"{name} has no text of its own; these have: {known}")
+    return name
+
+
+def _decode(message_type: type[P], data: bytes, source: Source) -> P:
+    from google.protobuf.message import DecodeError
+
+    try:
+        return message_type.FromString(data)
+    except DecodeError:
+        raise OnnxTextError(
+            Diagnostic(
+                "too-deep",
+                "messages would be nested deeper than the hundred levels that protobuf reads",
+                source=source,
+            )
+        ) from None
+
+
+def _check_depth(data: bytes, source: Source) -> None:
+    """Refuse a model that protobuf could not read back; only deep ones are tried."""
+    if source.text.count("=>") > _DEEP:
+        import onnx
+
+        _decode(onnx.ModelProto, data, source)
+
+
+_DEEP = 20
+"""A text with fewer graphs than this cannot nest them deeper than protobuf reads."""
+
+
+def _restore_encoding(encoding: EncodingPatch, data: bytes, name: str) -> bytes:
+    """The file's own bytes, if the text still says the model they encoded."""
+    if hashlib.sha256(data).hexdigest() == encoding.canonical:
+        try:
+            return apply_patch(data, encoding.patch)
+        except WireError:
+            pass
+    warnings.warn(
+        f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
+        "remove the section",
+        OnnxTextWarning,
+        stacklevel=3,
+    )
+    return data
+
+
+def _unlowerable(error: LowerError, source: Source) -> OnnxTextError:
+    at = max(error.at, 0)
+    end = min(at + 1, len(source.text))
+    return OnnxTextError(
+        Diagnostic(
+            "invalid-record", error.message, source=source, labels=(Label(Span(at, end)),)
+        )
+    )
+
+
+def _not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
+    return OnnxTextError(
+        Diagnostic(
+            "not-a-model" if message == "ModelProto" else "not-a-message",
+            f"{name} holds no {message}: {error.message}",
+            offset=error.offset,
+        )
+    )
+
+
+__all__ = [
+    "Fragment",
+    "dump",
+    "dumps",
+    "from_binary",
+    "load",
+    "loads",
+    "parse",
+    "to_binary",
+]

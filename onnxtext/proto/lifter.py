@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wire bytes to AST, message by message: models, graphs, functions, nodes, values, attributes."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, Presence, ValueInfo
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.types import SparseTensorType
+from onnxtext.ast.values import Attribute, AttributeType
+from onnxtext.proto.assemble import assemble_function, assemble_graph
+from onnxtext.proto.difference import difference
+from onnxtext.proto.habits import Habits
+from onnxtext.proto.lift_attributes import AttributeFields, attribute_value
+from onnxtext.proto.lift_values import (
+    Data,
+    check_depth,
+    doc_decorator,
+    lift_entry,
+    lift_sparse_tensor,
+    lift_tensor,
+    lift_type,
+    meta_decorator,
+    text_of,
+)
+from onnxtext.proto.lower import Lowering
+from onnxtext.wire.reader import read_fields, read_varint, signed
+from onnxtext.wire.writer import LENGTH, VARINT
+
+PLAIN = Presence(version=1)
+"""What is absent is not stored; lifting spells out everything else (then `settle_habits`)."""
+
+
+class Lifter:
+    """One run of lifting.
+
+    Attributes:
+        careful: compare every item with its bytes, and add what its sugar does not carry.
+    """
+
+    def __init__(self, *, careful: bool) -> None:
+        self.careful = careful
+        self._lowering = Lowering(Habits(PLAIN))
+        self._attributes: dict[bytes, Attribute] = {}
+        self._value_types: dict[bytes, ValueInfo] = {}
+
+    # ---- Models -----------------------------------------------------------------------------
+
+    def model(self, data: Data) -> Model:
+        """A `ModelProto`.
+
+        Raises:
+            WireError: the bytes are no message.
+        """
+        model = Model(Graph(""), presence=PLAIN)
+        for field in read_fields(data, 0, len(data)):
+            number = field.number
+            if field.wire_type == VARINT:
+                value = signed(read_varint(data, field.value, field.end)[0])
+                if number == 1:
+                    model.ir_version = value
+                elif number == 5:
+                    model.model_version = value
+            elif field.wire_type == LENGTH:
+                inside = data[field.value : field.end]
+                match number:
+                    case 2:
+                        model.producer_name = text_of(inside)
+                    case 3:
+                        model.producer_version = text_of(inside)
+                    case 4:
+                        model.domain = text_of(inside)
+                    case 6:
+                        model.doc_string = text_of(inside)
+                    case 7:
+                        model.graph = self.graph(inside, 1)
+                    case 8:
+                        model.opset_imports.append(self.opset(inside))
+                    case 14:
+                        model.metadata.append(lift_entry(inside))
+                    case 25:
+                        model.functions.append(self.function(inside, 1))
+        if self.careful:
+            lowered = b"".join(self._lowering.model(model))
+            model.decorators = difference("ModelProto", lowered, bytes(data))
+        return model
+
+    def opset(self, data: Data) -> OpsetImport:
+        """An `OperatorSetIdProto`."""
+        made = OpsetImport(None, 0)
+        for field in read_fields(data, 0, len(data)):
+            if field.number == 1 and field.wire_type == LENGTH:
+                made.domain = text_of(data[field.value : field.end])
+            elif field.number == 2 and field.wire_type == VARINT:
+                made.version = signed(read_varint(data, field.value, field.end)[0])
+        return made
+
+    # ---- Graphs and functions ---------------------------------------------------------------
+
+    def graph(self, data: Data, depth: int = 0) -> Graph:
+        """A `GraphProto`.
+
+        Args:
+            data: its bytes.
+            depth: how many messages it is nested in.
+        """
+        check_depth(depth, 0)
+        graph = Graph("")
+        initializers: list[ValueInfo] = []
+        infos: list[ValueInfo] = []
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        nodes = graph.nodes
+        lift_node = self.node
+        for field in read_fields(data, 0, len(data)):
+            if field.wire_type != LENGTH:
+                continue
+            inside = data[field.value : field.end]
+            match field.number:
+                case 1:
+                    nodes.append(lift_node(inside, depth + 1))
+                case 13:
+                    infos.append(self.value_info(inside))
+                case 5:
+                    initializers.append(self.initializer(inside))
+                case 11:
+                    graph.inputs.append(self.value_info(inside))
+                case 12:
+                    graph.outputs.append(self.value_info(inside))
+                case 2:
+                    graph.name = text_of(inside)
+                case 15:
+                    initializers += self.sparse_initializer(inside)
+                case 10:
+                    decorators.append(doc_decorator(inside))
+                case 16:
+                    entries.append(inside)
+        if entries:
+            decorators.append(meta_decorator(entries))
+        decorators = [*assemble_graph(graph, initializers, infos), *decorators]
+        graph.decorators = tuple(decorators)
+        if self.careful:
+            lowered = b"".join(self._lowering.graph(graph))
+            graph.decorators += difference("GraphProto", lowered, bytes(data))
+        return graph
+
+    def function(self, data: Data, depth: int = 0) -> Function:
+        """A `FunctionProto`.
+
+        Args:
+            data: its bytes.
+            depth: how many messages it is nested in.
+        """
+        function = Function("")
+        names: list[str] = []
+        attributes: list[Attribute] = []
+        infos: list[ValueInfo] = []
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        for field in read_fields(data, 0, len(data)):
+            if field.wire_type != LENGTH:
+                continue
+            inside = data[field.value : field.end]
+            match field.number:
+                case 1:
+                    function.name = text_of(inside)
+                case 4:
+                    function.inputs.append(ValueInfo(text_of(inside)))
+                case 5:
+                    function.outputs.append(ValueInfo(text_of(inside)))
+                case 6:
+                    names.append(text_of(inside))
+                case 7:
+                    function.nodes.append(self.node(inside, depth + 1))
+                case 8:
+                    function.doc_string = text_of(inside)
+                case 9:
+                    function.opset_imports.append(self.opset(inside))
+                case 10:
+                    function.domain = text_of(inside)
+                case 11:
+                    attributes.append(self.attribute(bytes(inside), depth + 1))
+                case 12:
+                    infos.append(self.value_info(inside))
+                case 13:
+                    function.overload = text_of(inside)
+                case 14:
+                    entries.append(inside)
+        function.attributes = (*names, *attributes)
+        if entries:
+            decorators.append(meta_decorator(entries))
+        assemble_function(function, infos)
+        function.decorators = tuple(decorators)
+        if self.careful:
+            lowered = self._lowering.function(function)
+            function.decorators += difference("FunctionProto", lowered, bytes(data))
+        return function
+
+    # ---- Values -----------------------------------------------------------------------------
+
+    def value_info(self, data: Data) -> ValueInfo:
+        """A `ValueInfoProto`."""
+        value = ValueInfo("")
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        for field in read_fields(data, 0, len(data)):
+            if field.wire_type != LENGTH:
+                continue
+            inside = data[field.value : field.end]
+            match field.number:
+                case 1:
+                    value.name = text_of(inside)
+                case 2:
+                    self._set_type(value, bytes(inside), decorators)
+                case 3:
+                    decorators.append(doc_decorator(inside))
+                case 4:
+                    entries.append(inside)
+        if entries:
+            decorators.append(meta_decorator(entries))
+        value.decorators = tuple(decorators)
+        if self.careful:
+            lowered = self._lowering.value_info(value)
+            value.decorators += difference("ValueInfoProto", lowered, bytes(data))
+        return value
+
+    def _set_type(self, value: ValueInfo, data: bytes, decorators: list[Decorator]) -> None:
+        """Types are shared by the values that have them; a type's decorators stand at the value."""
+        known = self._value_types.get(data)
+        if known is None:
+            known = ValueInfo("", lift_type(data))
+            if known.type is not None and known.type.decorators:
+                known.decorators = tuple(
+                    [Decorator("type." + d.name, d.arguments) for d in known.type.decorators]
+                )
+                kind = type(known.type)
+                known.type = kind(*[getattr(known.type, n) for n in kind.__slots__[:-1]])
+            self._value_types[data] = known
+        value.type = known.type
+        decorators += known.decorators
+
+    def initializer(self, data: Data) -> ValueInfo:
+        """A `TensorProto` in a graph's initializer list."""
+        type, name, values, decorators = lift_tensor(data)
+        value = ValueInfo(name or "", type, values, tuple(decorators))
+        if self.careful:
+            lowered = b"".join(self._lowering.initializer(value))
+            value.decorators += difference("TensorProto", lowered, bytes(data))
+        return value
+
+    def sparse_initializer(self, data: Data) -> list[ValueInfo]:
+        """A `SparseTensorProto`; nothing if it has no spelling of its own."""
+        sparse, name = lift_sparse_tensor(data)
+        if sparse is None or name is None:
+            return []
+        values = type(sparse.values)(
+            sparse.values.type, sparse.values.data, None, sparse.values.decorators
+        )
+        sparse = type(sparse)(sparse.dims, values, sparse.indices)
+        value = ValueInfo(name, SparseTensorType(values.type.element, sparse.dims), sparse)
+        if self.careful and b"".join(self._lowering.initializer(value)) != data:  # type: ignore[arg-type]
+            return []
+        return [value]
+
+    # ---- Nodes and attributes ---------------------------------------------------------------
+
+    def node(self, data: Data, depth: int = 0) -> Node:
+        """A `NodeProto`.
+
+        Args:
+            data: its bytes.
+            depth: how many messages it is nested in.
+        """
+        data = bytes(data)
+        inputs: list[str] = []
+        outputs: list[str] = []
+        attributes: list[Attribute] = []
+        node = Node("")
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        at = 0
+        end = len(data)
+        while at < end:
+            key = data[at]
+            size = data[at + 1] if at + 1 < end else 128
+            if key & 0x87 != 2 or size & 128:
+                # Long or rare: let the general reader settle it, errors included.
+                field = next(read_fields(data, at, end))
+                key = field.number << 3 | field.wire_type
+                start, at = field.value, field.end
+            else:
+                start = at + 2
+                at = start + size
+                if at > end:
+                    next(read_fields(data, start - 2, end))
+            if key == 0x0A:
+                inputs.append(data[start:at].decode("utf-8", "surrogateescape"))
+            elif key == 0x12:
+                outputs.append(data[start:at].decode("utf-8", "surrogateescape"))
+            elif key == 0x2A:
+                attributes.append(self.attribute(data[start:at], depth + 1))
+            elif key == 0x22:
+                node.op_type = text_of(data[start:at])
+            elif key == 0x1A:
+                node.name = text_of(data[start:at])
+            elif key == 0x3A:
+                node.domain = text_of(data[start:at])
+            elif key == 0x32:
+                decorators.append(doc_decorator(data[start:at]))
+            elif key == 0x42:
+                node.overload = text_of(data[start:at])
+            elif key == 0x4A:
+                entries.append(data[start:at])
+        node.inputs = tuple(inputs)
+        node.outputs = tuple(outputs)
+        node.attributes = tuple(attributes)
+        if entries:
+            decorators.append(meta_decorator(entries))
+        if decorators:
+            node.decorators = tuple(decorators)
+        if self.careful:
+            node.decorators += difference("NodeProto", self._lowering.node(node), data)
+        return node
+
+    def attribute(self, data: bytes, depth: int = 0) -> Attribute:
+        """An `AttributeProto`. Equal ones are one object, unless they hold a graph.
+
+        Args:
+            data: its bytes.
+            depth: how many messages it is nested in.
+        """
+        attribute = self._attributes.get(data)
+        if attribute is not None:
+            return attribute
+        check_depth(depth, 0)
+        fields = AttributeFields.read(data)
+        value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))
+        kind = fields.type if value is None or not isinstance(value, Record) else None
+        attribute = Attribute(fields.name, kind, value, fields.decorators)
+        if self.careful:
+            attribute = self._careful_attribute(attribute, fields, data)
+        if attribute.type not in (AttributeType.GRAPH, AttributeType.GRAPHS):
+            self._attributes[data] = attribute
+        return attribute
+
+    def _careful_attribute(
+        self, attribute: Attribute, fields: AttributeFields, data: bytes
+    ) -> Attribute:
+        lowered = self._lowering.attribute(attribute)
+        if lowered != data and not isinstance(attribute.value, Record):
+            record = fields.record(data)
+            attribute = Attribute(attribute.name, None, record, attribute.decorators)
+            lowered = self._lowering.attribute(attribute)
+        rest = difference("AttributeProto", lowered, data)
+        if rest:
+            return Attribute(
+                attribute.name, attribute.type, attribute.value, (*attribute.decorators, *rest)
+            )
+        return attribute

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Byte patches: what turns the canonical encoding of a model into its file's own bytes.
+
+A patch is a sequence of instructions, each a varint whose lowest bit tells the kind:
+
+- `length << 1`, `offset`: copy `length` bytes of the canonical encoding from `offset`;
+- `length << 1 | 1`, then `length` bytes: insert these.
+"""
+
+from __future__ import annotations
+
+from onnxtext.wire.reader import WireError, read_varint
+from onnxtext.wire.writer import varint
+
+_BLOCK = 16
+
+
+def make_patch(canonical: bytes, wanted: bytes) -> bytes:
+    """The patch that turns one byte string into another; linear in their lengths."""
+    blocks: dict[bytes, int] = {}
+    for at in range(0, len(canonical) - _BLOCK + 1, _BLOCK):
+        blocks.setdefault(canonical[at : at + _BLOCK], at)
+    out: list[bytes] = []
+    inserted = 0  # start of the bytes of `wanted` that no instruction covers yet
+    at = 0
+    expected = 0  # where in `canonical` the copying would go on
+    while at < len(wanted):
+        source = expected
+        size = _common(canonical, source, wanted, at)
+        if size < 8:
+            source = blocks.get(wanted[at : at + _BLOCK], -1)
+            size = _common(canonical, source, wanted, at) if source >= 0 else 0
+        if size < 8:
+            at += 1
+            continue
+        while at > inserted and source and canonical[source - 1] == wanted[at - 1]:
+            at, source, size = at - 1, source - 1, size + 1
+        out.append(_insertion(wanted[inserted:at]))
+        out.append(varint(size << 1) + varint(source))
+        at += size
+        inserted = at
+        expected = source + size
+    out.append(_insertion(wanted[inserted:]))
+    return b"".join(out)
+
+
+def _insertion(data: bytes) -> bytes:
+    return varint(len(data) << 1 | 1) + data if data else b""
+
+
+def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
+    """How many bytes are the same from two places on."""
+    limit = min(len(left) - left_at, len(right) - right_at)
+    size = 0
+    step = 64
+    while size < limit:
+        step = min(step, limit - size)
+        a = left[left_at + size : left_at + size + step]
+        b = right[right_at + size : right_at + size + step]
+        if a != b:
+            if step == 1:
+                break
+            step //= 2
+            continue
+        size += step
+        step *= 2
+    return size
+
+
+def apply_patch(canonical: bytes, patch: bytes) -> bytes:
+    """The bytes that a patch makes of the canonical encoding.
+
+    Raises:
+        WireError: the patch does not belong to this encoding.
+    """
+    out: list[bytes] = []
+    at = 0
+    while at < len(patch):
+        begin = at
+        head, at = read_varint(patch, at, len(patch))
+        size = head >> 1
+        if head & 1:
+            out.append(patch[at : at + size])
+            at += size
+        else:
+            source, at = read_varint(patch, at, len(patch))
+            out.append(canonical[source : source + size])
+        if len(out[-1]) != size:
+            raise WireError("the patch reaches beyond the data", begin)
+    return b"".join(out)
