@@ -241,7 +241,8 @@ def node_text(node: Node, indent: str) -> str:
     outputs = _outputs(node)
     line = f"{label}{outputs} = {operator}" if outputs else f"{label}= {operator}"
     if node.decorators:
-        line = decorator_lines(node.decorators, indent)[len(indent) :] + indent + line
+        before = decorator_lines(node.decorators, indent)[len(indent) :]
+        line = f"{before}{indent if before.endswith(chr(10)) else ''}{line}"
     if not node.attributes:
         return f"{line} ({inputs})"
     flat = _flat_attributes(node.attributes)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
-from onnxtext.printer.strings import string_value, word
+from onnxtext.printer.strings import quoted, string_value, word
 
 INLINE = 60
 """Decorators that take no more columns than this stand on the line of what they decorate."""
@@ -47,15 +47,29 @@ def value_text(value: FieldValue, indent: str) -> str:
 
 def decorator_text(decorator: Decorator, indent: str) -> str:
     """`@name(arguments)`."""
+    if not decorator.arguments:
+        return f"@{decorator.name}()"
     if len(decorator.arguments) == 1 and decorator.arguments[0].key is None:
         return f"@{decorator.name}({value_text(decorator.arguments[0].value, indent)})"
-    items = [field_text(field, indent + STEP) for field in decorator.arguments]
+    items = [_argument_text(decorator, field, indent + STEP) for field in decorator.arguments]
     budget = WIDTH - 20 - len(indent) - len(decorator.name)
     return f"@{decorator.name}{bracketed(items, '()', indent, budget)}"
 
 
+def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
+    """An argument; the keys of metadata are data, and look like it."""
+    if decorator.name.endswith("meta") and isinstance(field.key, str):
+        return f"{quoted(field.key)}: {value_text(field.value, indent)}"
+    return field_text(field, indent)
+
+
 def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
-    """Decorators before a statement, each on its own line, ready to be put before it."""
+    """Decorators before a statement, ready to be put before it.
+
+    Each has its own line; `@unset(…)` alone, a mere exception to a habit, stays on the statement's.
+    """
+    if len(decorators) == 1 and decorators[0].name == "unset":
+        return f"{indent}{decorator_text(decorators[0], indent)} "
     return "".join([f"{indent}{decorator_text(item, indent)}\n" for item in decorators])
 
 

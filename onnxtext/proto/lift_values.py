@@ -85,6 +85,17 @@ def meta_decorator(entries: list[Data]) -> Decorator:
     )
 
 
+def device_decorator(data: Data) -> Decorator:
+    """`@device("id", …)`: a `NodeDeviceConfigurationProto`."""
+    from onnxtext.proto.generic import lift_record
+    from onnxtext.proto.schema import message_spec
+
+    fields = lift_record(message_spec("NodeDeviceConfigurationProto"), data).fields
+    if fields and fields[0].key == "configuration_id":
+        fields = (Field(None, fields[0].value), *fields[1:])
+    return Decorator("device", fields)
+
+
 # ---- Types ----------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from onnxtext.proto.lift_attributes import AttributeFields, attribute_value
 from onnxtext.proto.lift_values import (
     Data,
     check_depth,
+    device_decorator,
     doc_decorator,
     lift_entry,
     lift_sparse_tensor,
@@ -276,6 +277,7 @@ class Lifter:
         attributes: list[Attribute] = []
         node = Node("")
         decorators: list[Decorator] = []
+        devices: list[Decorator] = []
         entries: list[Data] = []
         at = 0
         end = len(data)
@@ -310,13 +312,15 @@ class Lifter:
                 node.overload = text_of(data[start:at])
             elif key == 0x4A:
                 entries.append(data[start:at])
+            elif key == 0x52:
+                devices.append(device_decorator(data[start:at]))
         node.inputs = tuple(inputs)
         node.outputs = tuple(outputs)
         node.attributes = tuple(attributes)
         if entries:
             decorators.append(meta_decorator(entries))
-        if decorators:
-            node.decorators = tuple(decorators)
+        if decorators or devices:
+            node.decorators = (*decorators, *devices)
         if self.careful:
             node.decorators += difference("NodeProto", self._lowering.node(node), data)
         return node
