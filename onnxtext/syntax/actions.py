@@ -177,6 +177,34 @@ def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInf
 # ---- Nodes ----------------------------------------------------------------------------------
 
 
+class LeadingComma(tuple[str, ...]):
+    """Outputs of which the first is left out, so that the node begins with a comma."""
+
+    __slots__ = ()
+
+
+@action
+def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
+    """The next node.
+
+    Raises:
+        Fault: it begins with a comma. Officially `x = A(), y = B()` silently gives the second
+            node an output more; only a first node may leave out its first output like this.
+    """
+    if type(node.outputs) is LeadingComma:
+        if nodes:
+            fault = Fault(
+                "a comma between two nodes",
+                length=1,
+                help='remove the comma; an output that is left out is written ""',
+            )
+            fault.at = node.at
+            raise fault
+        node.outputs = tuple(node.outputs)
+    nodes.append(node)
+    return nodes
+
+
 def _names(items: list[Any]) -> tuple[Any, ...]:
     """Names between commas: an item left out is "", but nothing after a last comma is no item."""
     if items[-1] is None:
@@ -201,7 +229,10 @@ def node(
         pairs = [output if type(output) is tuple else (output, None) for output in outputs]
         outputs = [name for name, _ in pairs]
         output_types = tuple([type for _, type in pairs])
+    comma = outputs[0] is None and len(outputs) > 1 and label is None and not decorators
     defined = _names(outputs)
+    if comma:
+        defined = LeadingComma(defined)
     domain = None
     op_type = ""
     if operator is not None:

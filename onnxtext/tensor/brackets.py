@@ -154,10 +154,10 @@ def nested(text: str, dims: Sequence[int]) -> Body:
         raise LiteralError("expected ']' at the end", end, 1)
     data = np.frombuffer(bytearray(clean.encode("ascii")), np.uint8)
     closing = np.flatnonzero(data == ord("]"))
-    before = _before(data, closing)
-    comma = before[data[before] == ord(",")]
+    last = before(data, closing)
+    comma = last[data[last] == ord(",")]
     # A comma may end a list, but "[,]" and "[1,,]" have no element for it.
-    alone = data[_before(data, comma)]
+    alone = data[before(data, comma)]
     data[comma] = ord(" ")
     found = data.tobytes().translate(None, _NOT_STRUCTURE)
     right = any(_is_structure(found, shape) for shape in _shapes(dims))
@@ -193,8 +193,13 @@ def _without_comma(inner: str, start: int) -> str:
     return rest
 
 
-def _before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the place of the last character before each place that is no blank."""
+def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the place of the last character before each place that is no blank.
+
+    Args:
+        data: The text.
+        places: Places with some character before them that is no blank.
+    """
     found = places - 1
     for _ in range(_NEAR):
         blank = np.flatnonzero(data[found] <= ord(" "))
@@ -267,8 +272,6 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             )
         if token == "]" and counts:
             found, wanted = counts.pop(), shape[len(counts)]
-            if ready and found and clean[:place].rstrip(BLANKS)[-2:] == ",,":
-                return LiteralError("expected an element before ','", place, 1)
             if found != wanted:
                 thing = "element" if len(counts) == len(shape) - 1 else "row"
                 message = f"expected {counted(wanted, thing)} here for {list(dims)}, found {found}"

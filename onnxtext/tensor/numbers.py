@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxtext.tensor.brackets import BLANKS, Body
+from onnxtext.tensor.brackets import BLANKS, Body, before
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.floats import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
@@ -197,7 +197,7 @@ def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
         return read(Body(",".join(texts).encode()))
     except LiteralError:
         each(body, lambda text: [one(part) for part in split(text)])  # raises it in its place
-        raise
+        raise  # pragma: no cover
 
 
 def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
@@ -247,12 +247,13 @@ def _ends_in(data: bytes, allowed: bytes) -> bool:
 
 def _has_gap(data: bytes) -> bool:
     """Whether an element is missing: numpy reads blanks between commas as 0 or -1."""
+    start = data[:_SHORT].lstrip(_BLANK_BYTES) or data.lstrip(_BLANK_BYTES)
+    if start[:1] == b",":
+        return True
     codes = np.frombuffer(data, np.uint8)
-    gap = (codes[1:] == ord(",")) & (codes[:-1] <= ord(","))  # a blank or comma before a comma
-    if not gap.any() and codes[0] != ord(","):
-        return False
-    solid = data.translate(None, _BLANK_BYTES)
-    return b",," in solid or solid[:1] == b","
+    # Commas after a blank are rare (but there is one after every inner bracket).
+    places = np.flatnonzero((codes[1:] == ord(",")) & (codes[:-1] <= ord(","))) + 1
+    return bool((codes[before(codes, places)] == ord(",")).any())
 
 
 def _plain_ints(

@@ -72,39 +72,39 @@ def _decimals(form: Format, values: NDArray[np.float64], codes: NDArray[np.int64
     while left.size:
         digits += 1
         joined = (f"%.{digits - 1}e," * left.size) % tuple(values[left].tolist())
-        texts = joined.split(",")[:-1]
-        tried = np.array(texts, np.float64)
-        fits = _codes(form, tried, texts) == codes[left]
+        tried = np.array(joined.split(",")[:-1], np.float64)
+        fits = _codes(form, tried) == codes[left]
         chosen[left[fits]] = tried[fits]
         left = left[~fits]
         # Below a power of two codes are twice as dense as above it, so where the closest
         # decimal, below, is another code's already, the next one above may still fit.
         for index in left[codes[left] & ((1 << form.mantissa) - 1) == 0]:
             above = _above(float(values[index]), digits)
-            if _codes(form, np.array([float(above)]), [above])[0] == codes[index]:
-                chosen[index] = float(above)
+            if _codes(form, np.array([above]))[0] == codes[index]:
+                chosen[index] = above
                 left = left[left != index]
     return _spell(chosen)
 
 
-def _codes(form: Format, values: NDArray[np.float64], texts: list[str]) -> NDArray[np.int64]:
-    """Round decimals of few digits, given as doubles and as texts, to codes; -1 for none."""
+def _codes(form: Format, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Round decimals of few digits, given as doubles, to codes; -1 beyond the largest.
+
+    A double exactly between two codes could be a decimal that is not exactly there. With so few
+    digits there is none such in either format, which a test proves by trying all codes.
+    """
     below, top = values_of(form.name)[form.top - 1 : form.top + 1].tolist()
     rounded = round_doubles(form, np.minimum(values, top))
     assert rounded is not None
     codes = rounded[0].astype(np.int64)
-    for index in rounded[1]:  # exactly halfway belongs to the even code, almost halfway to none
-        if Decimal(texts[index]) != Decimal(float(values[index])):
-            codes[index] = -1
     codes[values >= top + (top - below) / 2] = -1
     return codes
 
 
-def _above(value: float, digits: int) -> str:
+def _above(value: float, digits: int) -> float:
     """Return the smallest decimal of so many digits that is not below `value`."""
     exact = Decimal(value)
     step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    return str(exact.quantize(step, ROUND_CEILING, _EXACT))
+    return float(exact.quantize(step, ROUND_CEILING, _EXACT))
 
 
 def _spell(values: NDArray[np.floating]) -> list[str]:

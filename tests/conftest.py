@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: where the shared data is, and what to do without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.corpus import SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs the shared data where there is none."""
+    if SHARED is not None:
+        return
+    skip = pytest.mark.skip(reason="no shared data: set ONNXTEXT_DATA to its directory")
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker(skip)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real models and texts: those of the shared data, and those that come with onnx."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def _find_shared() -> Path | None:
+    candidates = [REPOSITORY.parent / "shared" / "data"]
+    if "ONNXTEXT_DATA" in os.environ:
+        candidates.insert(0, Path(os.environ["ONNXTEXT_DATA"]))
+    return next((path for path in candidates if (path / "models" / "index.json").is_file()), None)
+
+
+SHARED = _find_shared()
+"""The directory of the shared data; None in a clone without it."""
+
+
+@cache
+def index(part: str) -> list[dict[str, Any]]:
+    """The index of `models` or `official_texts`; empty without the shared data."""
+    if SHARED is None:
+        return []
+    entries: list[dict[str, Any]] = json.loads((SHARED / part / "index.json").read_text())
+    return entries
+
+
+def shared_models() -> list[str]:
+    """The shared models, as paths below the shared data."""
+    return [entry["file"] for entry in index("models")]
+
+
+def shared_model(file: str) -> bytes:
+    """The bytes of a shared model."""
+    assert SHARED is not None
+    return (SHARED / file).read_bytes()
+
+
+@cache
+def onnx_directory() -> Path:
+    """Where the onnx package is."""
+    import onnx
+
+    return Path(onnx.__file__).parent
+
+
+def wheel_models() -> list[str]:
+    """The models in the onnx wheel, as paths below the package."""
+    root = onnx_directory()
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*.onnx"))

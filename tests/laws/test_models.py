@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L1 and L3 on real models: bytes come back, and so do the AST and the text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import onnxtext
+from onnxtext.printer import print_model
+from onnxtext.proto.lift import lift_model
+from onnxtext.proto.lower import lower_model
+from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models
+
+
+def check_laws(data: bytes) -> str:
+    """State the laws for one model; its text."""
+    model = lift_model(data)
+    text = print_model(model)
+    assert onnxtext.to_binary(text) == data
+    again = onnxtext.parse(text)
+    assert again == model
+    assert print_model(again) == text
+    assert text == onnxtext.from_binary(data)
+    check_layout(text)
+    return text
+
+
+_STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+def check_layout(text: str) -> None:
+    """What every canonical text looks like, whatever it says."""
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert "\r" not in text
+    bare = _STRINGS.sub('""', text)
+    for line in bare.split("\n"):
+        assert not line.endswith(" "), line
+        assert "  " not in line.lstrip(" "), line
+        assert (len(line) - len(line.lstrip(" "))) % 2 == 0, line
+        assert ";" not in line
+
+
+@pytest.mark.parametrize("file", wheel_models())
+def test_wheel_model(file: str) -> None:
+    check_laws((onnx_directory() / file).read_bytes())
+
+
+def test_the_wheel_has_models() -> None:
+    assert len(wheel_models()) >= 149
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("file", shared_models())
+def test_shared_model(file: str) -> None:
+    data = shared_model(file)
+    text = check_laws(data)
+    # A canonical file needs no record of its encoding.
+    canonical = {entry["file"]: entry["canonical"] for entry in index("models")}
+    assert ("\nencoding {\n" in text) == (not canonical[file])
+
+
+@pytest.mark.data
+def test_all_shared_models_are_there() -> None:
+    assert len(shared_models()) == 290
+
+
+def backend_cases() -> list[tuple[str, bytes]]:
+    from onnx.backend.test.case.model import collect_testcases as collect_models
+    from onnx.backend.test.case.node import collect_testcases as collect_nodes
+
+    cases = [*collect_nodes(None), *collect_models()]
+    return [
+        (case.name, case.model.SerializeToString()) for case in cases if case.model is not None
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")  # numpy's, from making the cases
+def test_every_backend_case() -> None:
+    cases = backend_cases()
+    assert len(cases) > 1000
+    failed = []
+    for name, data in cases:
+        try:
+            check_laws(data)
+        except Exception as error:
+            failed.append((name, repr(error)))
+    assert not failed
+
+
+def test_lowering_does_not_change_the_model() -> None:
+    data = (onnx_directory() / wheel_models()[0]).read_bytes()
+    model = lift_model(data)
+    assert lower_model(model) == lower_model(model) == data
+    assert model == lift_model(data)
