@@ -4,46 +4,45 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+_CHUNK = 1 << 20
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write that takes the place of `path` when the block ends without an error.
 
-    The new file keeps the permissions of the old one. A symbolic link stays one: what it points
-    to is replaced.
+    The new file keeps the permissions of the old one, and its owner where that is allowed. A
+    symbolic link stays one: what it points to is replaced. What is no file but a device or a pipe
+    (`/dev/null`) is written to.
 
     Raises:
         OSError: the file cannot be written; the old one is then untouched.
     """
-    target = path.resolve() if path.is_symlink() else path
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    old = _status(path)
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        with path.open("wb") as device:
+            yield device
+        return
+    target = Path(os.path.realpath(path))
+    descriptor, temporary = _create_beside(target, old)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            _take_over(temporary, old)
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _mode(target))
-        os.replace(name, target)
+        temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            temporary.unlink()
         raise
-
-
-def _mode(target: Path) -> int:
-    try:
-        return stat.S_IMODE(target.stat().st_mode)
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -54,3 +53,60 @@ def write_atomically(path: Path, data: bytes) -> None:
     """
     with replacing(path) as file:
         file.write(data)
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Whether a regular file holds exactly these bytes.
+
+    Nothing is read where the size tells, and no more than up to the first difference.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+    """
+    status = _status(path)
+    if status is None or not stat.S_ISREG(status.st_mode) or status.st_size != len(data):
+        return False
+    buffer = memoryview(bytearray(min(_CHUNK, len(data))))
+    wanted = memoryview(data)
+    at = 0
+    with path.open("rb", buffering=0) as file:
+        while count := file.readinto(buffer):
+            if buffer[:count] != wanted[at : at + count]:
+                return False
+            at += count
+    return at == len(data)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """What `path` leads to; None if that is not there yet."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    return status
+
+
+def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]:
+    """A new file in the directory of `target`, never readable by more people than the old one."""
+    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        # The name is short, whatever the target's is: that may be as long as names can be.
+        temporary = target.with_name(f".onnxtext-{os.urandom(6).hex()}")
+        try:
+            return os.open(temporary, flags, mode), temporary
+        except FileExistsError:
+            continue
+
+
+def _take_over(temporary: Path, old: os.stat_result | None) -> None:
+    """Give the new file the old one's owner and permissions, as far as we may."""
+    if old is None:
+        return
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError):
+            os.chown(temporary, old.st_uid, old.st_gid)
+    with contextlib.suppress(OSError):
+        temporary.chmod(stat.S_IMODE(old.st_mode))

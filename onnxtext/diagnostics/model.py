@@ -38,6 +38,7 @@ class Diagnostic:
         offset: byte offset in a binary, where known.
         notes: further facts.
         help: what to change.
+        file: name of the file, for findings that have no `source`.
     """
 
     code: str
@@ -49,6 +50,7 @@ class Diagnostic:
     offset: int | None = None
     notes: tuple[str, ...] = ()
     help: str | None = None
+    file: str | None = None
 
     def where(self) -> str:
         """The place in one word: `file:line:column`, or the model path and the byte offset."""
@@ -60,7 +62,10 @@ class Diagnostic:
             parts.append(self.path)
         if self.offset is not None:
             parts.append(f"byte {self.offset:#x}")
-        return " at ".join(parts)
+        place = " at ".join(parts)
+        if self.source is not None or self.file is None:
+            return place
+        return f"{self.file}: {place}" if place else self.file
 
     def __str__(self) -> str:
         where = self.where()

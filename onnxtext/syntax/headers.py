@@ -15,6 +15,7 @@ from onnxtext.ast.model import (
     Function,
     Graph,
     Model,
+    Node,
     OpsetImport,
     Presence,
     ValueInfo,
@@ -253,6 +254,8 @@ def item_fragment(head: Header | None, item: Any) -> Fragment:
     """A graph, node, list of nodes, attribute or tensor on its own."""
     head = head or Header()
     head.allow(PRESENCE_KEYS, "a fragment")
+    if isinstance(item, Node):
+        item.outputs = tuple(item.outputs)
     return Fragment(item, head.presence)
 
 

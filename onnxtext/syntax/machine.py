@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from onnxtext.syntax import actions
 from onnxtext.syntax.faults import Fault
@@ -18,11 +18,15 @@ MAX_STACK = 1000
 """Deepest stack of unfinished constructs. Thirty-three graphs inside one another, which is all
 that protobuf can read, need some seven hundred of these."""
 
+LIST_ACTIONS = ("list_more", "more_nodes")
+"""The actions that add an item to a list."""
+
 
 class Reduction:
     """A rule, ready to be run.
 
     Attributes:
+        name: of the action.
         origin: the rule's name.
         size: how many symbols it takes off the stack.
         take: for each child its index among them, -1 for None.
@@ -30,21 +34,38 @@ class Reduction:
         located: the action takes the offset of the first token as its first argument.
     """
 
-    __slots__ = ("action", "located", "origin", "single", "size", "take")
+    __slots__ = ("action", "located", "name", "origin", "size", "take")
 
     def __init__(self, rule: Rule) -> None:
+        self.name = rule.action
         self.origin = rule.origin
-        self.size = rule.size
+        self.size = len(rule.symbols)
         self.take = rule.take
         self.action: Action | None = actions.ACTIONS.get(rule.action)
         self.located = rule.action in actions.LOCATED
-        self.single = self.action is None
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
 
+class ListState(NamedTuple):
+    """A state in which the next item of a list may begin.
+
+    Attributes:
+        depth: where the list is on the stack of values, from the top: 1 or, after a comma, 2.
+    """
+
+    depth: int
+
+
 class Automaton:
-    """The tables with kinds for terminals and reductions for rules; immutable once made."""
+    """The tables with kinds for terminals and reductions for rules; immutable once made.
+
+    Attributes:
+        rows: for each state: kind to a state to shift to (>= 0) or ~reduction.
+        gotos: for each state: rule name to the state after that rule was reduced.
+        reductions: all of them.
+        list_states: the states in which the next item of a long list may begin.
+    """
 
     def __init__(self, tables: Tables, lexer: Lexer) -> None:
         kinds = lexer.kinds
@@ -55,6 +76,25 @@ class Automaton:
         self.reductions = [Reduction(rule) for rule in tables.rules]
         self.starts = tables.starts
         self.ends = tables.ends
+        self.list_states = dict(_list_states(tables))
+
+
+STATEMENTS = ("node", "value_info", "attribute")
+"""The items of the lists that become long."""
+
+
+def _list_states(tables: Tables) -> list[tuple[int, ListState]]:
+    """The states before the last symbol of `list: list item` and `list: list "," item`."""
+    found = []
+    for rule in tables.rules:
+        if rule.action in LIST_ACTIONS and rule.symbols[-1] in STATEMENTS:
+            for goto in tables.gotos:
+                state = goto.get(rule.origin)
+                for symbol in rule.symbols[1:-1]:
+                    state = None if state is None else tables.actions[state].get(symbol)
+                if state is not None and rule.symbols[0] == rule.origin:
+                    found.append((state, ListState(len(rule.symbols) - 1)))
+    return found
 
 
 @cache
@@ -78,11 +118,11 @@ class Unexpected(Exception):
 class Machine:
     """A parse in progress: stacks of states, of values, and of where each value begins."""
 
-    __slots__ = ("automaton", "states", "symbols", "values", "where")
+    __slots__ = ("automaton", "states", "values", "where")
 
-    def __init__(self, automaton: Automaton, start: str) -> None:
+    def __init__(self, automaton: Automaton, states: list[int]) -> None:
         self.automaton = automaton
-        self.states = [automaton.starts[start]]
+        self.states = states
         self.values: list[Any] = []
         self.where: list[int] = []
 
@@ -113,9 +153,24 @@ class Machine:
                 return
             self.reduce(self.automaton.reductions[~target], at)
 
-    def finish(self, start: str, at: int) -> Any:
-        """Reduce at the end of the text, and give the value of the start symbol."""
-        end = self.automaton.ends[start]
+    def settle(self, kind: str, at: int) -> None:
+        """Reduce what the next token completes, until a list expects its next item.
+
+        Args:
+            kind: the next token's kind; it is not shifted.
+            at: where it begins.
+        """
+        rows = self.automaton.rows
+        states = self.states
+        lists = self.automaton.list_states
+        while states[-1] not in lists:
+            target = rows[states[-1]].get(kind)
+            if target is None or target >= 0:
+                return
+            self.reduce(self.automaton.reductions[~target], at)
+
+    def finish(self, end: int, at: int) -> Any:
+        """Reduce at the end of the text, until the accepting state; the value of the whole."""
         while self.states[-1] != end:
             target = self.automaton.rows[self.states[-1]].get(END_KIND)
             if target is None or target >= 0:
@@ -135,12 +190,14 @@ class Machine:
             del self.where[-size:]
         else:
             children = []
-        if reduction.single:
-            value = children[reduction.take[0]]
-        else:
-            taken = [children[index] if index >= 0 else None for index in reduction.take]
-            assert reduction.action is not None
-            value = reduction.action(at, *taken) if reduction.located else reduction.action(*taken)
+        taken = [children[index] if index >= 0 else None for index in reduction.take]
+        value = self.evaluate(reduction, at, taken)
         self.states.append(self.automaton.gotos[self.states[-1]][reduction.origin])
         values.append(value)
         self.where.append(at)
+
+    def evaluate(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """The value of a rule."""
+        if reduction.action is None:
+            return children[0]
+        return reduction.action(at, *children) if reduction.located else reduction.action(*children)

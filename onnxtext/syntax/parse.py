@@ -12,7 +12,8 @@ from onnxtext.source import Source, Span
 from onnxtext.syntax.expected import describe, sentence
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import BAD_KIND, Token, load_lexer
-from onnxtext.syntax.machine import Machine, Unexpected, load_automaton
+from onnxtext.syntax.machine import Unexpected
+from onnxtext.syntax.run import Run, paused_collector
 
 
 def parse_model(source: Source) -> Model:
@@ -49,27 +50,27 @@ def parse_type(source: Source) -> Type:
     return type
 
 
-def parse_start(source: Source, start: str) -> Any:
+def parse_start(source: Source, start: str, *, fast: bool = True) -> Any:
     """Parse a text from one of the grammar's start rules.
+
+    Args:
+        source: the text.
+        start: the start rule.
+        fast: whether to do for statements of a known shape what was found out before; the
+            result is the same.
 
     Raises:
         OnnxTextError: the text is not of the language.
     """
     check_characters(source)
-    machine = Machine(load_automaton(), start)
-    text = source.text
-    begin = 1 if text.startswith("\ufeff") else 0
-    token: Token | None = None
-    kind = ""
+    run = Run(source.text, start, fast=fast)
     try:
-        for kind, token in load_lexer().tokens(text, begin, len(text)):
-            machine.feed(kind, token, token.at)
-        token = None
-        return machine.finish(start, len(text))
+        with paused_collector():
+            return run.parse()
     except Unexpected as unexpected:
-        raise OnnxTextError(_unexpected(source, machine, unexpected.state, kind, token)) from None
+        raise OnnxTextError(_unexpected(source, run, unexpected.state)) from None
     except Fault as fault:
-        raise OnnxTextError(_faulty(source, fault, token)) from None
+        raise OnnxTextError(_faulty(source, fault, run.token)) from None
 
 
 def check_characters(source: Source) -> None:
@@ -94,11 +95,10 @@ def check_characters(source: Source) -> None:
         ) from None
 
 
-def _unexpected(
-    source: Source, machine: Machine, state: int, kind: str, token: Token | None
-) -> Diagnostic:
+def _unexpected(source: Source, run: Run, state: int) -> Diagnostic:
     lexer = load_lexer()
-    row = machine.automaton.rows[state]
+    token = run.token
+    row = run.machine.automaton.rows[state]
     expected = sentence(describe(lexer.names[kind] for kind in row))
     if token is None:
         end = len(source.text)
@@ -109,7 +109,7 @@ def _unexpected(
             labels=(Label(Span(end, end)),),
         )
     found = _shown(token)
-    if kind == BAD_KIND:
+    if lexer.kind(token) == BAD_KIND:
         found += ", which begins nothing in this language"
     return Diagnostic(
         "syntax-error",

@@ -49,13 +49,13 @@ class Rule:
 
     Attributes:
         origin: the rule's name: what it reduces to.
-        size: how many symbols it takes off the stack.
+        symbols: names of the symbols it takes off the stack.
         action: name of its alias, or of the rule.
         take: for each child of the action the symbol's index, or -1 for an absent `[x]`.
     """
 
     origin: str
-    size: int
+    symbols: tuple[str, ...]
     action: str
     take: tuple[int, ...]
 
@@ -167,7 +167,12 @@ def _rule(rule: Any) -> Rule:
                 position += 1
     else:
         take = kept
-    return Rule(rule.origin.name, len(rule.expansion), rule.alias or rule.origin.name, tuple(take))
+    return Rule(
+        str(rule.origin.name),
+        tuple(str(symbol.name) for symbol in rule.expansion),
+        str(rule.alias or rule.origin.name),
+        tuple(take),
+    )
 
 
 def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:

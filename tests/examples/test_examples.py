@@ -225,8 +225,8 @@ def extensions() -> list[Case]:
 
 
 def feed_forward() -> list[Case]:
-    x = np.array([[3.0, 4.0], [-3.0, 4.0], [0.0, 0.0]])
-    unit = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-6)
+    x = np.array([[3.0, 4.0], [-3.0, 4.0], [0.01, 0.02], [0.0, 0.0]])
+    unit = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-4)
     gate_in = 2 * unit
     gate = gate_in * sigmoid(2 * gate_in)
     return [Case({"x": x.astype(np.float32)}, {"y": x + gate * unit[:, ::-1]})]

@@ -46,6 +46,7 @@ REJECTED_HERE = {
     "functions/probe4_function_0_10_f_a_g_x_y_x_y.onnxtxt": SWALLOWED,
     "functions/probe_function_020_f_a_x_y.onnxtxt": SWALLOWED,
     "functions/probe_function_037_f_x_y_g_x_y.onnxtxt": TRAILING,
+    "graphs/probe_graph_024_g_x_A_y_B.onnxtxt": SEPARATED,
     "nodes/probe_node_003_y_A_a_1_x_b_2.onnxtxt": TRAILING,
     "nodes/probe_node_050_y_A_x_garbage.onnxtxt": TRAILING,
 }

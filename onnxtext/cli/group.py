@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `onnxtext` and its verbs, each of which is imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from onnxtext import __version__
+from onnxtext.cli.options import EXIT_STATUSES
+
+VERBS = ("to-binary", "from-binary")
+"""The verbs; `onnxtext.cli` has a module with the `command` of each."""
+
+EPILOG = f"""\b
+Examples:
+  onnxtext from-binary model.onnx       writes model.onnxtxt, to be read and edited
+  onnxtext to-binary model.onnxtxt      writes model.onnx, the very bytes it was made from
+  onnxtext from-binary <model.onnx | less
+  onnxtext COMMAND --help               more about a command
+
+{EXIT_STATUSES}"""
+
+
+class Verbs(click.Group):
+    """A group whose commands are modules of their own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the verbs, in the order of the help."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a verb."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"onnxtext.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+
+@click.group(cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
+def group() -> None:
+    """Turn ONNX models into text and back, losing nothing."""

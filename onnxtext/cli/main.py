@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process: signals, and what is never shown to people as a traceback."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+INTERRUPTED = 130
+"""The exit status that shells give what Ctrl-C ended."""
+
+
+def main() -> None:
+    """Run the command line of this process, and end it with the exit status."""
+    _handle_signals()
+    try:
+        status = _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    sys.exit(status)
+
+
+def _run(arguments: list[str]) -> int:
+    # What takes time to import is imported here, where Ctrl-C is quiet.
+    import click
+
+    from onnxtext.cli.group import group
+    from onnxtext.cli.report import internal_error, plain_error
+
+    try:
+        status = group.main(arguments, "onnxtext", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except OSError as error:
+        plain_error(str(error))
+        return 2
+    except Exception as error:
+        internal_error(error)
+        return 2
+    return status if isinstance(status, int) else 0
+
+
+def _handle_signals() -> None:
+    """End by signals as other commands do."""
+    # Whoever closes the pipe we write to wants no more: end quietly, by the signal.
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # The default would leave temporary files behind. What `nohup` has set stays.
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _terminate)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)

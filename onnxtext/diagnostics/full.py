@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnostics for people: the source line, what is wrong in it underlined, and what to do.
+
+    error[syntax-error]: expected `,` or `)`, found `=`
+     --> model.onnxtxt:3:12
+      |
+    3 |   y = Add (x = z)
+      |              ^
+      = help: …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from onnxtext.diagnostics.model import Diagnostic
+from onnxtext.diagnostics.safe import safe, visible, width
+from onnxtext.source import Source
+
+_SGR = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "help": "1;32",
+    "secondary": "1;34",
+    "gutter": "1;34",
+    "strong": "1",
+}
+_NARROWEST = 20
+_BOM = "\ufeff"
+
+
+def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -> str:
+    """A diagnostic in several lines, without the last one's line end.
+
+    Args:
+        diagnostic: what to show.
+        color: whether to use ANSI colours.
+        columns: how wide source lines may get; longer ones are shown in part.
+    """
+    paint = _Paint(color)
+    snippets = list(_snippets(diagnostic))
+    digits = len(str(max((snippet.number for snippet in snippets), default=0)))
+    rows = [_headline(diagnostic, paint)]
+    place = _place(diagnostic)
+    if place:
+        rows.append(" " * digits + paint("--> ", "gutter") + safe(place))
+    bar = " " * digits + paint(" |", "gutter")
+    before = 0
+    for snippet in snippets:
+        if not before:
+            rows.append(bar)
+        elif snippet.number > before + 1:
+            rows.append(paint("...", "gutter"))
+        before = snippet.number
+        rows += _snippet_rows(snippet, diagnostic.severity, paint, digits, columns)
+    for kind, text in (*(("note", note) for note in diagnostic.notes), ("help", diagnostic.help)):
+        if text:
+            rows += _remark(kind, text, paint, digits)
+    return "\n".join(row.rstrip() for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paint:
+    on: bool
+
+    def __call__(self, text: str, role: str) -> str:
+        return f"\x1b[{_SGR[role]}m{text}\x1b[0m" if self.on and role in _SGR else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What is underlined in one line, from `start` up to `end`, in characters from 0."""
+
+    start: int
+    end: int
+    message: str
+    primary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Snippet:
+    number: int
+    line: str
+    marks: tuple[_Mark, ...]
+
+
+class _Row:
+    """A line of characters that are painted in runs; texts may be put anywhere in it."""
+
+    def __init__(self) -> None:
+        self._cells: list[tuple[str, str]] = []
+
+    def put(self, column: int, text: str, role: str) -> None:
+        missing = column + len(text) - len(self._cells)
+        self._cells += [(" ", "")] * missing
+        self._cells[column : column + len(text)] = [(character, role) for character in text]
+
+    def painted(self, paint: _Paint) -> str:
+        runs: list[tuple[str, str]] = []
+        for character, role in self._cells:
+            if runs and runs[-1][1] == role:
+                runs[-1] = (runs[-1][0] + character, role)
+            else:
+                runs.append((character, role))
+        return "".join(paint(text, role) for text, role in runs)
+
+
+def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
+    kind = paint(f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity)
+    return kind + paint(f": {safe(diagnostic.message)}", "strong")
+
+
+def _place(diagnostic: Diagnostic) -> str:
+    # A file without a place in it is named by the message.
+    has_place = diagnostic.path or diagnostic.offset is not None
+    return diagnostic.where() if diagnostic.source is not None or has_place else ""
+
+
+def _remark(kind: str, text: str, paint: _Paint, digits: int) -> Iterator[str]:
+    first, *others = text.split("\n")
+    lead = " " * digits + paint(" = ", "gutter")
+    yield lead + paint(f"{kind}:", kind if kind == "help" else "strong") + f" {safe(first)}"
+    for line in others:
+        yield " " * (digits + len(f" = {kind}: ")) + safe(line)
+
+
+def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
+    """The lines to show, in order, each with what is marked in it."""
+    source = diagnostic.source
+    if source is None or not diagnostic.labels:
+        return
+    marks: dict[int, list[_Mark]] = {}
+    for index, label in enumerate(diagnostic.labels):
+        at = source.position(label.span.start)
+        start = at.column - 1
+        # Of a place of several lines, the first one is underlined to its end.
+        end = min(start + label.span.end - label.span.start, len(source.line(at.line)))
+        mark = _Mark(start, end, safe(label.message), index == 0)
+        marks.setdefault(at.line, []).append(mark)
+    primary = source.position(diagnostic.labels[0].span.start).line
+    for number in sorted(_with_context(source, marks, primary)):
+        yield _Snippet(number, source.line(number), tuple(marks.get(number, ())))
+
+
+def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
+    """The marked lines, and those without which they would say nothing."""
+    shown = set(marked)
+    # The end of a text is mostly an empty line: what stands above it says more.
+    above = primary
+    while above > 1 and primary - above < _NARROWEST and not source.line(above).strip():
+        above -= 1
+    if source.line(above).strip():
+        shown.add(above)
+    return shown | {line + 1 for line in shown if line + 2 in shown}
+
+
+def _snippet_rows(
+    snippet: _Snippet, severity: str, paint: _Paint, digits: int, columns: int
+) -> Iterator[str]:
+    """The line, and below it what is to be said about it; far marks get windows of their own."""
+    room = max(columns - digits - 3, _NARROWEST)
+    number = paint(f"{snippet.number:>{digits}} |", "gutter")
+    bar = " " * digits + paint(" |", "gutter")
+    left = list(snippet.marks)
+    while True:
+        window = _window(snippet.line, left[0] if left else _Mark(0, 0, "", False), room)
+        yield f"{number} {window.text}"
+        here = [mark for mark in left if window.shows(mark)]
+        left = [mark for mark in left if not window.shows(mark)]
+        for row in _mark_rows(window, here, severity):
+            yield f"{bar} {row.painted(paint)}"
+        if not left:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """The part of a line that is shown.
+
+    Attributes:
+        text: as it is shown.
+        first: the first character of the line that is shown.
+        ends: the column of each character shown, and the one behind the last.
+    """
+
+    text: str
+    first: int
+    ends: tuple[int, ...]
+
+    def shows(self, mark: _Mark) -> bool:
+        return self.first <= mark.start < self.first + len(self.ends)
+
+    def column(self, character: int) -> int:
+        return self.ends[max(0, min(character - self.first, len(self.ends) - 1))]
+
+
+def _window(line: str, mark: _Mark, room: int) -> _Window:
+    first, last = 0, len(line)
+    if last > room or width("".join(map(visible, line))) > room:
+        first, last = _around(line, mark.start, room - 2)
+    # The byte order mark is no part of what people see.
+    cells = ["" if character == _BOM else visible(character) for character in line[first:last]]
+    before = "…" if first else ""
+    ends = [len(before)]
+    for cell in cells:
+        ends.append(ends[-1] + width(cell))
+    after = "…" if last < len(line) else ""
+    return _Window(before + "".join(cells) + after, first, tuple(ends))
+
+
+def _around(line: str, at: int, room: int) -> tuple[int, int]:
+    """The characters that fit into `room` columns: a third before `at`, the others after it."""
+    first = last = at
+    used = 0
+
+    def fits(index: int, limit: int) -> bool:
+        return 0 <= index < len(line) and used + width(visible(line[index])) <= limit
+
+    while fits(first - 1, room // 3):
+        first -= 1
+        used += width(visible(line[first]))
+    while fits(last, room):
+        used += width(visible(line[last]))
+        last += 1
+    while fits(first - 1, room):
+        first -= 1
+        used += width(visible(line[first]))
+    return first, last
+
+
+def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_Row]:
+    """One row of underlines with the last message, then the other messages, from the right."""
+    if not marks:
+        return
+    row = _Row()
+    ordered = sorted(marks, key=lambda mark: (mark.start, mark.end))
+    for mark in sorted(marks, key=lambda mark: mark.primary):
+        start = window.column(mark.start)
+        length = max(window.column(mark.end) - start, 1)
+        row.put(start, ("^" if mark.primary else "-") * length, _role(mark, severity))
+    last = ordered[-1]
+    waiting = [mark for mark in ordered if mark.message]
+    if last.message and last.end == max(mark.end for mark in marks):
+        waiting.pop()
+        behind = max(window.column(last.end), window.column(last.start) + 1)
+        row.put(behind + 1, last.message, _role(last, severity))
+    yield row
+    if waiting:
+        yield _connectors(window, waiting, severity)
+    while waiting:
+        mark = waiting.pop()
+        row = _connectors(window, waiting, severity)
+        row.put(window.column(mark.start), mark.message, _role(mark, severity))
+        yield row
+
+
+def _connectors(window: _Window, marks: Iterable[_Mark], severity: str) -> _Row:
+    row = _Row()
+    for mark in marks:
+        row.put(window.column(mark.start), "|", _role(mark, severity))
+    return row
+
+
+def _role(mark: _Mark, severity: str) -> str:
+    return severity if mark.primary else "secondary"

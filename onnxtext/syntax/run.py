@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parsing a text: statements of a known shape by jumps, all else token by token.
+
+The text is cut into chunks: lines, or in very long lines the entries of a list. A chunk is only a
+guess at where statements end. In a list state, a chunk of a known shape adds its items at once;
+any other is fed to the automaton. A wrong guess costs time, never meaning (FAST-ROAD section 1).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
+from onnxtext.syntax.machine import ListState, Machine, load_automaton
+from onnxtext.syntax.shapes import (
+    Builder,
+    compile_strings,
+    compile_tokens,
+    places,
+    record,
+)
+from onnxtext.tensor.errors import LiteralError
+
+LONG_LINE = 5000
+"""Lines longer than this are cut before the types in a list."""
+
+LONGEST_KEY = 2000
+"""Statements with more text than this outside their strings are not remembered by it."""
+
+MOST_SHAPES = 20_000
+"""When more shapes than this are known in one list state, all are forgotten."""
+
+_ENTRY = re.compile(
+    r"(?<=,) (?=(?:float|u?int|double|bool|string|bfloat|complex|seq|map|opt|sparse)[a-z0-9_]*[\\[ (])"
+)
+_OPENING = {"(": ")", "<": ">", "[": "]"}
+_MOST_JOINED = 200
+
+
+class Shapes:
+    """What is known of the statements that may stand in one list state.
+
+    Attributes:
+        by_text: the text outside the strings to a builder.
+        by_kinds: the kinds of the tokens to a builder, what it was recorded as, and whether it
+            needs the offsets of all tokens; None where no jump is possible.
+        seen: keys that were met once.
+    """
+
+    __slots__ = ("by_kinds", "by_text", "seen")
+
+    def __init__(self) -> None:
+        self.by_text: dict[str, Builder | None] = {}
+        self.by_kinds: dict[str, tuple[Builder, list[Any], bool] | None] = {}
+        self.seen: set[str] = set()
+
+    def bound(self) -> None:
+        """Forget everything when there is too much of it."""
+        if len(self.by_text) + len(self.by_kinds) + len(self.seen) > MOST_SHAPES:
+            self.by_text.clear()
+            self.by_kinds.clear()
+            self.seen.clear()
+
+
+@cache
+def known_shapes(state: int) -> Shapes:
+    """The shapes of a list state; they last as long as the process."""
+    return Shapes()
+
+
+@contextlib.contextmanager
+def paused_collector() -> Iterator[None]:
+    """No garbage collection while a tree grows: it would walk it again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class Run:
+    """One text being parsed.
+
+    Attributes:
+        token: the token being fed; None at the end of the text.
+        jumps: how many chunks were jumped.
+    """
+
+    def __init__(self, text: str, start: str, *, fast: bool) -> None:
+        self.text = text
+        self.start = start
+        self.fast = fast
+        self.automaton = load_automaton()
+        self.machine = Machine(self.automaton, [self.automaton.starts[start]])
+        self.lexer = load_lexer()
+        self.token: Token | None = None
+        self.jumps = 0
+        self._chunks = _cut(text)
+        self._line = 0  # the chunk to be read next, and where it begins
+        self._at = 0
+        self._end = -1  # where the chunk at hand ends
+        self._last: tuple[list[Any], int, int, int] | None = None
+
+    def parse(self) -> Any:
+        """The value of the start rule.
+
+        Raises:
+            Unexpected: a token fits nowhere.
+            Fault: an action found a mistake.
+        """
+        chunks = self._chunks
+        machine = self.machine
+        lists = self.automaton.list_states
+        while self._line < len(chunks):
+            state = lists.get(machine.states[-1]) if self.fast else None
+            if state is not None:
+                self._jump(state)
+                if self._line >= len(chunks):
+                    break
+                self._undo()
+            self._feed()
+        self.token = None
+        if self._last is not None and self.fast:
+            self._check_end()
+        return machine.finish(self.automaton.ends[self.start], len(self.text))
+
+    # ---- Token by token ---------------------------------------------------------------------
+
+    def _feed(self) -> None:
+        """Feed the tokens that begin in the chunk at hand, and settle for what follows."""
+        machine = self.machine
+        text = self.text
+        match = self.lexer.token_pattern.match
+        kind_of = self.lexer.kind
+        at = self._at
+        self._next_chunk()
+        while True:
+            found = match(text, at)
+            if found is None:
+                self._skip_to(len(text))
+                return
+            start = found.start(1)
+            kind = kind_of(found.group(1))
+            if start > self._end:
+                machine.settle(kind, start)
+                self._skip_to(start)
+                return
+            self.token = token = Token(found.group(1), start)
+            machine.feed(kind, token, start)
+            at = found.end(1)
+            while at > self._end + 1:
+                self._next_chunk()
+
+    def _next_chunk(self) -> None:
+        """Go on to the next chunk; `_end` is where the one before it ends."""
+        self._end = self._at + len(self._chunks[self._line])
+        self._at = self._end + 1
+        self._line += 1
+
+    def _skip_to(self, offset: int) -> None:
+        """Pass over chunks that hold only blanks and comments."""
+        chunks = self._chunks
+        while self._line < len(chunks) and self._at + len(chunks[self._line]) < offset:
+            self._next_chunk()
+
+    # ---- Jumps ------------------------------------------------------------------------------
+
+    def _jump(self, state: ListState) -> None:
+        """Read chunks of known shapes as long as there are any."""
+        chunks = self._chunks
+        machine = self.machine
+        items = machine.values[-state.depth]
+        shapes = known_shapes(machine.states[-1])
+        by_text = shapes.by_text
+        add = items.append
+        line, at = self._line, self._at
+        while line < len(chunks):
+            chunk = chunks[line]
+            parts = chunk.split('"')
+            key = '"'.join(parts[::2])
+            builder = by_text.get(key)
+            if builder is not None and "\\\\" not in chunk:
+                count = len(items)
+                try:
+                    builder(parts, at, add)
+                except (Fault, LiteralError, ValueError):
+                    del items[count:]
+                    break
+                self._last = (items, count, line, at)
+                self.jumps += 1
+                at += len(chunk) + 1
+                line += 1
+                continue
+            self._line, self._at = line, at
+            if not self._jump_by_kinds(shapes, key, items):
+                return
+            line, at = self._line, self._at
+        self._line, self._at = line, at
+
+    def _jump_by_kinds(self, shapes: Shapes, key: str, items: list[Any]) -> bool:
+        """Read the chunk at hand by the kinds of its tokens; False if its shape is not known."""
+        chunk, lines = self._whole_chunk()
+        tokens = self.lexer.token_pattern.findall(chunk)
+        if not tokens:
+            self._pass_over(lines, chunk)
+            return True
+        kinds = "".join(map(self.lexer.kind, tokens))
+        if kinds not in shapes.by_kinds:
+            if kinds not in shapes.seen:
+                shapes.seen.add(kinds)
+                return False
+            shapes.bound()
+            shapes.by_kinds[kinds] = self._record(kinds)
+        known = shapes.by_kinds[kinds]
+        if known is None:
+            return False
+        builder, recorded, needs_offsets = known
+        if needs_offsets:
+            offsets: list[int] | tuple[int] = self._offsets(self._at, len(chunk))
+        else:
+            offsets = (self._at + len(chunk) - len(chunk.lstrip(" \\t\\n\\v\\f\\r")),)
+        count = len(items)
+        try:
+            builder(tokens, offsets, items.append)
+        except (Fault, LiteralError):
+            del items[count:]
+            return False
+        if lines == 1 and not needs_offsets:
+            self._remember(shapes, key, chunk, tokens, recorded)
+        self._last = (items, count, self._line, self._at)
+        self.jumps += 1
+        self._pass_over(lines, chunk)
+        return True
+'''
