@@ -13,14 +13,12 @@ from onnxtext.cli.options import EXIT_STATUSES
 VERBS = ("to-binary", "from-binary")
 """The verbs; `onnxtext.cli` has a module with the `command` of each."""
 
-EPILOG = f"""\b
+EXAMPLES = """\b
 Examples:
-  onnxtext from-binary model.onnx       writes model.onnxtxt, to be read and edited
-  onnxtext to-binary model.onnxtxt      writes model.onnx, the very bytes it was made from
+  onnxtext from-binary model.onnx       writes model.onnxtxt
+  onnxtext to-binary model.onnxtxt      writes model.onnx, the same bytes again
   onnxtext from-binary <model.onnx | less
-  onnxtext COMMAND --help               more about a command
-
-{EXIT_STATUSES}"""
+  onnxtext from-binary --help           more about a command"""
 
 
 class Verbs(click.Group):
@@ -39,7 +37,11 @@ class Verbs(click.Group):
         return command
 
 
-@click.group(cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Verbs,
+    epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
 def group() -> None:
     """Turn ONNX models into text and back, losing nothing."""

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from onnxtext.cli.report import FORMATS, Reporter
-from onnxtext.cli.terminal import COLORS, Terminal
+from onnxtext.cli.report import COLORS, FORMATS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -18,33 +16,57 @@ EXIT_STATUSES = """\b
 Exit status:
   0  everything went well
   1  findings: a text has errors, or a file is no model
-  2  could not run: wrong usage, a file is missing or cannot be read or written,
-     an existing file was not overwritten
-With several files it is the highest of theirs."""
+  2  could not run: wrong usage, a file is missing or cannot be read or
+     written, or an existing file would have to be overwritten
+With several files it is the highest of theirs; every file is tried."""
 
 
 def conversion_options(command: F) -> F:
-    """The arguments and options of verbs that convert files."""
-    for add in reversed(_CONVERSION):
-        command = add(command)
-    return reporting_options(command)
+    """Add the arguments of verbs that convert files: `inputs`, `output`, `force`."""
+    return _add(
+        command,
+        click.argument("inputs", nargs=-1, metavar="[IN]...", type=click.Path(allow_dash=True)),
+        click.option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            type=click.Path(allow_dash=True),
+            help="The file to write, or - for standard output. For several INs, the directory to "
+            "write into: it exists or ends in /.",
+        ),
+        click.option(
+            "-f",
+            "--force",
+            is_flag=True,
+            help="Overwrite existing files. Without it they are only overwritten with what they "
+            "hold already, which leaves them untouched.",
+        ),
+    )
 
 
 def reporting_options(command: F) -> F:
-    """The options of verbs that have something to say about models.
+    """Add the arguments that say how findings are shown: `output_format`, `color`."""
+    return _add(
+        command,
+        click.option(
+            "--output-format",
+            type=click.Choice(FORMATS),
+            default="full",
+            show_default=True,
+            help="How findings are shown on standard error: with the source line, in one line, or "
+            "as one JSON list of all (which is empty when there are none).",
+        ),
+        click.option(
+            "--color",
+            type=click.Choice(COLORS),
+            default="auto",
+            show_default=True,
+            help="Colour findings; auto does on terminals, unless NO_COLOR is set.",
+        ),
+    )
 
-    They come as one argument, `reporter`.
-    """
 
-    def reporting(
-        *args: Any, output_format: str, color: str, **kwargs: Any
-    ) -> Any:  # pragma: no cover
-        raise NotImplementedError
-
+def _add(command: F, *decorators: Callable[[F], F]) -> F:
+    for decorator in reversed(decorators):
+        command = decorator(command)
     return command
-
-
-_CONVERSION = (
-    click.argument("inputs", nargs=-1, metavar="[IN]...", type=click.Path(allow_dash=True)),
-)
-_ = (sys, FORMATS, Reporter, COLORS, Terminal)

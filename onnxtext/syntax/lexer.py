@@ -2,20 +2,20 @@
 """Tokens: one regular expression made from the grammar's terminals.
 
 A token's *kind* is one character that stands for its terminal, and a function of the token's text
-alone. So a statement's kinds are a string, which the jumps of `machine` use as a key.
+alone. So a statement's kinds are a string, which the jumps of `run` use as a key.
+
+One thing no regular expression can say: a NESTED token ends where its first bracket is closed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
 from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
 
 END_KIND = "\x00"
 BAD_KIND = "\x01"
-COMMENT_KIND = "#"
 SPECIAL_WORD_PRIORITY = 1
 
 
@@ -72,32 +72,65 @@ class Lexer:
         literal = self._known.get(text)
         if literal is not None:
             return literal
-        if text[0] == "#":
-            return COMMENT_KIND
         for fullmatch, kind in self._patterns:
             if fullmatch(text):
+                if kind == self.kinds["NESTED"] and closing_bracket(text) != len(text):
+                    return BAD_KIND
                 return kind
         return BAD_KIND
 
-    def tokens(self, text: str, start: int, end: int) -> Iterator[tuple[str, Token]]:
-        """Kinds and tokens from `start` until a token would begin at or after `end`.
+    def token(self, text: str, at: int) -> Token | None:
+        """The next token at or after an offset; None if only blanks and comments are left."""
+        found = self.token_pattern.match(text, at)
+        if found is None:
+            return None
+        token = found.group(1)
+        if token[0] == "[" and token.find("[", 1) > 0:
+            token = token[: closing_bracket(token) or 1]
+        return Token(token, found.start(1))
 
-        The last token may reach beyond `end` (a string over several lines). Comments are skipped.
-        """
-        match = self.token_pattern.match
-        kind_of = self.kind
-        at = start
-        while True:
-            found = match(text, at)
-            if found is None:  # only blanks and comments until the end of the text
-                return
-            at = found.start(1)
-            if at >= end:
-                return
-            token = found.group(1)
-            at_end = found.end(1)
-            yield kind_of(token), Token(token, at)
-            at = at_end
+    def tokens(self, text: str, start: int, end: int) -> list[Token]:
+        """The tokens of a part of a text."""
+        part = text[start:end]
+        found: list[Token] = []
+        at = 0
+        while (token := self.token(part, at)) is not None:
+            at = token.at + len(token)
+            token.at += start
+            found.append(token)
+        return found
+
+    def texts(self, chunk: str) -> list[str]:
+        """The texts of the tokens of a chunk that begins between tokens."""
+        if "#" in chunk or "[[" in chunk:
+            return [str(token) for token in self.tokens(chunk, 0, len(chunk))]
+        return self.token_pattern.findall(chunk)
+
+
+def closing_bracket(text: str) -> int:
+    """The offset behind the bracket that closes the first one; 0 if it is never closed.
+
+    Args:
+        text: what the pattern of NESTED matches: begins with `[`, holds no strings.
+    """
+    if len(text) > _LONG:
+        import numpy as np
+
+        data = np.frombuffer(text.encode("ascii"), np.uint8)
+        places = np.flatnonzero((data == ord("[")) | (data == ord("]")))
+        depth = np.cumsum(np.where(data[places] == ord("["), 1, -1))
+        closed = np.flatnonzero(depth == 0)
+        return int(places[closed[0]]) + 1 if closed.size else 0
+    open_brackets = 0
+    for found in _BRACKET.finditer(text):
+        open_brackets += 1 if found.group() == "[" else -1
+        if not open_brackets:
+            return found.end()
+    return 0
+
+
+_BRACKET = re.compile(r"[\[\]]")
+_LONG = 500
 
 
 def _token_pattern(terminals: list[Terminal]) -> re.Pattern[str]:

@@ -37,10 +37,11 @@ MOST_SHAPES = 20_000
 """When more shapes than this are known in one list state, all are forgotten."""
 
 _ENTRY = re.compile(
-    r"(?<=,) (?=(?:float|u?int|double|bool|string|bfloat|complex|seq|map|opt|sparse)[a-z0-9_]*[\\[ (])"
+    r"(?<=,) (?=(?:float|u?int|double|bool|string|bfloat|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
 )
 _OPENING = {"(": ")", "<": ">", "[": "]"}
 _MOST_JOINED = 200
+_SHORT_LIST = 24
 
 
 class Shapes:
@@ -95,6 +96,8 @@ class Run:
     """
 
     def __init__(self, text: str, start: str, *, fast: bool) -> None:
+        if text.startswith("\ufeff"):  # a byte order mark, as some editors write it
+            text = " " + text[1:]
         self.text = text
         self.start = start
         self.fast = fast
@@ -128,8 +131,6 @@ class Run:
                 self._undo()
             self._feed()
         self.token = None
-        if self._last is not None and self.fast:
-            self._check_end()
         return machine.finish(self.automaton.ends[self.start], len(self.text))
 
     # ---- Token by token ---------------------------------------------------------------------
@@ -138,24 +139,22 @@ class Run:
         """Feed the tokens that begin in the chunk at hand, and settle for what follows."""
         machine = self.machine
         text = self.text
-        match = self.lexer.token_pattern.match
+        next_token = self.lexer.token
         kind_of = self.lexer.kind
         at = self._at
         self._next_chunk()
         while True:
-            found = match(text, at)
-            if found is None:
+            token = next_token(text, at)
+            if token is None:
                 self._skip_to(len(text))
                 return
-            start = found.start(1)
-            kind = kind_of(found.group(1))
-            if start > self._end:
-                machine.settle(kind, start)
-                self._skip_to(start)
+            if token.at > self._end:
+                machine.settle(kind_of(token), token.at)
+                self._skip_to(token.at)
                 return
-            self.token = token = Token(found.group(1), start)
-            machine.feed(kind, token, start)
-            at = found.end(1)
+            self.token = token
+            machine.feed(kind_of(token), token, token.at)
+            at = token.at + len(token)
             while at > self._end + 1:
                 self._next_chunk()
 
@@ -187,7 +186,7 @@ class Run:
             parts = chunk.split('"')
             key = '"'.join(parts[::2])
             builder = by_text.get(key)
-            if builder is not None and "\\\\" not in chunk:
+            if builder is not None and "\\" not in chunk:
                 count = len(items)
                 try:
                     builder(parts, at, add)
@@ -208,7 +207,7 @@ class Run:
     def _jump_by_kinds(self, shapes: Shapes, key: str, items: list[Any]) -> bool:
         """Read the chunk at hand by the kinds of its tokens; False if its shape is not known."""
         chunk, lines = self._whole_chunk()
-        tokens = self.lexer.token_pattern.findall(chunk)
+        tokens = self.lexer.texts(chunk)
         if not tokens:
             self._pass_over(lines, chunk)
             return True
@@ -226,7 +225,7 @@ class Run:
         if needs_offsets:
             offsets: list[int] | tuple[int] = self._offsets(self._at, len(chunk))
         else:
-            offsets = (self._at + len(chunk) - len(chunk.lstrip(" \\t\\n\\v\\f\\r")),)
+            offsets = (self._at + _first(chunk, tokens[0]),)
         count = len(items)
         try:
             builder(tokens, offsets, items.append)
@@ -239,4 +238,104 @@ class Run:
         self.jumps += 1
         self._pass_over(lines, chunk)
         return True
-'''
+
+    def _pass_over(self, lines: int, chunk: str) -> None:
+        self._at += len(chunk) + 1
+        self._line += lines
+
+    def _whole_chunk(self) -> tuple[str, int]:
+        """The chunk at hand, joined with the next ones if it leaves a bracket open at its end."""
+        chunks = self._chunks
+        chunk = chunks[self._line]
+        closing = _OPENING.get(chunk[-1:])
+        if closing is None:
+            return chunk, 1
+        body = chunk.lstrip(" ")
+        end = " " * (len(chunk) - len(body)) + closing
+        last = min(len(chunks), self._line + _MOST_JOINED)
+        for number in range(self._line + 1, last):
+            line = chunks[number]
+            if line.startswith(end):
+                joined = chunks[self._line : number + 1]
+                return "\n".join(joined), len(joined)
+            if line.endswith("{"):
+                break
+        return chunk, 1
+
+    def _record(self, kinds: str) -> tuple[Builder, list[Any], bool] | None:
+        """Find out what a statement of these kinds does."""
+        if kinds[0] == self.lexer.kinds["COMMA"]:  # what it means depends on its place
+            return None
+        machine = self.machine
+        state = self.automaton.list_states[machine.states[-1]]
+        recorded = record(machine, kinds, state.depth)
+        if recorded is None:
+            return None
+        builder = compile_tokens(recorded, len(kinds))
+        return None if builder is None else (builder, recorded, places(recorded) > {0})
+
+    def _offsets(self, at: int, size: int) -> list[int]:
+        return [token.at for token in self.lexer.tokens(self.text, at, at + size)]
+
+    def _remember(
+        self, shapes: Shapes, key: str, chunk: str, tokens: list[str], recorded: list[Any]
+    ) -> None:
+        """Know the statement by its text outside the strings from now on, if that is enough.
+
+        It is if its strings are plain and just what splitting at the quotes gives. A key that was
+        not met before only waits for its second time.
+        """
+        if key in shapes.by_text or len(key) > LONGEST_KEY or any(map(_is_payload, tokens)):
+            return
+        if key not in shapes.seen:
+            shapes.seen.add(key)
+            return
+        shapes.by_text[key] = None
+        if "#" in key or '""' in key or "\\" in chunk:
+            return
+        contents = chunk.split('"')[1::2]
+        if [token[1:-1] for token in tokens if token[0] == '"'] == contents:
+            offset = _first(chunk, tokens[0])
+            shapes.by_text[key] = compile_strings(recorded, tokens, offset)
+
+    def _undo(self) -> None:
+        """Take the last jump back if what follows goes on with its last statement.
+
+        `q = Softmax (x)` is a statement; if the next line is `<axis = 1>`, it was not all of it.
+        """
+        if self._last is None:
+            return
+        token = self.lexer.token(self.text, self._at)
+        kind = END_KIND if token is None else self.lexer.kind(token)
+        row = self.automaton.rows[self.machine.states[-1]]
+        items, count, line, at = self._last
+        self._last = None
+        if kind not in row:
+            del items[count:]
+            self._line, self._at = line, at
+            self.jumps -= 1
+
+
+def _is_payload(token: str) -> bool:
+    """Whether a token is a list of numbers that will hardly be met again."""
+    return len(token) > _SHORT_LIST and token[0] in "[{"
+
+
+def _first(chunk: str, token: str) -> int:
+    """Where the first token of a chunk begins; a comment before it may hold the same text."""
+    if "#" not in chunk:
+        return chunk.index(token)
+    found = load_lexer().token(chunk, 0)
+    return 0 if found is None else found.at
+
+
+def _cut(text: str) -> list[str]:
+    """The chunks of a text; each is followed by one character that belongs to none."""
+    lines = text.split("\n")
+    if max(map(len, lines)) <= LONG_LINE:
+        return lines
+    return [
+        chunk
+        for line in lines
+        for chunk in (_ENTRY.split(line) if len(line) > LONG_LINE else (line,))
+    ]

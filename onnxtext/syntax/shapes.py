@@ -323,12 +323,13 @@ def compile_tokens(items: Sequence[Any], count: int) -> Builder | None:
     return _define(items, compiler, "def build(t, at, add):", [])
 
 
-def compile_strings(items: Sequence[Any], tokens: Sequence[str]) -> Builder | None:
+def compile_strings(items: Sequence[Any], tokens: Sequence[str], offset: int) -> Builder | None:
     """A function of the contents of a statement's strings; all else is constant.
 
     Args:
         items: as recorded; every place in them is that of the first token.
         tokens: the texts of the statement's tokens.
+        offset: how far into the statement's chunk its first token stands.
 
     Returns:
         `build(parts, at, add)`: the statement split at its quotes, its offset, and the list's
@@ -346,5 +347,5 @@ def compile_strings(items: Sequence[Any], tokens: Sequence[str]) -> Builder | No
             names.append("")
             fixed.append(token)
     compiler = Compiler(fixed, names, inside=True)
-    compiler.places = {0: "at"}
+    compiler.places = {0: f"at + {offset}"}
     return _define(items, compiler, "def build(p, at, add):", [f"{', '.join(unpacked)}, = p"])

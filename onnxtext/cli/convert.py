@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Converting files one by one: what `to-binary` and `from-binary` have in common."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from onnxtext.cli.jobs import Job, plan
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.report import Refused, Reporter, is_terminal
+from onnxtext.files import holds, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A direction.
+
+    Attributes:
+        convert: gives the bytes to write for the bytes and the name of the input.
+        suffixes: of inputs; they are replaced.
+        suffix: of outputs.
+        binary: which side is binary, and kept away from terminals.
+    """
+
+    convert: Callable[[bytes, str], bytes]
+    suffixes: tuple[str, ...]
+    suffix: str
+    binary: Literal["in", "out"]
+
+
+def run(
+    conversion: Conversion,
+    inputs: tuple[str, ...],
+    output: str | None,
+    *,
+    force: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Convert all inputs; errors in one do not stop the others.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        click.UsageError: the names of inputs and output make no sense together.
+    """
+    jobs = plan(inputs, output, conversion.suffixes, conversion.suffix)
+    failed = 0
+    with Reporter(output_format, color) as reporter:
+        progress = Progress(color=reporter.colored)
+        reporter.aside = progress.aside
+        for job in progress.through(jobs):
+            with reporter.watching(job.name):
+                _convert(conversion, job, force)
+                continue
+            failed += 1
+        if failed and len(jobs) > 1:
+            reporter.summary(f"{failed} of {len(jobs)} files could not be converted")
+    return reporter.status
+
+
+def _convert(conversion: Conversion, job: Job, force: bool) -> None:
+    _check_places(conversion, job)
+    result = conversion.convert(_read(conversion, job), job.name)
+    if job.target is None:
+        _write_stdout(result)
+    else:
+        _write(job.target, result, force)
+
+
+def _check_places(conversion: Conversion, job: Job) -> None:
+    """Refuse what cannot end well before any work is done."""
+    if job.target is None:
+        if conversion.binary == "out" and is_terminal(sys.stdout):
+            raise Refused(
+                "binary-to-terminal",
+                "a binary model is not written to a terminal",
+                help="redirect standard output, or name a file with -o",
+            )
+        return
+    if job.source is not None and _is_same(job.source, job.target):
+        raise Refused(
+            "output-is-input",
+            f"{job.name} would be overwritten by its own conversion",
+            help="name another output with -o",
+        )
+    if job.clash is not None:
+        raise Refused(
+            "output-exists",
+            f"{job.name} and {job.clash} would both be written to {job.target}",
+            help="convert them into different directories",
+        )
+
+
+def _is_same(source: Path, target: Path) -> bool:
+    try:
+        return source.samefile(target)
+    except OSError:
+        return os.path.realpath(source) == os.path.realpath(target)
+
+
+def _read(conversion: Conversion, job: Job) -> bytes:
+    try:
+        if job.source is not None:
+            return job.source.read_bytes()
+        if sys.stdin is None:
+            raise Refused("cannot-read", "standard input is closed")
+        if conversion.binary == "in" and is_terminal(sys.stdin):
+            raise Refused(
+                "no-input",
+                "a binary model cannot be typed in",
+                help="name a file, or redirect standard input",
+            )
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise Refused("cannot-read", f"cannot read {job.name}: {_why(error)}") from None
+
+
+def _write(target: Path, data: bytes, force: bool) -> None:
+    try:
+        if holds(target, data):
+            return
+        if target.is_file() and not force:
+            raise Refused(
+                "output-exists",
+                f"{target} exists and has other content",
+                help="--force overwrites it; -o names another output",
+            )
+        if target.is_char_device() and ...:
+            pass
+        write_atomically(target, data)
+    except OSError as error:
+        raise Refused("cannot-write", f"cannot write {target}: {_why(error)}") from None
+
+
+def _write_stdout(data: bytes) -> None:
+    if sys.stdout is None:
+        raise Refused("cannot-write", "standard output is closed")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        message = f"cannot write to standard output: {_why(error)}"
+        raise Refused("cannot-write", message) from None
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the command line's names to what is read and where it is written."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+STDIN = "<stdin>"
+_DASH = "-"
+# Standard streams by another name are no files that could be replaced.
+_STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One conversion.
+
+    Attributes:
+        name: what to call the input in messages.
+        source: the file to read; None for standard input.
+        target: the file to write; None for standard output.
+        clash: the name of an earlier input that is written to the same file.
+    """
+
+    name: str
+    source: Path | None
+    target: Path | None
+    clash: str | None = None
+
+
+def plan(
+    inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
+) -> list[Job]:
+    """What to do for the names on the command line.
+
+    Args:
+        inputs: names of files; `-` is standard input, and so is none at all.
+        output: what `-o` says.
+        suffixes: these are replaced by `suffix`, to which others are kept.
+        suffix: of the outputs.
+
+    Raises:
+        click.UsageError: the names make no sense together.
+    """
+    names = list(dict.fromkeys(_DASH if name in _STREAMS else name for name in inputs)) or [_DASH]
+    output = _DASH if output in _STREAMS else output
+    if output == "":
+        raise click.UsageError("The name of the output is empty.")
+    if len(names) > 1:
+        _check_several(names, output)
+    jobs = []
+    for name in names:
+        source = None if name == _DASH else Path(name)
+        target = _target(source, output, (*suffixes, suffix), suffix)
+        jobs.append(Job(STDIN if source is None else name, source, target))
+    return list(_find_clashes(jobs))
+
+
+def _check_several(names: list[str], output: str | None) -> None:
+    if _DASH in names:
+        raise click.UsageError("Standard input (-) cannot be one of several inputs.")
+    if output is not None and not _is_directory(output):
+        raise click.UsageError(
+            f"Several inputs need a directory to be written to, and {output} is none: "
+            "it does not exist and has no / at its end."
+            if output != _DASH
+            else "Several inputs cannot be written to standard output."
+        )
+
+
+def _target(
+    source: Path | None, output: str | None, suffixes: tuple[str, ...], suffix: str
+) -> Path | None:
+    if output == _DASH or (output is None and source is None):
+        return None
+    if output is not None and not _is_directory(output):
+        return Path(output)
+    if source is None:
+        raise click.UsageError(f"{output} is a directory, and standard input has no name.")
+    if output is None and _is_stream(source):
+        raise click.UsageError(f"{source} is no regular file: name the output with -o.")
+    stem = source.stem if source.suffix.lower() in suffixes else source.name
+    directory = source.parent if output is None else Path(output)
+    return directory / (stem + suffix)
+
+
+def _is_directory(name: str) -> bool:
+    return name.endswith(("/", os.sep)) or Path(name).is_dir()
+
+
+def _is_stream(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _find_clashes(jobs: Iterable[Job]) -> Iterable[Job]:
+    """Tell later inputs of earlier ones that are written to the same file."""
+    written: dict[str, Job] = {}
+    for job in jobs:
+        if job.target is None or job.source is None:
+            yield job
+            continue
+        first = written.setdefault(os.path.realpath(job.target), job)
+        if first is job:
+            yield job
+        elif os.path.realpath(job.source) != os.path.realpath(first.source or ""):
+            yield Job(job.name, job.source, job.target, clash=first.name)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A progress bar for work that takes longer than a moment."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from onnxtext.cli.jobs import Job
+from onnxtext.cli.report import is_terminal
+from onnxtext.diagnostics.safe import safe
+
+if TYPE_CHECKING:
+    import rich.progress
+
+_MOMENT = 0.5
+
+
+class Progress:
+    """Shows on a terminal's standard error how far a run over several files has come.
+
+    It is shown between two files once the work takes longer than a moment, and vanishes at the
+    end. Only then is `rich` imported, which takes time itself.
+    """
+
+    def __init__(self, *, color: bool) -> None:
+        self._color = color
+        self._bar: rich.progress.Progress | None = None
+
+    def through(self, jobs: list[Job]) -> Iterator[Job]:
+        """The jobs, one after the other."""
+        if len(jobs) < 2 or not is_terminal(sys.stderr):
+            yield from jobs
+            return
+        start = time.monotonic()
+        try:
+            for done, job in enumerate(jobs):
+                if time.monotonic() - start > _MOMENT:
+                    self._show(job, done, len(jobs))
+                yield job
+        finally:
+            if self._bar is not None:
+                self._bar.stop()
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Hide the bar while something else is written."""
+        if self._bar is None:
+            yield
+            return
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
+
+    def _show(self, job: Job, done: int, total: int) -> None:
+        description = safe(job.name)
+        if self._bar is None:
+            self._bar = _new_bar(self._color)
+            self._bar.add_task(description, total=total)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done, description=description)
+
+
+def _new_bar(color: bool) -> rich.progress.Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    return Bar(
+        MofNCompleteColumn(),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True, no_color=not color),
+        transient=True,
+    )
+
+

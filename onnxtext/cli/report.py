@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command line says on standard error, and the exit status that follows from it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+
+import click
+
+from onnxtext import __version__
+from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext.diagnostics import concise as concise_renderer
+from onnxtext.diagnostics import full as full_renderer
+from onnxtext.diagnostics import json as json_renderer
+from onnxtext.diagnostics.safe import safe
+
+FORMATS = ("full", "concise", "json")
+COLORS = ("auto", "always", "never")
+
+FINDINGS = 1
+TROUBLE = 2
+
+
+class Refused(Exception):  # noqa: N818 (it is no error of the program)
+    """Something could not be done; `diagnostic` says what, in words of its own."""
+
+    def __init__(self, code: str, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, message, help=help)
+
+
+class Reporter:
+    """Shows diagnostics as the user wants them, and remembers how bad they were.
+
+    It is a context manager, because JSON is written in one piece at the end.
+
+    Attributes:
+        status: the exit status.
+        aside: what to do around each output, such as hiding a progress bar.
+    """
+
+    def __init__(self, output_format: str, color: str) -> None:
+        self.status = 0
+        self.aside: Callable[[], AbstractContextManager[object]] = nullcontext
+        self.colored = _wants_color(color)
+        self._format = output_format
+        self._collected: list[Diagnostic] = []
+
+    def __enter__(self) -> Reporter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._format == "json":
+            self._say(json_renderer.render(self._collected))
+
+    @contextlib.contextmanager
+    def watching(self, name: str) -> Iterator[None]:
+        """Report every error and warning of the block as one about the file of this name."""
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", OnnxTextWarning)
+                yield
+            for warning in caught:
+                self._warn(str(warning.message), name)
+        except OnnxTextError as error:
+            for diagnostic in error.diagnostics:
+                self._show(diagnostic, name, FINDINGS)
+        except Refused as refused:
+            self._show(refused.diagnostic, name, TROUBLE)
+        except MemoryError:
+            message = f"{name}: there is not enough memory"
+            self._show(Diagnostic("out-of-memory", message), name, TROUBLE)
+        except Exception as error:
+            self._show(_internal(error, f" on {name}"), name, TROUBLE)
+            _show_traceback()
+
+    def summary(self, text: str) -> None:
+        """A last word for people; no other format has it."""
+        if self._format == "full":
+            self._say(text)
+
+    def _warn(self, message: str, name: str) -> None:
+        if self._format == "json":
+            about = message.removeprefix(f"{name}: ")
+            self._collected.append(Diagnostic("warning", about, "warning", file=name))
+        else:
+            self._say(f"{self._painted('warning', '1;33')}: {safe(message)}")
+
+    def _show(self, diagnostic: Diagnostic, name: str, status: int) -> None:
+        self.status = max(self.status, status)
+        if diagnostic.source is None and diagnostic.file is None:
+            diagnostic = dataclasses.replace(diagnostic, file=name)
+        if self._format == "json":
+            self._collected.append(diagnostic)
+        elif self._format == "concise":
+            self._say(concise_renderer.render(diagnostic))
+        else:
+            columns = _columns()
+            self._say(
+                full_renderer.render(diagnostic, color=self.colored, columns=columns),
+            )
+
+    def _painted(self, text: str, sgr: str) -> str:
+        return f"\x1b[{sgr}m{text}\x1b[0m" if self.colored else text
+
+    def _say(self, text: str) -> None:
+        with self.aside():
+            click.echo(text, err=True, color=self.colored)
+
+
+def plain_error(message: str) -> None:
+    """Show an error that concerns no file."""
+    click.echo(f"error: {safe(message)}", err=True)
+
+
+def internal_error(error: Exception) -> None:
+    """Show an error that is a mistake of ours, outside of any file."""
+    click.echo(full_renderer.render(_internal(error, "")), err=True)
+    _show_traceback()
+
+
+def _internal(error: Exception, where: str) -> Diagnostic:
+    said = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return Diagnostic(
+        "internal-error",
+        f"onnxtext {__version__} failed{where}: {said[:200]}",
+        notes=("this is a bug in onnxtext: please report it, with the file if you can",),
+        help="ONNXTEXT_DEBUG=1 in the environment shows the traceback",
+    )
+
+
+def _show_traceback() -> None:
+    if os.environ.get("ONNXTEXT_DEBUG", "0") not in ("", "0"):
+        traceback.print_exc()
+
+
+def _wants_color(choice: str) -> bool:
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return is_terminal(sys.stderr)
+
+
+def is_terminal(stream: object) -> bool:
+    """Whether somebody looks at a stream, which may be None or closed."""
+    try:
+        return bool(stream.isatty())  # type: ignore[attr-defined]
+    except (AttributeError, ValueError):
+        return False
+
+
+def _columns() -> int:
+    """How wide the terminal is; for files, as wide as canonical text."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 100
+    except (AttributeError, OSError, ValueError):
+        return 100
