@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
+from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
 from onnxtext.files import write_atomically
 from onnxtext.printer import print_fragment, print_model
@@ -63,7 +64,8 @@ def from_binary(data: bytes, *, name: str = "<bytes>") -> str:
         OnnxTextError: the bytes are no `ModelProto`.
     """
     try:
-        return print_model(lift_model(data))
+        with paused_collector():
+            return print_model(lift_model(data))
     except LiftError as error:
         raise _not_a_message(error, "ModelProto", name) from None
 
@@ -84,7 +86,8 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
     source = Source(text, name)
     model = parse_model(source)
     try:
-        data = lower_model(model)
+        with paused_collector():
+            data = lower_model(model)
     except LowerError as error:
         raise _unlowerable(error, source) from None
     _check_depth(data, source)

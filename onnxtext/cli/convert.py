@@ -51,17 +51,14 @@ def run(
         click.UsageError: the names of inputs and output make no sense together.
     """
     jobs = plan(inputs, output, conversion.suffixes, conversion.suffix)
-    failed = 0
     with Reporter(output_format, color) as reporter:
-        progress = Progress(color=reporter.colored)
-        reporter.aside = progress.aside
-        for job in progress.through(jobs):
-            with reporter.watching(job.name):
-                _convert(conversion, job, force)
-                continue
-            failed += 1
-        if failed and len(jobs) > 1:
-            reporter.summary(f"{failed} of {len(jobs)} files could not be converted")
+        with Progress(color=reporter.colored) as progress:
+            reporter.aside = progress.aside
+            for job in progress.through(jobs):
+                with reporter.watching(job.name):
+                    _convert(conversion, job, force)
+        if reporter.failed and len(jobs) > 1:
+            reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be converted")
     return reporter.status
 
 
@@ -71,18 +68,18 @@ def _convert(conversion: Conversion, job: Job, force: bool) -> None:
     if job.target is None:
         _write_stdout(result)
     else:
-        _write(job.target, result, force)
+        _write(job.target, result, force, job.makes_directory)
 
 
 def _check_places(conversion: Conversion, job: Job) -> None:
     """Refuse what cannot end well before any work is done."""
+    if conversion.binary == "out" and _ends_on_terminal(job.target):
+        raise Refused(
+            "binary-to-terminal",
+            "a binary model is not written to a terminal",
+            help="redirect standard output, or name a file with -o",
+        )
     if job.target is None:
-        if conversion.binary == "out" and is_terminal(sys.stdout):
-            raise Refused(
-                "binary-to-terminal",
-                "a binary model is not written to a terminal",
-                help="redirect standard output, or name a file with -o",
-            )
         return
     if job.source is not None and _is_same(job.source, job.target):
         raise Refused(
@@ -96,6 +93,18 @@ def _check_places(conversion: Conversion, job: Job) -> None:
             f"{job.name} and {job.clash} would both be written to {job.target}",
             help="convert them into different directories",
         )
+
+
+def _ends_on_terminal(target: Path | None) -> bool:
+    if target is None:
+        return is_terminal(sys.stdout)
+    if not target.is_char_device():
+        return False
+    try:
+        with target.open("wb", buffering=0) as device:
+            return device.isatty()
+    except OSError:
+        return False
 
 
 def _is_same(source: Path, target: Path) -> bool:
@@ -122,8 +131,10 @@ def _read(conversion: Conversion, job: Job) -> bytes:
         raise Refused("cannot-read", f"cannot read {job.name}: {_why(error)}") from None
 
 
-def _write(target: Path, data: bytes, force: bool) -> None:
+def _write(target: Path, data: bytes, force: bool, makes_directory: bool) -> None:
     try:
+        if makes_directory:
+            target.parent.mkdir(parents=True, exist_ok=True)
         if holds(target, data):
             return
         if target.is_file() and not force:
@@ -132,8 +143,6 @@ def _write(target: Path, data: bytes, force: bool) -> None:
                 f"{target} exists and has other content",
                 help="--force overwrites it; -o names another output",
             )
-        if target.is_char_device() and ...:
-            pass
         write_atomically(target, data)
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {target}: {_why(error)}") from None

@@ -34,8 +34,8 @@ def command(
     """Print binary ONNX models as texts.
 
     IN is a binary model; none, or -, is standard input. Without -o the text is written beside it:
-    .onnx becomes .onnxtxt, which any other name gets appended. What comes from standard input goes
-    to standard output. Files are replaced as a whole or not at all. `onnxtext to-binary` makes the
+    .onnx becomes .onnxtxt, and to any other name .onnxtxt is added. What comes from standard input
+    goes to standard output. Files are replaced as a whole or not at all. `onnxtext to-binary` makes the
     very same bytes of the text again.
     """
     return run(FROM_BINARY, inputs, output, force=force, output_format=output_format, color=color)

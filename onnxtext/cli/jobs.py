@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import click
 
 STDIN = "<stdin>"
 _DASH = "-"
+_SEPARATORS = ("/", os.sep)
 # Standard streams by another name are no files that could be replaced.
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
@@ -26,12 +28,14 @@ class Job:
         source: the file to read; None for standard input.
         target: the file to write; None for standard output.
         clash: the name of an earlier input that is written to the same file.
+        makes_directory: whether the target's directory is made if need be.
     """
 
     name: str
     source: Path | None
     target: Path | None
     clash: str | None = None
+    makes_directory: bool = False
 
 
 def plan(
@@ -48,29 +52,31 @@ def plan(
     Raises:
         click.UsageError: the names make no sense together.
     """
-    names = list(dict.fromkeys(_DASH if name in _STREAMS else name for name in inputs)) or [_DASH]
-    output = _DASH if output in _STREAMS else output
     if output == "":
         raise click.UsageError("The name of the output is empty.")
+    names = list(dict.fromkeys(_DASH if name in _STREAMS else name for name in inputs)) or [_DASH]
+    output = _DASH if output in _STREAMS else output
+    to_directory = output is not None and output.endswith(_SEPARATORS)
     if len(names) > 1:
         _check_several(names, output)
     jobs = []
     for name in names:
         source = None if name == _DASH else Path(name)
         target = _target(source, output, (*suffixes, suffix), suffix)
-        jobs.append(Job(STDIN if source is None else name, source, target))
+        called = STDIN if source is None else name
+        jobs.append(Job(called, source, target, makes_directory=to_directory))
     return list(_find_clashes(jobs))
 
 
 def _check_several(names: list[str], output: str | None) -> None:
     if _DASH in names:
         raise click.UsageError("Standard input (-) cannot be one of several inputs.")
+    if output == _DASH:
+        raise click.UsageError("Several inputs cannot be written to standard output.")
     if output is not None and not _is_directory(output):
         raise click.UsageError(
-            f"Several inputs need a directory to be written to, and {output} is none: "
-            "it does not exist and has no / at its end."
-            if output != _DASH
-            else "Several inputs cannot be written to standard output."
+            f"Several inputs are written into a directory, which {output} is not: "
+            "one that is yet to be made has a / at its end."
         )
 
 
@@ -91,7 +97,7 @@ def _target(
 
 
 def _is_directory(name: str) -> bool:
-    return name.endswith(("/", os.sep)) or Path(name).is_dir()
+    return name.endswith(_SEPARATORS) or Path(name).is_dir()
 
 
 def _is_stream(path: Path) -> bool:
@@ -102,7 +108,7 @@ def _is_stream(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _find_clashes(jobs: Iterable[Job]) -> Iterable[Job]:
+def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
     """Tell later inputs of earlier ones that are written to the same file."""
     written: dict[str, Job] = {}
     for job in jobs:
@@ -113,4 +119,4 @@ def _find_clashes(jobs: Iterable[Job]) -> Iterable[Job]:
         if first is job:
             yield job
         elif os.path.realpath(job.source) != os.path.realpath(first.source or ""):
-            yield Job(job.name, job.source, job.target, clash=first.name)
+            yield dataclasses.replace(job, clash=first.name)

@@ -7,6 +7,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from onnxtext.cli.jobs import Job
@@ -30,20 +31,28 @@ class Progress:
         self._color = color
         self._bar: rich.progress.Progress | None = None
 
+    def __enter__(self) -> Progress:
+        """Nothing is shown before there is reason to."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove the bar, whatever happened."""
+        if self._bar is not None:
+            self._bar.stop()
+
     def through(self, jobs: list[Job]) -> Iterator[Job]:
         """The jobs, one after the other."""
-        if len(jobs) < 2 or not is_terminal(sys.stderr):
-            yield from jobs
-            return
+        wanted = len(jobs) > 1 and is_terminal(sys.stderr)
         start = time.monotonic()
-        try:
-            for done, job in enumerate(jobs):
-                if time.monotonic() - start > _MOMENT:
-                    self._show(job, done, len(jobs))
-                yield job
-        finally:
-            if self._bar is not None:
-                self._bar.stop()
+        for done, job in enumerate(jobs):
+            if wanted and time.monotonic() - start > _MOMENT:
+                self._show(job, done, len(jobs))
+            yield job
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
@@ -79,5 +88,3 @@ def _new_bar(color: bool) -> rich.progress.Progress:
         console=Console(stderr=True, no_color=not color),
         transient=True,
     )
-
-

@@ -44,17 +44,20 @@ class Reporter:
 
     Attributes:
         status: the exit status.
+        failed: how many files something was wrong with.
         aside: what to do around each output, such as hiding a progress bar.
     """
 
     def __init__(self, output_format: str, color: str) -> None:
         self.status = 0
+        self.failed = 0
         self.aside: Callable[[], AbstractContextManager[object]] = nullcontext
         self.colored = _wants_color(color)
         self._format = output_format
         self._collected: list[Diagnostic] = []
 
     def __enter__(self) -> Reporter:
+        """Findings may come."""
         return self
 
     def __exit__(
@@ -63,29 +66,36 @@ class Reporter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Write what was held back."""
         if self._format == "json":
             self._say(json_renderer.render(self._collected))
 
     @contextlib.contextmanager
     def watching(self, name: str) -> Iterator[None]:
-        """Report every error and warning of the block as one about the file of this name."""
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", OnnxTextWarning)
+        """Report all errors and warnings of the block; they are about the file of this name."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", OnnxTextWarning)
+            diagnostics: tuple[Diagnostic, ...] = ()
+            status = TROUBLE
+            try:
                 yield
-            for warning in caught:
-                self._warn(str(warning.message), name)
-        except OnnxTextError as error:
-            for diagnostic in error.diagnostics:
-                self._show(diagnostic, name, FINDINGS)
-        except Refused as refused:
-            self._show(refused.diagnostic, name, TROUBLE)
-        except MemoryError:
-            message = f"{name}: there is not enough memory"
-            self._show(Diagnostic("out-of-memory", message), name, TROUBLE)
-        except Exception as error:
-            self._show(_internal(error, f" on {name}"), name, TROUBLE)
-            _show_traceback()
+            except OnnxTextError as error:
+                diagnostics, status = error.diagnostics, FINDINGS
+            except Refused as refused:
+                diagnostics = (refused.diagnostic,)
+            except MemoryError:
+                message = f"{name}: there is not enough memory"
+                diagnostics = (Diagnostic("out-of-memory", message),)
+            except Exception as error:
+                diagnostics = (_internal(error, f" on {name}"),)
+                _show_traceback()
+        for warning in caught:
+            self._warn(str(warning.message), name)
+        for diagnostic in diagnostics:
+            self._show(diagnostic, name)
+        if diagnostics:
+            self.failed += 1
+            self.status = max(self.status, status)
 
     def summary(self, text: str) -> None:
         """A last word for people; no other format has it."""
@@ -99,8 +109,7 @@ class Reporter:
         else:
             self._say(f"{self._painted('warning', '1;33')}: {safe(message)}")
 
-    def _show(self, diagnostic: Diagnostic, name: str, status: int) -> None:
-        self.status = max(self.status, status)
+    def _show(self, diagnostic: Diagnostic, name: str) -> None:
         if diagnostic.source is None and diagnostic.file is None:
             diagnostic = dataclasses.replace(diagnostic, file=name)
         if self._format == "json":
@@ -108,10 +117,8 @@ class Reporter:
         elif self._format == "concise":
             self._say(concise_renderer.render(diagnostic))
         else:
-            columns = _columns()
-            self._say(
-                full_renderer.render(diagnostic, color=self.colored, columns=columns),
-            )
+            color, columns = self.colored, _columns()
+            self._say(full_renderer.render(diagnostic, color=color, columns=columns))
 
     def _painted(self, text: str, sgr: str) -> str:
         return f"\x1b[{sgr}m{text}\x1b[0m" if self.colored else text

@@ -34,7 +34,7 @@ def command(
     """Encode texts as binary ONNX models.
 
     IN is a text in UTF-8; none, or -, is standard input. Without -o the binary is written beside
-    it: .onnxtxt and .onnxtext become .onnx, which any other name gets appended. What comes from
+    it: .onnxtxt and .onnxtext become .onnx, and to any other name .onnx is added. What comes from
     standard input goes to standard output. Files are replaced as a whole or not at all.
     """
     return run(TO_BINARY, inputs, output, force=force, output_format=output_format, color=color)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Diagnostics for people: the source line, what is wrong in it underlined, and what to do.
 
-    error[syntax-error]: expected `,` or `)`, found `=`
-     --> model.onnxtxt:3:12
-      |
-    3 |   y = Add (x = z)
-      |              ^
-      = help: …
+error[syntax-error]: expected `,` or `)`, found `=`
+ --> model.onnxtxt:3:12
+  |
+3 |   y = Add (x = z)
+  |              ^
+  = help: …
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ class Diagnostic:
         return f"{self.file}: {place}" if place else self.file
 
     def __str__(self) -> str:
+        """The finding in one line, and its help in another."""
         where = self.where()
         text = f"{where}: " if where else ""
         text += f"{self.severity}: {self.message} [{self.code}]"

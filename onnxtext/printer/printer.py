@@ -291,4 +291,4 @@ def _outputs(node: Node) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return ", ".join([value_name(name) for name in names])
+    return ", ".join(map(value_name, names))

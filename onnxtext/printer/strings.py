@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _SPECIAL = re.compile(
@@ -17,11 +18,13 @@ _SPECIAL = re.compile(
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
+@lru_cache(maxsize=65536)
 def word(name: str) -> str:
     """A name where any word may stand bare: operators, attributes, labels, dimensions."""
     return name if _WORD.fullmatch(name) else quoted(name)
 
 
+@lru_cache(maxsize=65536)
 def value_name(name: str) -> str:
     """A name where a type might stand: values, graphs, functions."""
     return name if _WORD.fullmatch(name) and not _SPECIAL.fullmatch(name) else quoted(name)

@@ -7,13 +7,14 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.ast.types import Type
+from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.expected import describe, sentence
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import BAD_KIND, Token, load_lexer
 from onnxtext.syntax.machine import Unexpected
-from onnxtext.syntax.run import Run, paused_collector
+from onnxtext.syntax.run import Run
 
 
 def parse_model(source: Source) -> Model:

@@ -8,10 +8,7 @@ any other is fed to the automaton. A wrong guess costs time, never meaning (FAST
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -73,18 +70,6 @@ class Shapes:
 def known_shapes(state: int) -> Shapes:
     """The shapes of a list state; they last as long as the process."""
     return Shapes()
-
-
-@contextlib.contextmanager
-def paused_collector() -> Iterator[None]:
-    """No garbage collection while a tree grows: it would walk it again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class Run:

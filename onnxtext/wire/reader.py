@@ -53,6 +53,8 @@ def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
     value = 0
     shift = 0
     start = at
+    if at < end and data[at] < 128:
+        return data[at], at + 1
     while at < end:
         byte = data[at]
         at += 1
@@ -76,31 +78,41 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
     Raises:
         WireError: the bytes are no message.
     """
+    make = tuple.__new__
     at = start
     while at < end:
         begin = at
-        key, at = read_varint(data, at, end)
+        key = data[at]
+        at += 1
+        if key >= 128:
+            key, at = read_varint(data, begin, end)
         number, wire_type = key >> 3, key & 7
         if not 1 <= number < 1 << 29:
             raise WireError(f"{number} is no field number", begin)
         value = at
-        match wire_type:
-            case 0:
-                _, at = read_varint(data, at, end)
-            case 1:
-                at += 8
-            case 5:
-                at += 4
-            case 2:
-                size, value = read_varint(data, at, end)
-                at = value + size
-            case 3:
-                at = _skip_group(data, at, end, number)
-            case _:
-                raise WireError(f"{wire_type} is no wire type of a field", begin)
+        if wire_type == LENGTH:
+            size = data[at] if at < end else 128
+            at += 1
+            if size >= 128:
+                size, at = read_varint(data, value, end)
+            value = at
+            at += size
+        elif wire_type == VARINT:
+            at += 1
+            if value >= end or data[value] >= 128:
+                _, at = read_varint(data, value, end)
+        elif wire_type == FIXED32:
+            at += 4
+        elif wire_type == FIXED64:
+            at += 8
+        elif wire_type == GROUP:
+            at = _skip_group(data, at, end, number)
+        else:
+            raise WireError(f"{wire_type} is no wire type of a field", begin)
         if at > end:
             raise WireError("a field reaches beyond the end of its message", begin)
-        yield WireField(number, wire_type, begin, value, at)
+        # Twice as fast as calling the class, in the loop that reads everything.
+        yield make(WireField, (number, wire_type, begin, value, at))
 
 
 def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int:
