@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -58,22 +59,30 @@ def write_atomically(path: Path, data: bytes) -> None:
 def holds(path: Path, data: bytes) -> bool:
     """Whether a regular file holds exactly these bytes.
 
-    Nothing is read where the size tells, and no more than up to the first difference.
+    Nothing is read where the size tells, and no more than up to the first difference. Of a file
+    that we may not read we know nothing: the answer is no.
 
     Raises:
-        OSError: the file is there and cannot be read.
+        OSError: the file is there and reading it fails.
     """
     status = _status(path)
     if status is None or not stat.S_ISREG(status.st_mode) or status.st_size != len(data):
         return False
+    try:
+        with path.open("rb", buffering=0) as file:
+            return _reads(file, memoryview(data))
+    except PermissionError:
+        return False
+
+
+def _reads(file: FileIO, data: memoryview) -> bool:
+    """Whether this is what the rest of a file says."""
     buffer = memoryview(bytearray(min(_CHUNK, len(data))))
-    wanted = memoryview(data)
     at = 0
-    with path.open("rb", buffering=0) as file:
-        while count := file.readinto(buffer):
-            if buffer[:count] != wanted[at : at + count]:
-                return False
-            at += count
+    while count := file.readinto(buffer):
+        if buffer[:count] != data[at : at + count]:
+            return False
+        at += count
     return at == len(data)
 
 

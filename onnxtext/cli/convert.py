@@ -25,12 +25,14 @@ class Conversion:
         suffixes: of inputs; they are replaced.
         suffix: of outputs.
         binary: which side is binary, and kept away from terminals.
+        inverse: the verb that converts the other way.
     """
 
     convert: Callable[[bytes, str], bytes]
     suffixes: tuple[str, ...]
     suffix: str
     binary: Literal["in", "out"]
+    inverse: str
 
 
 def run(
@@ -85,7 +87,7 @@ def _check_places(conversion: Conversion, job: Job) -> None:
         raise Refused(
             "output-is-input",
             f"{job.name} would be overwritten by its own conversion",
-            help="name another output with -o",
+            help=f"name another output with -o, or convert back with `{conversion.inverse}`",
         )
     if job.clash is not None:
         raise Refused(

@@ -10,9 +10,9 @@ from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_op
 
 EXAMPLES = """\b
 Examples:
-  onnxtext from-binary model.onnx               writes model.onnxtxt
-  onnxtext from-binary model.onnx -o -          prints it
-  onnxtext from-binary models/*.onnx -o texts/  writes texts/NAME.onnxtxt for each
+  onnxtext from-binary model.onnx          writes model.onnxtxt
+  onnxtext from-binary model.onnx -o -     prints it
+  onnxtext from-binary *.onnx -o texts/    writes texts/NAME.onnxtxt for each
   curl -s https://example.org/m.onnx | onnxtext from-binary | less"""
 
 
@@ -22,7 +22,9 @@ def _convert(data: bytes, name: str) -> bytes:
     return from_binary(data, name=name).encode("utf-8")
 
 
-FROM_BINARY = Conversion(_convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in")
+FROM_BINARY = Conversion(
+    _convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
+)
 
 
 @click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
@@ -35,7 +37,7 @@ def command(
 
     IN is a binary model; none, or -, is standard input. Without -o the text is written beside it:
     .onnx becomes .onnxtxt, and to any other name .onnxtxt is added. What comes from standard input
-    goes to standard output. Files are replaced as a whole or not at all. `onnxtext to-binary` makes the
-    very same bytes of the text again.
+    goes to standard output. Files are replaced as a whole or not at all. `onnxtext to-binary` makes
+    the very same bytes of the text again.
     """
     return run(FROM_BINARY, inputs, output, force=force, output_format=output_format, color=color)

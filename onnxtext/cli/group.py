@@ -15,10 +15,10 @@ VERBS = ("to-binary", "from-binary")
 
 EXAMPLES = """\b
 Examples:
-  onnxtext from-binary model.onnx       writes model.onnxtxt
-  onnxtext to-binary model.onnxtxt      writes model.onnx, the same bytes again
+  onnxtext from-binary model.onnx     writes model.onnxtxt
+  onnxtext to-binary model.onnxtxt    writes model.onnx, the same bytes again
   onnxtext from-binary <model.onnx | less
-  onnxtext from-binary --help           more about a command"""
+  onnxtext from-binary --help         more about a command"""
 
 
 class Verbs(click.Group):

@@ -20,17 +20,20 @@ Exit status:
      written, or an existing file would have to be overwritten
 With several files it is the highest of theirs; every file is tried."""
 
+# Click is not to look whether files are readable: that concerns each of them, not all.
+_NAME = click.Path(allow_dash=True, readable=False)
+
 
 def conversion_options(command: F) -> F:
     """Add the arguments of verbs that convert files: `inputs`, `output`, `force`."""
     return _add(
         command,
-        click.argument("inputs", nargs=-1, metavar="[IN]...", type=click.Path(allow_dash=True)),
+        click.argument("inputs", nargs=-1, metavar="[IN]...", type=_NAME),
         click.option(
             "-o",
             "--output",
             metavar="OUT",
-            type=click.Path(allow_dash=True),
+            type=_NAME,
             help="The file to write, or - for standard output. For several INs, the directory to "
             "write into: it exists or ends in /.",
         ),

@@ -7,6 +7,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -67,12 +68,13 @@ class Progress:
             self._bar.start()
 
     def _show(self, job: Job, done: int, total: int) -> None:
-        description = safe(job.name)
-        if self._bar is None:
-            self._bar = _new_bar(self._color)
-            self._bar.add_task(description, total=total)
-            self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=done, description=description)
+        name = safe(Path(job.name).name)
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done, description=name)
+            return
+        self._bar = _new_bar(self._color)
+        self._bar.add_task(name, total=total, completed=done)
+        self._bar.start()
 
 
 def _new_bar(color: bool) -> rich.progress.Progress:

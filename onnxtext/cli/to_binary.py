@@ -10,9 +10,9 @@ from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_op
 
 EXAMPLES = """\b
 Examples:
-  onnxtext to-binary model.onnxtxt               writes model.onnx
+  onnxtext to-binary model.onnxtxt          writes model.onnx
   onnxtext to-binary model.onnxtxt -o /tmp/m.onnx
-  onnxtext to-binary models/*.onnxtxt -o build/  writes build/NAME.onnx for each
+  onnxtext to-binary *.onnxtxt -o build/    writes build/NAME.onnx for each
   generate-model | onnxtext to-binary >model.onnx"""
 
 
@@ -22,7 +22,13 @@ def _convert(data: bytes, name: str) -> bytes:
     return to_binary(decode_text(data, name), name=name)
 
 
-TO_BINARY = Conversion(_convert, suffixes=(".onnxtxt", ".onnxtext"), suffix=".onnx", binary="out")
+TO_BINARY = Conversion(
+    _convert,
+    suffixes=(".onnxtxt", ".onnxtext"),
+    suffix=".onnx",
+    binary="out",
+    inverse="from-binary",
+)
 
 
 @click.command("to-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")

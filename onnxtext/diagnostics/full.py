@@ -28,6 +28,8 @@ _SGR = {
     "strong": "1",
 }
 _NARROWEST = 20
+_FARTHEST = 20
+"""How many empty lines above a place are passed over to show what precedes it."""
 _BOM = "\ufeff"
 
 
@@ -139,20 +141,18 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
         end = min(start + label.span.end - label.span.start, len(source.line(at.line)))
         mark = _Mark(start, end, safe(label.message), index == 0)
         marks.setdefault(at.line, []).append(mark)
-    primary = source.position(diagnostic.labels[0].span.start).line
-    for number in sorted(_with_context(source, marks, primary)):
+    for number in sorted(_with_context(source, marks, diagnostic.labels[0].span.start)):
         yield _Snippet(number, source.line(number), tuple(marks.get(number, ())))
 
 
 def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
-    """The marked lines, and those without which they would say nothing."""
+    """The marked lines, and those without which they would say too little."""
     shown = set(marked)
-    # The end of a text is mostly an empty line: what stands above it says more.
-    above = primary
-    while above > 1 and primary - above < _NARROWEST and not source.line(above).strip():
-        above -= 1
-    if source.line(above).strip():
-        shown.add(above)
+    at = source.position(primary)
+    if not source.line(at.line)[: at.column - 1].strip():
+        # What stands first in its line, or is the end of the text, mostly follows the mistake.
+        above = range(at.line - 1, max(at.line - 1 - _FARTHEST, 0), -1)
+        shown.update([line for line in above if source.line(line).strip()][:1])
     return shown | {line + 1 for line in shown if line + 2 in shown}
 
 

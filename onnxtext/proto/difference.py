@@ -8,9 +8,8 @@ then written with `@set` or `@unset` (DESIGN 5.6).
 from __future__ import annotations
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
-from onnxtext.proto.decorators import FieldTable
 from onnxtext.proto.generic import known_values, lift_stranger
-from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import WireField, read_fields
 
 
@@ -28,19 +27,14 @@ def difference(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, 
     if lowered == wanted:
         return ()
     spec = message_spec(message)
-    have = FieldTable(message, lowered).known
-    want: dict[int, list[WireField]] = {}
+    have, had = _sorted_fields(spec, lowered)
+    want, strangers = _sorted_fields(spec, wanted)
+    if strangers == had:  # a record carries them already
+        strangers = []
     sets: list[Field] = []
-    strangers: list[Field] = []
-    for item in read_fields(wanted, 0, len(wanted)):
-        field = spec.by_number.get(item.number)
-        if field is None or known_values(field, wanted, item) is None:
-            strangers.append(Field(item.number, lift_stranger(wanted, item)))
-        else:
-            want.setdefault(item.number, []).append(item)
     for number in sorted(want):
-        bytes_wanted = b"".join([wanted[item.start : item.end] for item in want[number]])
-        if have.get(number) != bytes_wanted:
+        bytes_wanted = _encoding(wanted, want[number])
+        if _encoding(lowered, have.get(number, [])) != bytes_wanted:
             field = spec.by_number[number]
             sets.append(Field(field.name, _value(field, wanted, want[number])))
     unsets = [
@@ -52,6 +46,25 @@ def difference(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, 
     if sets or strangers:
         decorators.append(Decorator("set", (*sets, *strangers)))
     return tuple(decorators)
+
+
+def _sorted_fields(
+    spec: MessageSpec, data: bytes
+) -> tuple[dict[int, list[WireField]], list[Field]]:
+    """The known fields of a message by number, and all others by their values."""
+    known: dict[int, list[WireField]] = {}
+    strangers: list[Field] = []
+    for item in read_fields(data, 0, len(data)):
+        field = spec.by_number.get(item.number)
+        if field is None or known_values(field, data, item) is None:
+            strangers.append(Field(item.number, lift_stranger(data, item)))
+        else:
+            known.setdefault(item.number, []).append(item)
+    return known, strangers
+
+
+def _encoding(data: bytes, items: list[WireField]) -> bytes:
+    return b"".join([data[item.start : item.end] for item in items])
 
 
 def _value(field: FieldSpec, data: bytes, items: list[WireField]) -> FieldValue:

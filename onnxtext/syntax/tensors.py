@@ -122,6 +122,10 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
     calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
     if calls:
         return _fields(calls)
+    if data is None or isinstance(data, NoData):
+        return NoData()
+    if isinstance(data, ExternalData):
+        return data
     element = ELEMENTS.get(type.element)
     if element is None:
         raise Fault(
@@ -130,10 +134,6 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
         )
     try:
         match data:
-            case None | NoData():
-                return NoData()
-            case ExternalData():
-                return data
             case ScalarText():
                 if dims:
                     raise Fault(

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext.files`: what is written is whole, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from onnxtext.files import holds, replacing, write_atomically
+from tests.cli.command import names
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"old")
+
+    def interrupted() -> None:
+        with replacing(path) as file:
+            file.write(b"new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["m.onnx"]
+
+
+def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert names(tmp_path) == ["m.onnx"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+def test_permissions_are_kept_and_never_wider(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with replacing(path) as file:
+        written = os.fstat(file.fileno())
+        assert stat.S_IMODE(written.st_mode) == mode
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_new_file_has_the_permissions_of_new_files(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    write_atomically(tmp_path / "m.onnx", b"")
+    assert (tmp_path / "m.onnx").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_the_longest_names(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 255)
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    target = tmp_path / "there" / "m.onnx"
+    link = tmp_path / "link"
+    link.symlink_to(Path("there", "m.onnx"))
+    for content in (b"first, where nothing was yet", b"second"):
+        write_atomically(link, content)
+        assert link.is_symlink()
+        assert target.read_bytes() == content
+    assert names(target.parent) == ["m.onnx"]
+
+
+def test_links_in_a_circle_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="symbolic links"):
+        write_atomically(tmp_path / "a", b"new")
+
+
+def test_a_directory_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        write_atomically(tmp_path, b"new")
+
+
+def test_devices_are_written_to_and_stay(tmp_path: Path) -> None:
+    write_atomically(Path("/dev/null"), b"new")
+    assert Path("/dev/null").is_char_device()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert not holds(pipe, b"new")
+        write_atomically(pipe, b"new")
+        assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_holds(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    large = bytes(range(256)) * 8193
+    assert not holds(path, b"")
+    path.write_bytes(large)
+    assert holds(path, large)
+    assert not holds(path, large + b"x")
+    assert not holds(path, large[:-1])
+    assert not holds(path, large[:-1] + b"x")
+    path.write_bytes(b"")
+    assert holds(path, b"")
+
+
+def test_holds_reads_nothing_where_the_size_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"four")
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("the file was opened")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert not holds(path, b"three")

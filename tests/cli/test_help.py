@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from tests.cli.command import binary, environment, onnxtext_command, run, run_command
+
+SLOW = ("onnx.", "numpy.", "lark.", "google.protobuf.", "rich.")
+
+
+def imported(*arguments: str | Path, stdin: bytes = b"") -> set[str]:
+    command = onnxtext_command(*arguments)
+    command[1:1] = ["-X", "importtime"]
+    result = run_command(command, stdin=stdin)
+    assert result.status == 0
+    return set(re.findall(r"^import time:.*\|\s*(\S+)$", result.err, re.MULTILINE))
+
+
+def test_help_of_the_group_imports_nothing_slow() -> None:
+    modules = imported("--help")
+    assert "onnxtext.cli.convert" in modules
+    assert not [name for name in modules if f"{name}.".startswith(SLOW)]
+
+
+def test_a_conversion_without_progress_bar_imports_no_rich() -> None:
+    modules = imported("from-binary", stdin=binary())
+    assert "onnxtext.printer" in modules
+    assert "rich" not in modules
+
+
+def test_help_starts_faster_than_onnx() -> None:
+    def best(command: list[str]) -> float:
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True, env=environment())
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    assert best(onnxtext_command("--help")) < best([sys.executable, "-c", "import onnx"])
+
+
+@pytest.mark.parametrize("verb", [None, "to-binary", "from-binary"])
+def test_help_has_examples_and_exit_statuses(verb: str | None) -> None:
+    result = run(*filter(None, [verb, "--help"]))
+    assert result.status == 0
+    assert result.err == ""
+    shown = result.out.decode()
+    assert re.search(r"Examples:\n +onnxtext ", shown)
+    assert re.search(r"Exit status:\n +0 .*\n +1 .*\n +2 ", shown)
+    assert "highest" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert (verb is None) == ("to-binary  " in shown and "from-binary  " in shown)
+
+
+def test_version_and_console_script() -> None:
+    script = Path(sys.executable).parent / "onnxtext"
+    for command in ([str(script), "--version"], onnxtext_command("-V")):
+        result = run_command(command)
+        assert result.status == 0
+        assert result.out.decode() == f"onnxtext {onnxtext.__version__}\n"
+
+
+def test_the_console_script_and_the_module_are_the_same(text: Path) -> None:
+    script = Path(sys.executable).parent / "onnxtext"
+    arguments = ["to-binary", str(text), "-o", "-"]
+    assert run_command([str(script), *arguments]) == run(*arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["to-nowhere"], ["to-binary", "--no-such-option"], ["to-binary", "a", "-"]]
+)
+def test_wrong_usage_is_status_2(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.status == 2
+    assert result.out == b""
+    assert "Usage: onnxtext" in result.err

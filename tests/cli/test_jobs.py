@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which file is read and which is written, without doing either."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import pytest
+
+from onnxtext.cli.from_binary import FROM_BINARY
+from onnxtext.cli.jobs import Job, plan
+from onnxtext.cli.to_binary import TO_BINARY
+
+TO = (TO_BINARY.suffixes, TO_BINARY.suffix)
+FROM = (FROM_BINARY.suffixes, FROM_BINARY.suffix)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "rule"),
+    [
+        ("a/m.onnxtxt", "a/m.onnx", TO),
+        ("m.onnxtext", "m.onnx", TO),
+        ("m.ONNXTXT", "m.onnx", TO),
+        ("m.v2.onnxtxt", "m.v2.onnx", TO),
+        ("m.txt", "m.txt.onnx", TO),
+        ("m", "m.onnx", TO),
+        ("m.onnx", "m.onnx", TO),  # refused later: it is the input
+        ("a/m.onnx", "a/m.onnxtxt", FROM),
+        ("m.pb", "m.pb.onnxtxt", FROM),
+        (".onnx", ".onnx.onnxtxt", FROM),
+        ("m.onnxtxt", "m.onnxtxt", FROM),
+    ],
+)
+def test_the_suffix_is_swapped_or_added(
+    source: str, target: str, rule: tuple[tuple[str, ...], str]
+) -> None:
+    assert plan((source,), None, *rule) == [Job(source, Path(source), Path(target))]
+
+
+def test_standard_streams() -> None:
+    stdin = Job("<stdin>", None, None)
+    assert plan((), None, *TO) == [stdin]
+    assert plan(("-",), None, *TO) == [stdin]
+    assert plan(("-",), "-", *TO) == [stdin]
+    assert plan(("/dev/stdin",), "/dev/stdout", *TO) == [stdin]
+    assert plan((), "m.onnx", *TO) == [Job("<stdin>", None, Path("m.onnx"))]
+    assert plan(("m.onnxtxt",), "-", *TO) == [Job("m.onnxtxt", Path("m.onnxtxt"), None)]
+
+
+def test_directories(tmp_path: Path) -> None:
+    (job,) = plan(("a/m.onnxtxt",), str(tmp_path), *TO)
+    assert job.target == tmp_path / "m.onnx"
+    assert not job.makes_directory
+    jobs = plan(("a.onnxtxt", "b/b.onnxtxt"), "new/", *TO)
+    assert [job.target for job in jobs] == [Path("new/a.onnx"), Path("new/b.onnx")]
+    assert all(job.makes_directory for job in jobs)
+
+
+def test_the_same_input_twice_is_converted_once() -> None:
+    jobs = plan(("a.onnxtxt", "b.onnxtxt", "a.onnxtxt", "./a.onnxtxt"), None, *TO)
+    assert [job.name for job in jobs] == ["a.onnxtxt", "b.onnxtxt"]
+
+
+def test_two_inputs_for_one_output_clash() -> None:
+    jobs = plan(("a/m.onnxtxt", "b/m.onnxtxt", "n.onnxtxt"), "out/", *TO)
+    assert [job.clash for job in jobs] == [None, "a/m.onnxtxt", None]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output"),
+    [
+        (("a.onnxtxt", "-"), None),
+        (("a.onnxtxt", "b.onnxtxt"), "-"),
+        (("a.onnxtxt", "b.onnxtxt"), "c.onnx"),
+        (("a.onnxtxt",), ""),
+        ((), "new/"),
+        ((), "."),
+    ],
+)
+def test_senseless_names_are_wrong_usage(inputs: tuple[str, ...], output: str | None) -> None:
+    with pytest.raises(click.UsageError):
+        plan(inputs, output, *TO)
+
+
+def test_a_pipe_has_no_place_beside_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(click.UsageError, match="-o"):
+        plan((str(pipe),), None, *TO)
+    assert plan((str(pipe),), "m.onnx", *TO)[0].target == Path("m.onnx")

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipes, terminals and signals."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import (
+    TEXT,
+    binary,
+    environment,
+    names,
+    onnxtext_command,
+    run,
+    run_command,
+)
+
+
+def shell(script: str, *arguments: str | Path) -> str:
+    """A shell command, with `$ONNXTEXT` as ours; returns what it prints on either stream."""
+    env = environment(ONNXTEXT=shlex.join(onnxtext_command()))
+    result = run_command(["bash", "-c", script, "bash", *map(str, arguments)], env=env)
+    return result.out.decode() + result.err
+
+
+def terminal(command: list[str], stdin: int | None = None) -> tuple[int, str]:
+    """Run a command on a terminal; returns its status and what is seen there."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command,
+        stdin=theirs if stdin is None else stdin,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(),
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            seen += chunk
+    except OSError:  # on Linux this is how a terminal ends
+        pass
+    os.close(ours)
+    return process.wait(timeout=60), seen.decode()
+
+
+@pytest.mark.parametrize("arguments", [[], ["-"], ["-", "-o", "-"], ["/dev/stdin"]])
+def test_from_stdin_to_stdout(arguments: list[str]) -> None:
+    result = run("from-binary", *arguments, stdin=binary())
+    assert (result.status, result.out.decode(), result.err) == (0, TEXT, "")
+
+
+def test_a_text_from_stdin_to_stdout() -> None:
+    result = run("to-binary", stdin=TEXT.encode())
+    assert (result.status, result.out, result.err) == (0, binary(), "")
+
+
+def test_from_stdin_to_a_file(tmp_path: Path) -> None:
+    result = run("from-binary", "-o", "m.onnxtxt", stdin=binary(), cwd=tmp_path)
+    assert (result.status, result.out) == (0, b"")
+    assert (tmp_path / "m.onnxtxt").read_text() == TEXT
+
+
+def test_from_a_file_to_stdout(tmp_path: Path, model: Path) -> None:
+    assert run("from-binary", model, "-o", "-").out.decode() == TEXT
+    assert run("from-binary", model, "-o", "/dev/stdout").out.decode() == TEXT
+    assert names(tmp_path) == ["m.onnx"]
+
+
+def test_findings_in_stdin() -> None:
+    result = run("to-binary", "--output-format=concise", stdin=b"nonsense")
+    assert (result.status, result.out) == (1, b"")
+    assert result.err.startswith("<stdin>:1:")
+
+
+def test_process_substitution(tmp_path: Path, model: Path) -> None:
+    out = tmp_path / "out"
+    assert shell('$ONNXTEXT from-binary <(cat "$1") -o "$2"', model, out) == ""
+    assert out.read_text() == TEXT
+    assert "name the output with -o" in shell('$ONNXTEXT from-binary <(cat "$1")', model)
+
+
+def test_a_closed_pipe_ends_us_quietly(tmp_path: Path) -> None:
+    large = tmp_path / "large.onnx"
+    nodes = "\n".join(f"  y{index} = Relu (x)" for index in range(20_000))
+    large.write_bytes(binary(TEXT.replace("  y = Relu (x)", nodes)))
+    script = '$ONNXTEXT from-binary "$1" -o - | head -n 1; echo ${PIPESTATUS[0]}'
+    assert shell(script, large) == "<\n141\n"
+
+
+def test_closed_and_full_streams(text: Path) -> None:
+    assert shell("$ONNXTEXT from-binary <&-; echo $?") == (
+        "2\nerror[cannot-read]: standard input is closed\n"
+    )
+    assert shell('$ONNXTEXT to-binary "$1" -o - >&-; echo $?', text).endswith(
+        "error[cannot-write]: standard output is closed\n"
+    )
+    assert "No space left" in shell('$ONNXTEXT to-binary "$1" -o - >/dev/full', text)
+    assert shell("$ONNXTEXT --help >/dev/full; echo $?") == (
+        "2\nerror: [Errno 28] No space left on device\n"
+    )
+
+
+def test_binary_never_goes_to_a_terminal(text: Path) -> None:
+    for output in ("-", "/dev/stdout", "/dev/tty"):
+        command = onnxtext_command("to-binary", text, "-o", output, "--color=never")
+        if output == "/dev/tty":
+            command = [sys.executable, "-c", _WITH_A_TERMINAL, *command]
+        status, seen = terminal(command)
+        assert status == 2
+        assert seen.splitlines()[0] == (
+            "error[binary-to-terminal]: a binary model is not written to a terminal"
+        )
+        assert seen.isascii()
+
+
+# The process gets the terminal on its standard input as its /dev/tty.
+_WITH_A_TERMINAL = """\
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_text_goes_to_a_terminal_and_findings_are_coloured_there(model: Path) -> None:
+    status, seen = terminal(onnxtext_command("from-binary", model, "-o", "-"))
+    assert (status, seen.replace("\r\n", "\n")) == (0, TEXT)
+    status, seen = terminal(onnxtext_command("from-binary", "missing.onnx"))
+    assert status == 2
+    assert seen.startswith("\x1b[1;31merror[cannot-read]\x1b[0m")
+
+
+def test_a_binary_is_not_typed_in() -> None:
+    status, seen = terminal(onnxtext_command("from-binary", "--color=never"))
+    assert status == 2
+    assert seen.startswith("error[no-input]: a binary model cannot be typed in")
+
+
+def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
+    pipe = tmp_path / "endless.onnx"
+    os.mkfifo(pipe)
+    command = onnxtext_command("from-binary", pipe, "-o", f"{tmp_path}/out/")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        writer = os.open(pipe, os.O_WRONLY)  # returns as soon as the command reads
+        try:
+            time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            os.close(writer)
+    assert (process.returncode, out, err.strip()) == (130, b"", b"")
+    assert names(tmp_path) == ["endless.onnx"]

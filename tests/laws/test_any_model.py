@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L1 and L3 on any model that the schema allows, and on any that the wire format allows."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import onnxtext
+from onnxtext.printer import print_model
+from onnxtext.proto.lift import lift_model
+from onnxtext.proto.schema import message_spec
+from tests.strategies import message, models
+
+quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def check(data: bytes) -> None:
+    model = lift_model(data)
+    text = print_model(model)
+    assert onnxtext.to_binary(text) == data
+    again = onnxtext.parse(text)
+    assert again == model
+    assert print_model(again) == text
+
+
+def check_both(data: bytes) -> None:
+    """A model as it was drawn, and as protobuf would write it."""
+    check(data)
+    canonical = onnx.ModelProto.FromString(data).SerializeToString()
+    check(canonical)
+    assert "\nencoding {" not in onnxtext.from_binary(canonical)
+
+
+@quick
+@given(models())
+def test_any_model(data: bytes) -> None:
+    check_both(data)
+
+
+@pytest.mark.slow
+@long
+@given(models())
+def test_any_model_at_length(data: bytes) -> None:
+    check_both(data)
+
+
+@pytest.mark.parametrize("name", ["GraphProto", "FunctionProto", "NodeProto"])
+def test_any_fragment(name: str) -> None:
+    @quick
+    @given(message(message_spec(name)))
+    def check_fragment(data: bytes) -> None:
+        proto = getattr(onnx, name).FromString(data)
+        again = onnxtext.loads(onnxtext.dumps(proto), type(proto))
+        assert again.SerializeToString() == proto.SerializeToString()
+
+    check_fragment()

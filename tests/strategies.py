@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hypothesis strategies made from the descriptors of the installed onnx: any message, as bytes.
+
+New fields of a new onnx are covered on the day it is installed. Messages are written on the wire
+directly, so that they can hold what the Python API refuses: invalid UTF-8, signalling NaNs,
+values unknown to a closed enum, unknown fields of every wire type.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.wire.writer import END_GROUP, GROUP, LENGTH, VARINT, delimited, tag, varint
+
+Draw = Callable[[st.SearchStrategy[object]], object]
+
+_FLOATS = [0, 1, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFC12345]
+_DOUBLES = [0, 1, 1 << 63, 0x3FF0000000000000, 0x7FF0000000000001, 0xFFF8000000000000]
+_TEXTS = [
+    b"", b"x", b"a/b:0", b"float", b"seq", b"nan", b"1x", b"a b", b'"', b"\\", b"\\n", b"a.b", b"@a",
+    b"\n", b"a\nb", b"  a\n\n b \n", b"\r\n", b"\t", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"#", b'"""',
+    "é".encode(), "\u202e".encode(), "\u00a0".encode(), "\U0001f600".encode(), b"{", b"...", b"=>",
+]  # fmt: skip
+
+ints = st.one_of(
+    st.integers(-3, 20),
+    st.sampled_from([-(1 << 63), (1 << 63) - 1, 1 << 31, -(1 << 31), (1 << 31) - 1, 127, 128]),
+)
+texts = st.one_of(st.sampled_from(_TEXTS), st.binary(max_size=6), st.text(max_size=4).map(str.encode))
+int32s = st.one_of(st.integers(-3, 30), st.sampled_from([-(1 << 31), (1 << 31) - 1, 255, 65535]))
+
+
+def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
+    """A value of a field that is no message, without its key."""
+    match field.kind:
+        case "float":
+            return st.sampled_from(_FLOATS).map(lambda bits: struct.pack("<I", bits))
+        case "double":
+            return st.sampled_from(_DOUBLES).map(lambda bits: struct.pack("<Q", bits))
+        case "int64":
+            return ints.map(varint)
+        case "uint64":
+            return st.one_of(st.integers(0, 300), st.just((1 << 64) - 1)).map(varint)
+        case "int32":
+            return int32s.map(varint)
+        case "enum":
+            known = [number for _, number in field.enum]
+            return st.one_of(st.sampled_from(known), st.just(77)).map(varint)
+        case "string" | "bytes":
+            return texts.map(lambda data: varint(len(data)) + data)
+    raise AssertionError(field)
+
+
+@st.composite
+def stranger(draw: st.DrawFn, depth: int = 0) -> bytes:
+    """An unknown field."""
+    number = draw(st.sampled_from([100, 999, 5000, 536870911]))
+    kind = draw(st.integers(0, 4 if depth < 2 else 3))
+    match kind:
+        case 0:
+            return tag(number, VARINT) + varint(draw(st.integers(0, (1 << 64) - 1)))
+        case 1:
+            return tag(number, 1) + draw(st.binary(min_size=8, max_size=8))
+        case 2:
+            return delimited(tag(number, LENGTH), draw(texts))
+        case 3:
+            return tag(number, 5) + draw(st.binary(min_size=4, max_size=4))
+    inside = b"".join(draw(st.lists(stranger(depth + 1), max_size=2)))
+    return tag(number, GROUP) + inside + tag(number, END_GROUP)
+
+
+@st.composite
+def message(
+    draw: st.DrawFn, spec: MessageSpec, depth: int = 0, strangers: bool = True
+) -> bytes:
+    """Any message of a type: any subset of its fields, and perhaps unknown ones."""
+    fields = sorted(spec.by_number)
+    if depth > 6:
+        fields = [number for number in fields if spec.by_number[number].kind != "message"]
+    chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=5)) if fields else []
+    # What makes a model a model is chosen more often than the rest.
+    usual = [number for number in (1, 2, 4, 5, 7, 11, 20) if number in fields]
+    chosen = sorted({*chosen, *draw(st.lists(st.sampled_from(usual), max_size=4))} if usual else chosen)
+    parts = [draw(encoded_field(spec.by_number[number], depth, strangers)) for number in chosen]
+    if strangers and draw(st.integers(0, 20)) == 0:
+        parts.append(draw(stranger()))
+    return b"".join(parts)
+
+
+@st.composite
+def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, strangers: bool) -> bytes:
+    """A known field: one value, or several of a list."""
+    count = draw(st.integers(0, 3)) if field.repeated else 1
+    if field.kind == "message":
+        inner = message(message_spec(field.message), depth + 1, strangers)
+        values = [draw(inner) for _ in range(count)]
+        return b"".join([delimited(tag(field.number, LENGTH), value) for value in values])
+    values = [draw(scalar(field)) for _ in range(count)]
+    if field.packed:
+        return delimited(tag(field.number, LENGTH), b"".join(values)) if values else b""
+    return b"".join([tag(field.number, field.wire_type) + value for value in values])
+
+
+def models(*, strangers: bool = True) -> st.SearchStrategy[bytes]:
+    """Any `ModelProto`."""
+    return message(message_spec("ModelProto"), 0, strangers)
