@@ -30,7 +30,9 @@ ints = st.one_of(
     st.integers(-3, 20),
     st.sampled_from([-(1 << 63), (1 << 63) - 1, 1 << 31, -(1 << 31), (1 << 31) - 1, 127, 128]),
 )
-texts = st.one_of(st.sampled_from(_TEXTS), st.binary(max_size=6), st.text(max_size=4).map(str.encode))
+texts = st.one_of(
+    st.sampled_from(_TEXTS), st.binary(max_size=6), st.text(max_size=4).map(str.encode)
+)
 int32s = st.one_of(st.integers(-3, 30), st.sampled_from([-(1 << 31), (1 << 31) - 1, 255, 65535]))
 
 
@@ -74,9 +76,7 @@ def stranger(draw: st.DrawFn, depth: int = 0) -> bytes:
 
 
 @st.composite
-def message(
-    draw: st.DrawFn, spec: MessageSpec, depth: int = 0, strangers: bool = True
-) -> bytes:
+def message(draw: st.DrawFn, spec: MessageSpec, depth: int = 0, strangers: bool = True) -> bytes:
     """Any message of a type: any subset of its fields, and perhaps unknown ones."""
     fields = sorted(spec.by_number)
     if depth > 6:
@@ -84,7 +84,9 @@ def message(
     chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=5)) if fields else []
     # What makes a model a model is chosen more often than the rest.
     usual = [number for number in (1, 2, 4, 5, 7, 11, 20) if number in fields]
-    chosen = sorted({*chosen, *draw(st.lists(st.sampled_from(usual), max_size=4))} if usual else chosen)
+    chosen = sorted(
+        {*chosen, *draw(st.lists(st.sampled_from(usual), max_size=4))} if usual else chosen
+    )
     parts = [draw(encoded_field(spec.by_number[number], depth, strangers)) for number in chosen]
     if strangers and draw(st.integers(0, 20)) == 0:
         parts.append(draw(stranger()))

@@ -6,7 +6,7 @@ Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone
 silent: what is stored then is the file's habit (`Model.explicit`).
 
 `at` is the character offset of a statement in the text it was read from, -1 if it was not read
-from one; it takes no part in comparisons. Finer places are found from it: `syntax.locate`.
+from one; it takes no part in comparisons. Every finer place is found from it (`syntax.locate`).
 """
 
 from __future__ import annotations
@@ -167,14 +167,14 @@ class EncodingPatch:
 
 @dataclass(slots=True)
 class Fragment:
-    """A graph, function, node, list of nodes, attribute or tensor on its own.
+    """A graph, function, node, list of nodes, value info, attribute or tensor on its own.
 
     Attributes:
         item: what it is.
         presence: what is stored where the text is silent.
     """
 
-    item: Graph | Function | Node | list[Node] | Attribute | Tensor | SparseTensor
+    item: Graph | Function | Node | list[Node] | ValueInfo | Attribute | Tensor | SparseTensor
     presence: Presence = field(default_factory=Presence)
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import click
+
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter, is_terminal
@@ -100,9 +102,9 @@ def _check_places(conversion: Conversion, job: Job) -> None:
 def _ends_on_terminal(target: Path | None) -> bool:
     if target is None:
         return is_terminal(sys.stdout)
-    if not target.is_char_device():
-        return False
     try:
+        if not target.is_char_device():
+            return False
         with target.open("wb", buffering=0) as device:
             return device.isatty()
     except OSError:
@@ -120,17 +122,25 @@ def _read(conversion: Conversion, job: Job) -> bytes:
     try:
         if job.source is not None:
             return job.source.read_bytes()
-        if sys.stdin is None:
-            raise Refused("cannot-read", "standard input is closed")
-        if conversion.binary == "in" and is_terminal(sys.stdin):
-            raise Refused(
-                "no-input",
-                "a binary model cannot be typed in",
-                help="name a file, or redirect standard input",
-            )
+        _check_stdin(conversion)
         return sys.stdin.buffer.read()
     except OSError as error:
         raise Refused("cannot-read", f"cannot read {job.name}: {_why(error)}") from None
+
+
+def _check_stdin(conversion: Conversion) -> None:
+    if sys.stdin is None:
+        raise Refused("cannot-read", "standard input is closed")
+    if not is_terminal(sys.stdin):
+        return
+    if conversion.binary == "in":
+        raise Refused(
+            "no-input",
+            "a binary model cannot be typed in",
+            help="name a file, or redirect standard input",
+        )
+    # Whoever forgot to name a file would wait for us, and we for them.
+    click.echo("reading a text from the terminal; Ctrl-D at the start of a line ends it", err=True)
 
 
 def _write(target: Path, data: bytes, force: bool, makes_directory: bool) -> None:

@@ -43,8 +43,9 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         """Remove the bar, whatever happened."""
-        if self._bar is not None:
-            self._bar.stop()
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.stop()
 
     def through(self, jobs: list[Job]) -> Iterator[Job]:
         """The jobs, one after the other."""

@@ -55,9 +55,11 @@ class Diagnostic:
     def where(self) -> str:
         """The place in one word: `file:line:column`, or the model path and the byte offset."""
         parts = []
-        if self.source is not None:
-            at = self.source.position(self.labels[0].span.start if self.labels else 0)
+        if self.source is not None and self.labels:
+            at = self.source.position(self.labels[0].span.start)
             parts.append(f"{self.source.name}:{at.line}:{at.column}")
+        elif self.source is not None:
+            parts.append(self.source.name)
         if self.path:
             parts.append(self.path)
         if self.offset is not None:

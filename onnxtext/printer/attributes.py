@@ -70,9 +70,7 @@ def _value_text(value: AttributeValue, indent: str, budget: int, graph_text: Gra
         case Record():
             return record_text(value, indent)
         case Floats(data):
-            return numbers(
-                lambda size: format_floats(data, size), len(value), "[]", indent, budget
-            )
+            return numbers(lambda size: format_floats(data, size), len(value), "[]", indent, budget)
         case (int(), *_):
             ints: tuple[int, ...] = value  # type: ignore[assignment]
             return numbers(lambda size: format_ints(ints, size), len(ints), "[]", indent, budget)

@@ -62,4 +62,3 @@ def numbers(rows_of: RowMaker, count: int, brackets: str, indent: str, budget: i
         if size == 1 or max(map(len, rows)) + len(inner) < WIDTH:
             return "\n".join([opening, *[f"{inner}{row}," for row in rows], indent + closing])
     raise AssertionError("unreachable: rows of one always fit")
-

@@ -76,6 +76,8 @@ def print_fragment(fragment: Fragment) -> str:
             return head + node_text(node, "") + "\n"
         case list() as nodes:
             return head + body_text(nodes, "") + "\n"
+        case ValueInfo() as value:
+            return head + value_text(value, "") + "\n"
         case Attribute() as attribute:
             return head + print_attribute(attribute) + "\n"
         case (Tensor() | SparseTensor()) as tensor:
@@ -150,7 +152,9 @@ def _main_list(values: Sequence[ValueInfo]) -> str:
 
 def _small_list(values: Sequence[ValueInfo], indent: str) -> str:
     items = [value_text(value, indent + STEP) for value in values]
-    width = sum(len(item) - len(value.name) + NAME_WIDTH for item, value in zip(items, values, strict=True))
+    width = sum(
+        len(item) - len(value.name) + NAME_WIDTH for item, value in zip(items, values, strict=True)
+    )
     return bracketed(items, "()", indent, 1 << 30 if width <= WIDTH - 20 else 0)
 
 

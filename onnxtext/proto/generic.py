@@ -99,7 +99,7 @@ def _scalar(field: FieldSpec, value: FieldValue) -> bytes:
         case "message", Record():
             data = lower_record(message_spec(field.message), value)
             return varint(len(data)) + data
-        case ("string" | "bytes"), bytes():
+        case (("string" | "bytes"), bytes()):
             return varint(len(value)) + value
         case "enum", Word(text):
             numbers = dict(field.enum)

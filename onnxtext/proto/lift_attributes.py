@@ -200,5 +200,3 @@ def _type(data: bytes) -> Type | None:
     if isinstance(made, (TensorType, SparseTensorType)) and made.element == "undefined":
         return None
     return made
-
-

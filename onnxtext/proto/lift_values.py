@@ -347,6 +347,8 @@ def lift_sparse_tensor(data: Data) -> tuple[SparseTensor | None, str | None]:
         elif field.number in (1, 2) and field.wire_type == LENGTH:
             type, name, values, decorators = lift_tensor(data[field.value : field.end])
             parts[field.number] = Tensor(type, values, name, tuple(decorators))
-    if len(parts) != 2 or any(isinstance(part.data, (FieldData, NoData)) for part in parts.values()):
+    if len(parts) != 2 or any(
+        isinstance(part.data, (FieldData, NoData)) for part in parts.values()
+    ):
         return None, None
     return SparseTensor(tuple(dims), parts[1], parts[2]), parts[1].name

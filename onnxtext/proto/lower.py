@@ -83,6 +83,8 @@ def lower_fragment(fragment: Fragment) -> bytes:
             return lowering.node(node)
         case list() as nodes:
             return b"".join([delimited(b"\x0a", lowering.node(node)) for node in nodes])
+        case ValueInfo() as value:
+            return lowering.value_info(value)
         case Attribute() as attribute:
             return lowering.attribute(attribute)
         case Tensor() as tensor:
@@ -351,9 +353,7 @@ class Lowering:
                 return delimited(b"\x72", self._plain_type(value))  # type: ignore[arg-type]
             case _, tuple():
                 return self._list_value(attribute.type, value)
-        raise LowerError(
-            f"the value of the attribute `{attribute.name}` is not of its type", -1
-        )
+        raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
 
     def _plain_type(self, type: Type) -> bytes:
         return self.finish("TypeProto", lower_type(type), (), -1)
@@ -386,9 +386,7 @@ class Lowering:
             return pieces
         return [self.finish(message, b"".join(pieces), decorators, at)]
 
-    def finish(
-        self, message: str, data: bytes, decorators: Sequence[Decorator], at: int
-    ) -> bytes:
+    def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
         """A message, after what the habits add and the decorators change."""
         extra = self.habits.others.get(message)
         if not decorators and not extra:

@@ -84,6 +84,7 @@ ACTIONS.update(
     function_fragment=headers.function_fragment,
     node_fragment=headers.item_fragment,
     nodes_fragment=headers.item_fragment,
+    value_info_fragment=headers.item_fragment,
     attribute_fragment=headers.item_fragment,
     tensor_fragment=headers.item_fragment,
     header=headers.header,

@@ -61,7 +61,8 @@ class Header:
         for key, at in self.at.items():
             if key not in keys:
                 fault = Fault(
-                    f"`{key}` is no key of {what}'s header", help=f"one of {', '.join(sorted(keys))}"
+                    f"`{key}` is no key of {what}'s header",
+                    help=f"one of {', '.join(sorted(keys))}",
                 )
                 fault.at, fault.length = at, len(key)
                 raise fault

@@ -97,9 +97,7 @@ def _unescape(token: str, start: int, end: int, *, bytes_allowed: bool) -> bytes
     return _unescape_text(token, token[start:end], bytes_allowed=bytes_allowed, base=start)
 
 
-def _unescape_text(
-    token: str, text: str, *, bytes_allowed: bool, base: int | None = None
-) -> bytes:
+def _unescape_text(token: str, text: str, *, bytes_allowed: bool, base: int | None = None) -> bytes:
     parts: list[bytes] = []
     at = 0
     while (slash := text.find("\\", at)) >= 0:

@@ -19,6 +19,7 @@ STARTS = (
     "function_fragment",
     "node_fragment",
     "nodes_fragment",
+    "value_info_fragment",
     "attribute_fragment",
     "type_fragment",
     "tensor_fragment",

@@ -130,7 +130,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
     if element is None:
         raise Fault(
             "a tensor with data needs an element type",
-            help="where none is stored, name the field: raw_data(b\"…\")",
+            help='where none is stored, name the field: raw_data(b"…")',
         )
     try:
         match data:

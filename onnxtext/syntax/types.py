@@ -127,8 +127,7 @@ def container_type(name: str, arguments: list[Any]) -> Type:
 
 def _opaque(name: str, arguments: list[Any]) -> OpaqueType:
     names = [
-        argument.element if isinstance(argument, TensorType) else argument
-        for argument in arguments
+        argument.element if isinstance(argument, TensorType) else argument for argument in arguments
     ]
     match names:
         case []:

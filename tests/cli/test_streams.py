@@ -32,17 +32,18 @@ def shell(script: str, *arguments: str | Path) -> str:
     return result.out.decode() + result.err
 
 
-def terminal(command: list[str], stdin: int | None = None) -> tuple[int, str]:
+def terminal(command: list[str], typed: bytes = b"") -> tuple[int, str]:
     """Run a command on a terminal; returns its status and what is seen there."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command,
-        stdin=theirs if stdin is None else stdin,
+        stdin=theirs,
         stdout=theirs,
         stderr=theirs,
         env=environment(),
     )
     os.close(theirs)
+    os.write(ours, typed)
     seen = b""
     try:
         while chunk := os.read(ours, 4096):
@@ -144,6 +145,14 @@ def test_a_binary_is_not_typed_in() -> None:
     status, seen = terminal(onnxtext_command("from-binary", "--color=never"))
     assert status == 2
     assert seen.startswith("error[no-input]: a binary model cannot be typed in")
+
+
+def test_a_text_may_be_typed_in(tmp_path: Path) -> None:
+    target = tmp_path / "m.onnx"
+    status, seen = terminal(onnxtext_command("to-binary", "-o", target), TEXT.encode() + b"\x04")
+    assert status == 0
+    assert "Ctrl-D" in seen
+    assert target.read_bytes() == binary()
 
 
 def test_ctrl_c_is_quiet(tmp_path: Path) -> None:

@@ -72,9 +72,7 @@ def backend_cases() -> list[tuple[str, bytes]]:
     from onnx.backend.test.case.node import collect_testcases as collect_nodes
 
     cases = [*collect_nodes(None), *collect_models()]
-    return [
-        (case.name, case.model.SerializeToString()) for case in cases if case.model is not None
-    ]
+    return [(case.name, case.model.SerializeToString()) for case in cases if case.model is not None]
 
 
 @pytest.mark.filterwarnings("ignore")  # numpy's, from making the cases
