@@ -7,7 +7,7 @@ import hashlib
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.collector import paused_collector
@@ -100,7 +100,7 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
 def loads(text: str, *, name: str = ...) -> onnx.ModelProto: ...
 @overload
 def loads(text: str, message_type: type[P], *, name: str = ...) -> P: ...
-def loads(text: str, message_type: type[Proto] | None = None, *, name: str = "<string>") -> Proto:
+def loads(text: str, message_type: type[Any] | None = None, *, name: str = "<string>") -> Any:
     """Parse a text to a message of the `onnx` package.
 
     Args:

@@ -21,8 +21,9 @@ Draw = Callable[[st.SearchStrategy[object]], object]
 _FLOATS = [0, 1, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFC12345]
 _DOUBLES = [0, 1, 1 << 63, 0x3FF0000000000000, 0x7FF0000000000001, 0xFFF8000000000000]
 _TEXTS = [
-    b"", b"x", b"a/b:0", b"float", b"seq", b"nan", b"1x", b"a b", b'"', b"\\", b"\\n", b"a.b", b"@a",
-    b"\n", b"a\nb", b"  a\n\n b \n", b"\r\n", b"\t", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"#", b'"""',
+    b"", b"x", b"a/b:0", b"float", b"seq", b"nan", b"1x", b"a b", b'"', b"\\", b"\\n", b"a.b",
+    b"\n", b"a\nb", b"  a\n\n b \n", b"\r\n", b"\t", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"#",
+    b"@a", b'"""',
     "é".encode(), "\u202e".encode(), "\u00a0".encode(), "\U0001f600".encode(), b"{", b"...", b"=>",
 ]  # fmt: skip
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
 
 from onnxtext.ast.records import Decorator
 
@@ -22,7 +21,7 @@ class DecoratedDim:
     decorators: tuple[Decorator, ...]
 
 
-Dim = Union[int, str, None, DecoratedDim]
+Dim = int | str | DecoratedDim | None
 """A dimension: its size, its symbolic name (`dim_param`), or None for `?` (neither is set)."""
 
 
@@ -89,4 +88,4 @@ class OpaqueType:
     decorators: tuple[Decorator, ...] = ()
 
 
-Type = Union[TensorType, SparseTensorType, SequenceType, OptionalType, MapType, OpaqueType]
+Type = TensorType | SparseTensorType | SequenceType | OptionalType | MapType | OpaqueType

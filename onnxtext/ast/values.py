@@ -119,7 +119,7 @@ class FieldData:
     fields: tuple[tuple[str, bytes | tuple[bytes, ...]], ...]
 
 
-TensorData = Union[RawData, TypedData, StringData, ExternalData, NoData, FieldData]
+TensorData = RawData | TypedData | StringData | ExternalData | NoData | FieldData
 
 
 @dataclass(frozen=True, slots=True)

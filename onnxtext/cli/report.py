@@ -29,7 +29,7 @@ FINDINGS = 1
 TROUBLE = 2
 
 
-class Refused(Exception):  # noqa: N818 (it is no error of the program)
+class Refused(Exception):
     """Something could not be done; `diagnostic` says what, in words of its own."""
 
     def __init__(self, code: str, message: str, help: str | None = None) -> None:

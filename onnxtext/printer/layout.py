@@ -24,7 +24,7 @@ def bracketed(items: Sequence[str], brackets: str, indent: str, budget: int) -> 
         indent: the indentation of the statement.
         budget: columns that a flat list may take.
     """
-    opening, closing = brackets
+    opening, closing = brackets[0], brackets[1]
     if not any("\n" in item for item in items):
         flat = f"{opening}{', '.join(items)}{closing}"
         if len(flat) <= budget:
@@ -34,7 +34,7 @@ def bracketed(items: Sequence[str], brackets: str, indent: str, budget: int) -> 
 
 def broken(items: Sequence[str], brackets: str, indent: str) -> str:
     """A list with one item a line; the items are indented one step."""
-    opening, closing = brackets
+    opening, closing = brackets[0], brackets[1]
     inner = indent + STEP
     return "\n".join([opening, *[f"{inner}{item}," for item in items], indent + closing])
 
@@ -49,7 +49,7 @@ def numbers(rows_of: RowMaker, count: int, brackets: str, indent: str, budget: i
         indent: the indentation of the statement.
         budget: columns that the list may take on one line.
     """
-    opening, closing = brackets
+    opening, closing = brackets[0], brackets[1]
     if not count:
         return brackets
     if count <= budget:

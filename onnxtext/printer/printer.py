@@ -160,9 +160,9 @@ def _small_list(values: Sequence[ValueInfo], indent: str) -> str:
 
 def _values(values: Sequence[ValueInfo], indent: str) -> str:
     items = [value_text(value, indent + STEP) for value in values]
-    if len(items) == 1 and "\n" not in items[0]:
-        if len(items[0]) - len(values[0].name) <= ATTRIBUTE_WIDTH:
-            return f"<{items[0]}>"
+    single = len(items) == 1 and "\n" not in items[0]
+    if single and len(items[0]) - len(values[0].name) <= ATTRIBUTE_WIDTH:
+        return f"<{items[0]}>"
     return broken(items, "<>", indent)
 
 

@@ -28,7 +28,7 @@ from onnxtext.ast.values import (
     TensorData,
     TypedData,
 )
-from onnxtext.printer.layout import ROWS, STEP, WIDTH, bracketed, broken, numbers
+from onnxtext.printer.layout import ROWS, STEP, WIDTH, bracketed, numbers
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.tensor.elements import ELEMENTS, ElementType
@@ -96,8 +96,8 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
     """
     decorators = inline_decorators(tensor.decorators, indent)
     if isinstance(tensor, SparseTensor):
-        type = SparseTensorType(tensor.values.type.element, tensor.dims)
-        return f"{decorators}{type_text(type)} {sparse_text(tensor, indent, budget)}"
+        whole = SparseTensorType(tensor.values.type.element, tensor.dims)
+        return f"{decorators}{type_text(whole)} {sparse_text(tensor, indent, budget)}"
     type = tensor.type
     name = "" if tensor.name is None else " " + word(tensor.name)
     if isinstance(tensor.data, NoData):
@@ -119,7 +119,7 @@ def sparse_text(sparse: SparseTensor, indent: str, budget: int) -> str:
     parts = [
         tensor_text(part, indent + STEP, budget // 2) for part in (sparse.values, sparse.indices)
     ]
-    return "sparse" + bracketed(parts, "()", indent, budget).replace(",\n" + indent + ")", "\n" + indent + ")")  # fmt: skip
+    return f"sparse{bracketed(parts, '()', indent, budget)}"
 
 
 def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
@@ -243,6 +243,3 @@ def _row(row: str, indent: str) -> list[str]:
         if size == 1 or max(map(len, parts)) + len(inner) < WIDTH:
             break
     return [indent + "[", *[f"{inner}{part}," for part in parts], indent + "]"]
-
-
-__all__ = ["broken", "data_text", "sparse_text", "tensor_text", "type_text"]

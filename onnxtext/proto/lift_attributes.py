@@ -15,7 +15,6 @@ from onnxtext.ast.values import (
     FieldData,
     Float32,
     Floats,
-    NoData,
     Reference,
     SparseTensor,
     Tensor,
@@ -177,7 +176,7 @@ def _list(
             tensors = tuple([tensor for part in parts if (tensor := _tensor(part)) is not None])
             return tensors if len(tensors) == len(parts) else None
         case _A.SPARSE_TENSORS:
-            sparse = tuple([tensor for part in parts if (tensor := _sparse(part)) is not None])
+            sparse = tuple([item for part in parts if (item := _sparse(part)) is not None])
             return sparse if len(sparse) == len(parts) else None
     types = tuple([type for part in parts if (type := _type(part)) is not None])
     return types if len(types) == len(parts) else None

@@ -7,6 +7,7 @@ was all is found by lowering it again (`lift`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -37,7 +38,7 @@ from onnxtext.ast.values import (
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.format import format_typed_rows, is_expressible
 from onnxtext.tensor.varints import unpack_varints
-from onnxtext.wire.reader import MAX_DEPTH, WireError, WireField, read_fields, read_varint, signed
+from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
 Data = bytes | memoryview
@@ -128,7 +129,7 @@ def lift_type(data: Data, depth: int = 0) -> Type | None:
             case 6:
                 decorators = (Decorator("denotation", (Field(None, bytes(inside)),)),)
     if made is not None and decorators:
-        made = type(made)(*[getattr(made, name) for name in made.__slots__[:-1]], decorators)
+        made = replace(made, decorators=decorators)
     return made
 
 
@@ -310,9 +311,9 @@ def _tensor_data(
             return fitting
     order = ("float_data", "int32_data", "string_data", "int64_data", "raw_data", "double_data")
     names = [name for name in (*order, "uint64_data") if name in fields]
-    return FieldData(
-        tuple([(name, value if isinstance(value := fields[name], tuple) else bytes(value)) for name in names])
-    )  # fmt: skip
+    values = [fields[name] for name in names]
+    held = [value if isinstance(value, tuple) else bytes(value) for value in values]
+    return FieldData(tuple(zip(names, held, strict=True)))
 
 
 def _fitting_data(

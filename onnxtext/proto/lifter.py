@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, Presence, ValueInfo
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import SparseTensorType
@@ -233,8 +235,7 @@ class Lifter:
                 known.decorators = tuple(
                     [Decorator("type." + d.name, d.arguments) for d in known.type.decorators]
                 )
-                kind = type(known.type)
-                known.type = kind(*[getattr(known.type, n) for n in kind.__slots__[:-1]])
+                known.type = replace(known.type, decorators=())
             self._value_types[data] = known
         value.type = known.type
         decorators += known.decorators
@@ -253,12 +254,10 @@ class Lifter:
         sparse, name = lift_sparse_tensor(data)
         if sparse is None or name is None:
             return []
-        values = type(sparse.values)(
-            sparse.values.type, sparse.values.data, None, sparse.values.decorators
-        )
-        sparse = type(sparse)(sparse.dims, values, sparse.indices)
-        value = ValueInfo(name, SparseTensorType(values.type.element, sparse.dims), sparse)
-        if self.careful and b"".join(self._lowering.initializer(value)) != data:  # type: ignore[arg-type]
+        sparse = replace(sparse, values=replace(sparse.values, name=None))
+        type = SparseTensorType(sparse.values.type.element, sparse.dims)
+        value = ValueInfo(name, type, sparse)
+        if self.careful and b"".join(self._lowering.initializer(value)) != data:
             return []
         return [value]
 

@@ -64,8 +64,9 @@ def lower_model(model: Model) -> bytes:
 
 
 def lower_fragment(fragment: Fragment) -> bytes:
-    """The message of a fragment: `GraphProto`, `FunctionProto`, `NodeProto`, …; the nodes of a
-    list of nodes as those of a `GraphProto`.
+    """The message of a fragment: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
+
+    The nodes of a list of nodes are those of a `GraphProto`.
 
     Raises:
         LowerError: a decorator or record does not fit.

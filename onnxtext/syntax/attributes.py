@@ -173,17 +173,16 @@ def _number_type(text: str) -> AttributeType:
 def _list(
     wanted: AttributeType | None, items: list[Any] | NumberList
 ) -> tuple[AttributeType | None, AttributeValue | None]:
-    if wanted in ITEM_OF:
-        many, one = wanted, ITEM_OF[wanted]
-    else:
-        many, one = (LIST_OF[wanted], wanted) if wanted is not None else (None, None)
-        if not items:
-            raise Fault(
-                "the type of an empty list cannot be told from its value",
-                help="declare it, as in `xs: ints = []`",
-                code="attribute-type-unknown",
-            )
-    if type(items) is NumberList:
+    many, one = wanted, None
+    if wanted is not None:
+        many, one = LIST_OF.get(wanted, wanted), ITEM_OF.get(wanted, wanted)
+    if wanted not in ITEM_OF and not items:
+        raise Fault(
+            "the type of an empty list cannot be told from its value",
+            help="declare it, as in `xs: ints = []`",
+            code="attribute-type-unknown",
+        )
+    if isinstance(items, NumberList):
         return _number_list(one, items)
     if not items:
         return many, _empty(many)

@@ -34,7 +34,7 @@ MOST_SHAPES = 20_000
 """When more shapes than this are known in one list state, all are forgotten."""
 
 _ENTRY = re.compile(
-    r"(?<=,) (?=(?:float|u?int|double|bool|string|bfloat|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
+    r"(?<=,) (?=(?:b?float|u?int|double|bool|string|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
 )
 _OPENING = {"(": ")", "<": ">", "[": "]"}
 _MOST_JOINED = 200

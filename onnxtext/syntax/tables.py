@@ -177,7 +177,7 @@ def _rule(rule: Any) -> Rule:
 
 
 def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
-    """Terminals in the order in which the lexer tries them: by priority, then the longer literal."""
+    """The order in which the lexer tries terminals: by priority, then the longer literal."""
     return sorted(
         terminals,
         key=lambda terminal: (-terminal.priority, -len(terminal.literal or ""), terminal.name),

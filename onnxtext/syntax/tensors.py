@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
 from onnxtext.ast.values import (
@@ -19,7 +19,6 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.syntax.faults import Fault
-from onnxtext.syntax.strings import to_bytes
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse import parse_field, parse_raw, parse_scalar, parse_typed
@@ -70,9 +69,9 @@ class FieldCalls:
     calls: list[Call]
 
 
-Pending = Union[
-    ScalarText, TypedText, TypedLiterals, RawText, Call, FieldCalls, ExternalData, NoData
-]
+Pending = (
+    ScalarText | TypedText | TypedLiterals | RawText | Call | FieldCalls | ExternalData | NoData
+)
 
 
 def raw_literals(items: list[str]) -> RawText:

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
 
-Piece = Union[bytes, memoryview]
+Piece = bytes | memoryview
 """A part of an encoded message. Weights stay views of what they were read from."""
 
 VARINT, FIXED64, LENGTH, GROUP, END_GROUP, FIXED32 = range(6)

@@ -141,7 +141,7 @@ def test_long_lines_are_shown_in_part() -> None:
     end = text.index(")")
     assert body(at(text, end, end + 1), columns=40) == golden("""
           |
-        2 | …bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb)
+        2 | …bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb)
           |                                   ^
         """)
 

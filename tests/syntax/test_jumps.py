@@ -152,10 +152,10 @@ def model_of(*lines: str) -> str:
         ('"q" = Relu ("x")', '"r" = Relu ("\\q")', '"s" = Relu ("\\"")', 'b"t" = Relu (b"x")'),
         # Left-out names, labels, decorators, every form of the operator.
         ("q, , r = A (x, , x,)", "[] q = .A ()", "[n] q = a.b.C:o (x)", "= A ()", "q = (x)"),
-        ('@doc("d") q = A (x)', '@doc("e") r = A (x)', "float[2] q = A (x)", "float[2] q, r = A ()"),
+        ('@doc("d") q = A (x)', '@doc("e") r = A (x)', "float[2] q = A (x)", "int4 q, r = A ()"),
         # Wide nodes.
         *[("q = A (x) <", "  a = 1,", '  b = "s",', ">") * 3],
-        ("q = If (x) <", "  then_branch = t () => (float z) {", "    z = Relu (x)", "  },", ">") * 3,
+        ("q = If (x) <", "  then = t () => (float z) {", "    z = Relu (x)", "  },", ">") * 3,
         # Numbers over lines.
         ("q = C <v = float[2, 2] [", "  [1, 2],", "  [3, 4],", "]> ()") * 3,
         ("q = C <v = float[2, 2] [", "  [1, 2], # a", "  [3, 4],", "]> ()") * 3,

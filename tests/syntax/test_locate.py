@@ -48,9 +48,9 @@ def test_parts_of_a_node() -> None:
     assert text_at(source, node.find("attributes", 0)) == "axis = 1"
     assert text_at(source, node.find("attributes", 0, "value")) == "1"
     assert text_at(source, node.find("attributes", 0, "name")) == "axis"
-    assert [None if item is None else text_at(source, item) for item in node.find("names").items] == [
-        "x", '"w"', None, "y",
-    ]  # fmt: skip
+    items = node.find("names").items
+    names = [None if item is None else text_at(source, item) for item in items]
+    assert names == ["x", '"w"', None, "y"]
     with pytest.raises(LookupError):
         node.find("names", 2)
     last = locate(source, second.at, "node")
