@@ -25,7 +25,7 @@ from onnxtext.proto.lift_values import (
     meta_decorator,
     text_of,
 )
-from onnxtext.proto.lower import Lowering
+from onnxtext.proto.lowering import Lowering
 from onnxtext.wire.reader import read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
