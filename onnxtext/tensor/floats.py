@@ -218,13 +218,17 @@ def _narrow_nan(form: Format, size: str, minus: bool, text: str) -> int:
     code = form.minus_nan if minus else form.nan
     if len(size) == 3 and code is not None:
         return code
+    if len(size) > 3 and not minus:
+        bits = int(size[4:-1], 16)
+        if not bits >> form.bits and np.isnan(values_of(form.name)[bits]):
+            return bits
     if form.nan is None:
         message, fix = f"{form.name} has no nan", "write a number"
     elif len(size) == 3:
         message, fix = f"{form.name} has no nan with a sign", "write nan"
     else:
         message = f"expected a value or bits of {form.name}, found {quoted(text)}"
-        fix = f"write the bits of a nan without the word, as 0x{form.nan:x}"
+        fix = f"write the bits of a nan of {form.name}, such as 0x{form.nan:x}"
     raise LiteralError(message, length=len(text), help=fix)
 
 

@@ -330,9 +330,9 @@ def test_one_and_many_round_alike(element: ElementType) -> None:
         ),
         (
             "float16",
-            "nan(0x7e01)",
-            "expected a value or bits of float16, found nan(0x7e01)",
-            "write the bits of a nan without the word, as 0x7e00",
+            "nan(0x3c00)",
+            "expected a value or bits of float16, found nan(0x3c00)",
+            "write the bits of a nan of float16, such as 0x7e00",
         ),
         ("float16", "-0x1", "expected a number, found -0x1", None),
         ("float16", "0x", "expected a number, found 0x", None),
@@ -382,3 +382,8 @@ def test_bulk_sizes(element: ElementType) -> None:
     for count in (0, 1, 2, 3, 5, 1000):
         data = parse_raw(element, f"[{'1.0, ' * count}]", [count])
         assert len(data) == raw_size(element, count)
+
+
+def test_nans_can_be_written_by_their_bits_as_in_wider_formats() -> None:
+    assert narrow_bits(ELEMENTS["float16"], "nan(0x7e01)") == 0x7E01
+    assert narrow_bits(ELEMENTS["bfloat16"], "nan(0xffc1)") == 0xFFC1
