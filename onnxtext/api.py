@@ -13,16 +13,13 @@ from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
 from onnxtext.files import write_atomically
-from onnxtext.printer import print_fragment, print_model
-from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
-from onnxtext.proto.lower import LowerError, lower_fragment, lower_model
 from onnxtext.source import Source, Span
-from onnxtext.syntax.parse import parse_fragment, parse_model
-from onnxtext.wire.patch import apply_patch
-from onnxtext.wire.reader import WireError
 
 if TYPE_CHECKING:
     import onnx
+
+    from onnxtext.proto.lift import LiftError
+    from onnxtext.proto.lower import LowerError
 
     Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
@@ -44,6 +41,8 @@ def parse(text: str, *, name: str = "<string>") -> Model:
     Raises:
         OnnxTextError: the text is not of the language.
     """
+    from onnxtext.syntax.parse import parse_model
+
     return parse_model(Source(text, name))
 
 
@@ -63,6 +62,9 @@ def from_binary(data: bytes, *, name: str = "<bytes>") -> str:
     Raises:
         OnnxTextError: the bytes are no `ModelProto`.
     """
+    from onnxtext.printer import print_model
+    from onnxtext.proto.lift import LiftError, lift_model
+
     try:
         with paused_collector():
             return print_model(lift_model(data))
@@ -83,6 +85,9 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
     Raises:
         OnnxTextError: the text is not of the language, or says what no model can hold.
     """
+    from onnxtext.proto.lower import LowerError, lower_model
+    from onnxtext.syntax.parse import parse_model
+
     source = Source(text, name)
     model = parse_model(source)
     try:
@@ -118,6 +123,9 @@ def loads(text: str, message_type: type[Any] | None = None, *, name: str = "<str
     message = "ModelProto" if message_type is None else _message_name(message_type)
     if message == "ModelProto":
         return onnx.ModelProto.FromString(to_binary(text, name=name))
+    from onnxtext.proto.lower import LowerError, lower_fragment
+    from onnxtext.syntax.parse import parse_fragment
+
     source = Source(text, name)
     fragment = parse_fragment(source, FRAGMENTS[message])
     try:
@@ -139,6 +147,9 @@ def dumps(proto: Proto) -> str:
     Raises:
         TypeError: there is no text of such messages.
     """
+    from onnxtext.printer import print_fragment
+    from onnxtext.proto.lift import LiftError, lift_fragment
+
     message = _message_name(type(proto))
     data = proto.SerializeToString()
     if message == "ModelProto":
@@ -243,6 +254,9 @@ _DEEP = 20
 
 def _restore_encoding(encoding: EncodingPatch, data: bytes, name: str) -> bytes:
     """The file's own bytes, if the text still says the model they encoded."""
+    from onnxtext.wire.patch import apply_patch
+    from onnxtext.wire.reader import WireError
+
     if hashlib.sha256(data).hexdigest() == encoding.canonical:
         try:
             return apply_patch(data, encoding.patch)
@@ -269,8 +283,9 @@ def _not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
     return OnnxTextError(
         Diagnostic(
             "not-a-model" if message == "ModelProto" else "not-a-message",
-            f"{name} holds no {message}: {error.message}",
+            f"these bytes are no {message}: {error.message}",
             offset=error.offset,
+            file=name,
         )
     )
 

@@ -33,7 +33,7 @@ class Source:
     """A text and what to call it in messages.
 
     Attributes:
-        text: the whole text; LF, CRLF and CR line ends are all accepted.
+        text: the whole text; lines end with LF or CRLF.
         name: a file name, or `<stdin>`, `<string>`.
     """
 
@@ -63,7 +63,7 @@ class Source:
         """
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self.line_starts, offset)
-        before = self.text[self.line_starts[line - 1] : offset]
+        before = self.text[self.line_starts[line - 1] : offset].removeprefix("\ufeff")
         match unit:
             case "characters":
                 column = len(before)

@@ -95,7 +95,9 @@ def grammar_path() -> Path:
 @cache
 def load_tables() -> Tables:
     """The tables of the grammar, made once a process."""
-    return build_tables(grammar_path().read_text(encoding="utf-8"))
+    from onnxtext.syntax.table_cache import cached_tables
+
+    return cached_tables(grammar_path().read_text(encoding="utf-8"))
 
 
 def build_tables(grammar: str) -> Tables:

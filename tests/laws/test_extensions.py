@@ -159,7 +159,7 @@ def test_typed_outputs_and_value_infos_merge_in_order() -> None:
 
 
 def test_records() -> None:
-    made = node('y = A <a = {type: INT, i: 3, t: {dims: [2], data_type: 1}, 999: 5i32}> (x)')
+    made = node("y = A <a = {type: INT, i: 3, t: {dims: [2], data_type: 1}, 999: 5i32}> (x)")
     attribute = made.attribute[0]
     assert attribute.type == onnx.AttributeProto.INT
     assert attribute.i == 3

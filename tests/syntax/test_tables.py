@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The grammar is LALR(1) without a conflict, and its tables survive being kept."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import lark
+import pytest
+
+from onnxtext.syntax import registry
+from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.machine import load_automaton
+from onnxtext.syntax.table_cache import cache_path, cached_tables
+from onnxtext.syntax.tables import STARTS, build_tables, grammar_path, load_tables
+from onnxtext.tensor.elements import ELEMENTS
+
+GRAMMAR = grammar_path().read_text(encoding="utf-8")
+
+
+def test_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger=lark.logger.name):
+        lark.Lark(
+            GRAMMAR, parser="lalr", lexer="basic", start=list(STARTS), debug=True,
+            maybe_placeholders=True,
+        )  # fmt: skip
+    conflicts = [r.getMessage() for r in caplog.records if "onflict" in r.getMessage()]
+    assert not conflicts
+
+
+def test_a_conflict_would_be_seen(caplog: pytest.LogCaptureFixture) -> None:
+    ambiguous = 'model: "if" model | "if" model "else" model | "x"\n'
+    with caplog.at_level(logging.DEBUG, logger=lark.logger.name):
+        lark.Lark(ambiguous, parser="lalr", lexer="basic", start="model", debug=True)
+    assert any("onflict" in record.getMessage() for record in caplog.records)
+
+
+def test_every_action_belongs_to_a_rule_and_every_rule_has_one() -> None:
+    load_automaton()  # raises for a rule without an action
+    names = {rule.action for rule in load_tables().rules}
+    assert not set(registry.ACTIONS) - names
+
+
+def test_children_are_those_that_lark_would_choose() -> None:
+    # The text of every rule's kept symbols, against Lark's own tree.
+    made = lark.Lark(
+        GRAMMAR, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=True
+    )
+    for rule, ours in zip(made.rules, build_tables(GRAMMAR).rules, strict=True):
+        kept = [s.name for s in rule.expansion if not (s.is_term and s.filter_out)]
+        assert [ours.symbols[index] for index in ours.take if index >= 0] == kept
+        assert len(ours.take) == len(kept) + sum(rule.options.empty_indices or ())
+
+
+def test_list_states_are_found() -> None:
+    assert len(load_automaton().list_states) >= 3
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENTS))
+def test_element_types_are_words_of_their_own_kind(name: str) -> None:
+    lexer = load_lexer()
+    assert lexer.names[lexer.kind(name)] == "PRIM"
+    assert lexer.names[lexer.kind(f"{name}[N, 3]")] == "TYPE"
+    assert lexer.names[lexer.kind(name + "x")] == "WORD"
+
+
+def test_kept_tables_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
+    made = cached_tables(GRAMMAR)
+    (file,) = tmp_path.iterdir()
+    before = file.stat().st_mtime_ns
+    assert cached_tables(GRAMMAR) == made
+    assert file.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"terminals": []}', b"\xff", b"null"])
+def test_damaged_tables_are_made_anew(
+    damage: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
+    file = cache_path(GRAMMAR)
+    assert file is not None
+    file.write_bytes(damage)
+    # Lark numbers the states anew each time; everything else is the same.
+    assert cached_tables(GRAMMAR).rules == build_tables(GRAMMAR).rules
+    assert file.read_bytes() != damage
+
+
+def test_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONNXTEXT_CACHE", "")
+    assert cache_path(GRAMMAR) is None
+    assert cached_tables(GRAMMAR).rules
+    monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("no directory")
+    assert cached_tables(GRAMMAR).rules
+
+
+def test_another_grammar_has_other_tables() -> None:
+    assert cache_path(GRAMMAR) != cache_path(GRAMMAR + "\n")
