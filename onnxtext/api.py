@@ -7,7 +7,7 @@ import hashlib
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.collector import paused_collector
@@ -46,7 +46,13 @@ def parse(text: str, *, name: str = "<string>") -> Model:
     return parse_model(Source(text, name))
 
 
-def from_binary(data: bytes, *, name: str = "<bytes>") -> str:
+def from_binary(
+    data: bytes,
+    *,
+    weights: Literal["section", "inline"] = "section",
+    inline_limit: int = 64,
+    name: str = "<bytes>",
+) -> str:
     """Print a binary model as text.
 
     The text says everything: `to_binary` gives the very same bytes back (this is checked for every
@@ -54,6 +60,9 @@ def from_binary(data: bytes, *, name: str = "<bytes>") -> str:
 
     Args:
         data: an encoded `ModelProto`, in whatever way it is encoded.
+        weights: where large tensors, strings and lists go: as blobs to a section at the end of
+            the text, or inline as literals.
+        inline_limit: how many elements a tensor may have that is written inline in any case.
         name: what to call the data in messages, such as its file name.
 
     Returns:
@@ -63,11 +72,15 @@ def from_binary(data: bytes, *, name: str = "<bytes>") -> str:
         OnnxTextError: the bytes are no `ModelProto`.
     """
     from onnxtext.printer import print_model
+    from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import LiftError, lift_model
 
     try:
         with paused_collector():
-            return print_model(lift_model(data))
+            model = lift_model(data)
+            if weights == "section":
+                move_weights(model, inline_limit=inline_limit)
+            return print_model(model)
     except LiftError as error:
         raise _not_a_message(error, "ModelProto", name) from None
 

@@ -180,7 +180,24 @@ class Fragment:
 
 @dataclass(slots=True)
 class Model:
-    """A model (`ModelProto`). Header fields are None where they are not stored."""
+    """A model (`ModelProto`). Header fields are None where they are not stored.
+
+    Attributes:
+        graph: the main graph.
+        functions: the model-local functions.
+        presence: what is stored where the text is silent.
+        ir_version: version of the IR.
+        opset_imports: in order.
+        producer_name: the tool that made the model.
+        producer_version: its version.
+        domain: the model's namespace, in reverse-DNS form.
+        model_version: version of the model itself.
+        doc_string: documentation.
+        metadata: `metadata_props`, in order.
+        decorators: what stands before the header.
+        encoding: how the file's bytes differ from the canonical ones; None if they do not.
+        resources: the bytes of the blobs, by their digests, in order.
+    """
 
     graph: Graph
     functions: list[Function] = field(default_factory=list)
@@ -195,3 +212,4 @@ class Model:
     metadata: list[tuple[str, str]] = field(default_factory=list)
     decorators: tuple[Decorator, ...] = ()
     encoding: EncodingPatch | None = None
+    resources: dict[str, bytes] = field(default_factory=dict)

@@ -119,7 +119,21 @@ class FieldData:
     fields: tuple[tuple[str, bytes | tuple[bytes, ...]], ...]
 
 
-TensorData = RawData | TypedData | StringData | ExternalData | NoData | FieldData
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes that stand elsewhere: `blob"9f2c…"`.
+
+    In a tensor they are its `raw_data`, in an attribute a string or, little-endian, the elements of
+    a list of floats or ints.
+
+    Attributes:
+        digest: the first 16 or more hexadecimal digits of the SHA-256 of the bytes.
+    """
+
+    digest: str
+
+
+TensorData = Blob | RawData | TypedData | StringData | ExternalData | NoData | FieldData
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +199,7 @@ AttributeValue = Union[
     int,
     Float32,
     bytes,
+    Blob,
     Tensor,
     SparseTensor,
     "Graph",
@@ -193,7 +208,7 @@ AttributeValue = Union[
     Record,
     Floats,
     "tuple[int, ...]",
-    "tuple[bytes, ...]",
+    "tuple[bytes | Blob, ...]",
     "tuple[Tensor, ...]",
     "tuple[SparseTensor, ...]",
     "tuple[Graph, ...]",

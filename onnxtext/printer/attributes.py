@@ -11,6 +11,7 @@ from onnxtext.ast.values import (
     Attribute,
     AttributeType,
     AttributeValue,
+    Blob,
     Float32,
     Floats,
     Reference,
@@ -47,6 +48,8 @@ def attribute_text(attribute: Attribute, indent: str, graph_text: GraphPrinter) 
         return head + named
     if isinstance(value, Reference):
         return f"{head}{named} = @{word(value.name)}"
+    if isinstance(value, Blob) and kind in _LISTS:
+        return f'{head}{named} = blob"{value.digest}"'
     if kind in _LISTS and not value:
         return f"{head}{named} = []"
     budget = WIDTH - len(indent) - len(word(attribute.name)) - 4
@@ -61,6 +64,8 @@ def _value_text(value: AttributeValue, indent: str, budget: int, graph_text: Gra
             return float32_text(bits, point=True)
         case bytes():
             return string_value(value.decode("utf-8", "surrogateescape"), indent)
+        case Blob(digest):
+            return f'blob"{digest}"'
         case Tensor(type=type):
             return tensor_text(value, indent, budget - len(type_text(type)) - 12)
         case SparseTensor():

@@ -60,7 +60,16 @@ def print_model(model: Model) -> str:
     parts += [f"\n{function_statement(function)}\n" for function in model.functions]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
+    if model.resources:
+        parts += ["\nresources {\n", *map(_resource, model.resources.items()), "}\n"]
     return "".join(parts)
+
+
+def _resource(item: tuple[str, bytes]) -> str:
+    """A blob's bytes, in lines of fixed width, so that a change in place changes few of them."""
+    digest, data = item
+    text = base64.encodebytes(data).decode("ascii").replace("\n", "\n    ")
+    return f'  "{digest}": base64 """\n    {text}"""\n'
 
 
 def print_fragment(fragment: Fragment) -> str:

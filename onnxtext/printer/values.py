@@ -18,6 +18,7 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.ast.values import (
+    Blob,
     ExternalData,
     FieldData,
     NoData,
@@ -109,7 +110,7 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
         return f"{decorators}{type.element}{name} = {literal}"
     # Where a rank-0 type is followed by a bracket it would be read as its dimensions, and a field
     # in braces as a name: with `=` between them neither can be.
-    direct = type.shape or isinstance(tensor.data, (TypedData, StringData))
+    direct = type.shape or isinstance(tensor.data, (TypedData, StringData, Blob))
     equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
     return f"{decorators}{type_text(type)}{name}{equals}{literal}"
 
@@ -134,6 +135,8 @@ def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> s
     match data:
         case NoData():
             return ""
+        case Blob(digest):
+            return f'blob"{digest}"'
         case ExternalData(entries):
             items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget)

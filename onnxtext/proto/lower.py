@@ -23,7 +23,7 @@ def lower_model(model: Model) -> bytes:
         LowerError: a decorator or record does not fit.
     """
     try:
-        lowering = Lowering(Habits(model.presence))
+        lowering = Lowering(Habits(model.presence), model.resources)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
     return b"".join(lowering.model(model))

@@ -18,6 +18,7 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.ast.values import (
+    Blob,
     ExternalData,
     FieldData,
     NoData,
@@ -112,6 +113,8 @@ def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[P
     head += b"\x10" + varint(element_number(type.element))
     name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
     match data:
+        case Blob():
+            raise AssertionError("blobs are replaced by their bytes before")
         case NoData():
             return [head + name_bytes]
         case RawData(raw):

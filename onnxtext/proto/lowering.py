@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Mapping, Sequence
+from math import prod
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.ast.records import Decorator, Record, Word
@@ -11,16 +13,21 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import (
     Attribute,
     AttributeType,
+    Blob,
     Float32,
     Floats,
+    RawData,
     Reference,
     SparseTensor,
     Tensor,
+    TensorData,
 )
 from onnxtext.proto.decorators import FieldTable, decorate
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, text_bytes
+from onnxtext.tensor.blobs import BlobError, Blobs
+from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import (
     Piece,
     delimited,
@@ -50,8 +57,9 @@ class LowerError(ValueError):
 class Lowering:
     """One run of lowering: the text's habits, and what was already lowered."""
 
-    def __init__(self, habits: Habits) -> None:
+    def __init__(self, habits: Habits, resources: Mapping[str, bytes] | None = None) -> None:
         self.habits = habits
+        self._blobs = Blobs(resources or {})
         self._types: dict[Type, bytes] = {}
         self._attributes: dict[int, bytes] = {}
         self._lengths: dict[str, bytes] = {}
@@ -202,14 +210,40 @@ class Lowering:
             return [decorate("SparseTensorProto", data, decorators) if decorators else data]
         assert isinstance(value.type, TensorType)
         assert value.data is not None
-        pieces = lower_tensor(value.type, value.name, value.data)
+        pieces = lower_tensor(value.type, value.name, self._data(value.type, value.data, value.at))
         return self.finish_pieces("TensorProto", pieces, decorators, value.at)
 
     def tensor(self, tensor: Tensor) -> bytes:
         """A `TensorProto` in an attribute."""
         name = self.habits.tensor_name if tensor.name is None else tensor.name
-        pieces = lower_tensor(tensor.type, name, tensor.data)
+        pieces = lower_tensor(tensor.type, name, self._data(tensor.type, tensor.data, -1))
         return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
+
+    def _data(self, type: TensorType, data: TensorData, at: int) -> TensorData:
+        """A tensor's data, with the bytes of a blob."""
+        if not isinstance(data, Blob):
+            return data
+        raw = self.blob(data, at)
+        dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+        element = ELEMENTS.get(type.element)
+        wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
+        if len(raw) != wanted and wanted >= 0:
+            raise LowerError(
+                f"the blob {data.digest} has {len(raw)} bytes, a tensor of this type has {wanted}",
+                at,
+            )
+        return RawData(raw)
+
+    def blob(self, blob: Blob, at: int) -> bytes:
+        """The bytes of a blob.
+
+        Raises:
+            LowerError: they are nowhere, or not what the digest says.
+        """
+        try:
+            return self._blobs.find(blob.digest)
+        except BlobError as error:
+            raise LowerError(str(error), at) from None
 
     def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
         """A `SparseTensorProto`; a sparse initializer's name is that of its values."""
@@ -294,6 +328,8 @@ class Lowering:
                 return b"\x15" + value.bits.to_bytes(4, "little")
             case _A.STRING, bytes():
                 return delimited(b"\x22", value)
+            case _, Blob():
+                return self._blob_value(attribute.type, self.blob(value, -1))
             case _A.TENSOR, Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, Graph():
@@ -312,6 +348,18 @@ class Lowering:
                 return self._list_value(attribute.type, value)
         raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
 
+    def _blob_value(self, kind: AttributeType | None, data: bytes) -> bytes:
+        """A string, or a list of numbers from its little-endian elements."""
+        if kind is _A.STRING:
+            return delimited(b"\x22", data)
+        width = 4 if kind is _A.FLOATS else 8
+        if len(data) % width:
+            raise LowerError(f"the blob's size is no multiple of {width} bytes", -1)
+        if kind is _A.FLOATS:
+            return b"".join([b"\x3d" + data[at : at + 4] for at in range(0, len(data), 4)])
+        items = struct.unpack(f"<{len(data) // 8}q", data)
+        return b"".join([b"\x40" + varint(item) for item in items])
+
     def _plain_type(self, type: Type) -> bytes:
         return self.finish("TypeProto", lower_type(type), (), -1)
 
@@ -321,6 +369,8 @@ class Lowering:
             match kind, item:
                 case _A.STRINGS, bytes():
                     parts.append(delimited(b"\x4a", item))
+                case _A.STRINGS, Blob():
+                    parts.append(delimited(b"\x4a", self.blob(item, -1)))
                 case _A.TENSORS, Tensor():
                     parts.append(delimited(b"\x52", self.tensor(item)))
                 case _A.GRAPHS, Graph():

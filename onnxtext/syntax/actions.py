@@ -80,6 +80,9 @@ ACTIONS.update(
     bare_opset_item=headers.bare_opset_item,
     habit_item=headers.habit_item,
     encoding_section=headers.encoding_section,
+    no_resources=lambda word: {},
+    resources_section=lambda word, items: dict(items),
+    resource=headers.resource,
 )
 LOCATED |= {"header_entry"}
 

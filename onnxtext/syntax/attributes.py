@@ -24,6 +24,7 @@ from onnxtext.ast.values import (
     Attribute,
     AttributeType,
     AttributeValue,
+    Blob,
     Float32,
     Floats,
     Reference,
@@ -50,6 +51,7 @@ LIST_OF = {
 ITEM_OF = {many: one for one, many in LIST_OF.items()}
 _CLASSES: dict[type, AttributeType] = {
     bytes: _A.STRING,
+    Blob: _A.STRING,
     Tensor: _A.TENSOR,
     SparseTensor: _A.SPARSE_TENSOR,
     Graph: _A.GRAPH,
@@ -122,7 +124,9 @@ def attribute(
     """
     kind: AttributeType | None
     result: Any
-    if type(value) is list or type(value) is NumberList:
+    if type(value) is Blob:
+        kind, result = _blob(wanted), value
+    elif type(value) is list or type(value) is NumberList:
         kind, result = _list(wanted, value)
     elif type(value) is Reference:
         kind, result = wanted, value
@@ -133,6 +137,16 @@ def attribute(
     else:
         kind, result = _single(wanted, value)
     return Attribute(name, kind, result, tuple(decorators or ()))
+
+
+def _blob(wanted: AttributeType | None) -> AttributeType:
+    if wanted in (None, _A.STRING):
+        return _A.STRING
+    if wanted not in (_A.FLOATS, _A.INTS):
+        assert wanted is not None
+        _mismatch(wanted, _A.STRING)
+    assert wanted is not None
+    return wanted
 
 
 def _single(wanted: AttributeType | None, value: Any) -> tuple[AttributeType, AttributeValue]:

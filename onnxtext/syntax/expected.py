@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_NAMES = {"WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "ENCODING"}
+_NAMES = {"WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "ENCODING", "RESOURCES"}
 _STRINGS = {"STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"}
 _NUMBERS = {"INT", "FLOAT", "HEX", "HEX_FLOAT", "NAN", "COMPLEX", "FLOAT_WORD"}
 _TYPES = {"TYPE", "PRIM", "CONTAINER", "UNDEFINED"}
@@ -42,6 +42,8 @@ _SINGLE = {
     "BRACES": "numbers in braces, `{…}`",
     "FIXED": "a number",
     "ENCODING": "an `encoding` section",
+    "RESOURCES": "a `resources` section",
+    "BLOB": "a blob",
     "$END": "the end of the text",
 }
 

@@ -37,7 +37,6 @@ _MODEL_KEYS = {
     "model_version", "doc_string", "metadata_props",
 }  # fmt: skip
 _FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overload"}
-_HABIT = re.compile(r"[a-z_]+\.[a-z_]+")
 
 
 @dataclass(slots=True)
@@ -167,7 +166,7 @@ def model(
     head: Header | None,
     graph: Graph,
     functions: list[Function],
-    sections: list[EncodingPatch] | None,
+    sections: list[EncodingPatch | dict[str, bytes]] | None,
 ) -> Model:
     """A whole model."""
     head = head or Header()
@@ -175,8 +174,11 @@ def model(
     for item in functions:
         if item.presence is not None:
             raise _at(item.at, item.name, "the language version stands in the model's header only")
-    if sections and len(sections) > 1:
-        raise Fault("the model has two `encoding` sections", help="keep one of them")
+    kinds = [type(section) for section in sections or ()]
+    if len(set(kinds)) < len(kinds):
+        raise Fault("a section stands here twice", help="keep one of them")
+    encoding = [item for item in sections or () if isinstance(item, EncodingPatch)]
+    resources = [item for item in sections or () if isinstance(item, dict)]
     get = head.values.get
     return Model(
         graph,
@@ -191,8 +193,28 @@ def model(
         get("doc_string"),
         get("metadata_props", []),
         tuple(decorators or ()),
-        sections[0] if sections else None,
+        encoding[0] if encoding else None,
+        resources[0] if resources else {},
     )
+
+
+_DIGEST = re.compile(r"[0-9a-f]{16,64}")
+
+
+def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
+    """`"9f2c…": base64 \"\"\"…\"\"\"`.
+
+    Raises:
+        Fault: the digest or the encoding is unknown, or the text is not of this encoding.
+    """
+    if not _DIGEST.fullmatch(digest):
+        raise Fault("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
+    if encoding != "base64":
+        raise Fault(f"`{encoding}` is no encoding of a resource", token=encoding, help="base64 is")
+    try:
+        return digest, binascii.a2b_base64(text)
+    except (binascii.Error, ValueError) as error:
+        raise Fault(f"the resource {digest} is damaged: {error}", token=encoding) from None
 
 
 def function(

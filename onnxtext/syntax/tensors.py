@@ -8,6 +8,7 @@ from typing import Any
 
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
 from onnxtext.ast.values import (
+    Blob,
     ExternalData,
     FieldData,
     NoData,
@@ -70,7 +71,15 @@ class FieldCalls:
 
 
 Pending = (
-    ScalarText | TypedText | TypedLiterals | RawText | Call | FieldCalls | ExternalData | NoData
+    Blob
+    | ScalarText
+    | TypedText
+    | TypedLiterals
+    | RawText
+    | Call
+    | FieldCalls
+    | ExternalData
+    | NoData
 )
 
 
@@ -123,7 +132,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
         return _fields(calls)
     if data is None or isinstance(data, NoData):
         return NoData()
-    if isinstance(data, ExternalData):
+    if isinstance(data, (ExternalData, Blob)):
         return data
     element = ELEMENTS.get(type.element)
     if element is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
 from onnxtext.ast.types import DecoratedDim, TensorType, Type
-from onnxtext.ast.values import ExternalData, NoData, Reference
+from onnxtext.ast.values import Blob, ExternalData, NoData, Reference
 from onnxtext.syntax import attributes as attribute_rules
 from onnxtext.syntax import integers, strings, tensors, types
 from onnxtext.syntax.faults import Fault
@@ -41,6 +41,23 @@ def element(value: Any) -> Any:
 def number(text: str) -> Number:
     """A number as it is spelled."""
     return Number(text)
+
+
+@action
+def blob(token: str) -> Blob:
+    """`blob"9f2c…"`.
+
+    Raises:
+        Fault: there are fewer than 16 or more than 64 digits.
+    """
+    digest = token[5:-1]
+    if not 16 <= len(digest) <= 64:
+        raise Fault(
+            f"a blob's digest has 16 to 64 hexadecimal digits, this one has {len(digest)}",
+            token=token,
+            help="write the beginning of the SHA-256 of its bytes",
+        )
+    return Blob(digest)
 
 
 @action

@@ -22,9 +22,17 @@ def check_laws(data: bytes) -> str:
     again = onnxtext.parse(text)
     assert again == model
     assert print_model(again) == text
-    assert text == onnxtext.from_binary(data)
+    assert text == onnxtext.from_binary(data, weights="inline")
     check_layout(text)
+    check_blobs(data)
     return text
+
+
+def check_blobs(data: bytes) -> None:
+    """The same with large data in a section of its own, which is how it is printed by default."""
+    text = onnxtext.from_binary(data)
+    assert onnxtext.to_binary(text) == data
+    assert print_model(onnxtext.parse(text)) == text
 
 
 _STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"', re.DOTALL)

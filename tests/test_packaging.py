@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is delivered: the wheel and the sdist, and that the grammar is found wherever we run from."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from tests.corpus import REPOSITORY
+
+GRAMMAR = "onnxtext/grammar/onnxtext.lark"
+DIST_INFO = f"onnxtext-{onnxtext.__version__}.dist-info"
+SDIST = f"onnxtext-{onnxtext.__version__}"
+
+
+def run(*arguments: str, cwd: Path, **environment: str) -> str:
+    """What a Python process prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    return done.stdout
+
+
+def build(source: Path, target: Path, hook: str) -> Path:
+    """Call the build backend as installers do, offline."""
+    script = f"from hatchling.build import {hook}; print({hook}({str(target)!r}))"
+    return target / run("-c", script, cwd=source).splitlines()[-1]
+
+
+def unpack(wheel: Path) -> Path:
+    """Put a wheel where `pip install --target` would."""
+    site = wheel.with_suffix("")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    return site
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(REPOSITORY, tmp_path_factory.mktemp("wheel"), "build_wheel")
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(REPOSITORY, tmp_path_factory.mktemp("sdist"), "build_sdist")
+
+
+def contents(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def sources() -> set[str]:
+    """Our modules, as they lie in the checkout."""
+    package = REPOSITORY / "onnxtext"
+    return {path.relative_to(REPOSITORY).as_posix() for path in package.rglob("*.py")}
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    about = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
+    assert contents(wheel) == {
+        *sources(),
+        GRAMMAR,
+        "onnxtext/py.typed",
+        *(f"{DIST_INFO}/{name}" for name in about),
+    }
+    with zipfile.ZipFile(wheel) as archive:
+        grammar = (REPOSITORY / "grammar" / "onnxtext.lark").read_bytes()
+        assert archive.read(GRAMMAR) == grammar
+        entry_points = archive.read(f"{DIST_INFO}/entry_points.txt").decode()
+        metadata = archive.read(f"{DIST_INFO}/METADATA").decode()
+    assert "onnxtext = onnxtext.cli.main:main" in entry_points
+    assert f"\nVersion: {onnxtext.__version__}\n" in metadata
+    assert "\nRequires-Python: >=3.10\n" in metadata
+
+
+def test_the_sdist_is_a_whole_checkout(sdist: Path, wheel: Path, tmp_path: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.removeprefix(f"{SDIST}/") for name in archive.getnames()}
+        # Members are ours; the filter exists since 3.10.12 only.
+        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(tmp_path, **safe)  # type: ignore[arg-type]
+    assert sources() <= names
+    for directory, pattern in (("grammar", "*"), ("examples", "*"), ("tests", "*.py")):
+        files = (path for path in (REPOSITORY / directory).rglob(pattern) if path.is_file())
+        assert {path.relative_to(REPOSITORY).as_posix() for path in files} <= names
+    assert {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".ci/run"} <= names
+    assert not [name for name in names if ".venv" in name or "__pycache__" in name]
+    # Distributors build from it.
+    again = build(tmp_path / SDIST, tmp_path, "build_wheel")
+    assert contents(again) == contents(wheel)
+
+
+PROBE = """
+import json, sys
+for directory in json.loads(sys.argv[1]):
+    site.addsitedir(directory) if (site := __import__("site")) else None
+import onnx, onnxtext
+from onnxtext.syntax.tables import grammar_path
+print(json.dumps([onnxtext.__file__, str(grammar_path())]))
+model = onnxtext.loads("g (float[N] x) => (float[N] y) { y = Relu (x) }")
+assert onnxtext.loads(onnxtext.dumps(model)) == model
+"""
+
+
+def probe(tmp_path: Path, *, path: str = "", sites: tuple[Path, ...] = ()) -> tuple[Path, Path]:
+    """Where a process finds the package and the grammar, after having used both.
+
+    The environment's own installation of us is kept out of it: `-S` reads no `.pth` files, and the
+    dependencies are searched for where this process has them.
+    """
+    ours = {Path(), REPOSITORY}
+    others = [entry for entry in sys.path if entry and Path(entry).resolve() not in ours]
+    printed = run(
+        "-S",
+        "-c",
+        PROBE,
+        json.dumps([str(site) for site in sites]),
+        cwd=tmp_path,
+        PYTHONPATH=os.pathsep.join([path, *others] if path else others),
+        ONNXTEXT_CACHE="",
+    )
+    package, grammar = json.loads(printed)
+    return Path(package), Path(grammar)
+
+
+def test_the_grammar_is_found_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    site = unpack(wheel)
+    package, grammar = probe(tmp_path, path=str(site))
+    assert package == site / "onnxtext" / "__init__.py"
+    assert grammar == site / GRAMMAR
+
+
+def test_the_grammar_is_found_from_an_editable_install(tmp_path: Path) -> None:
+    site = unpack(build(REPOSITORY, tmp_path, "build_editable"))
+    assert not (site / "onnxtext").exists()  # nothing that could go stale
+    package, grammar = probe(tmp_path, sites=(site,))
+    assert package == REPOSITORY / "onnxtext" / "__init__.py"
+    assert grammar == REPOSITORY / "grammar" / "onnxtext.lark"
+
+
+def test_the_grammar_is_found_from_a_bare_checkout(tmp_path: Path) -> None:
+    package, grammar = probe(tmp_path, path=str(REPOSITORY))
+    assert package == REPOSITORY / "onnxtext" / "__init__.py"
+    assert grammar == REPOSITORY / "grammar" / "onnxtext.lark"
+
+
+def test_the_command_runs_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    run(
+        *("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"),
+        *("--disable-pip-version-check", "--root-user-action=ignore"),
+        *("--target", str(site), str(wheel)),
+        cwd=tmp_path,
+    )
+    script = site / "bin" / "onnxtext"
+    python_path = {"PYTHONPATH": str(site), "ONNXTEXT_CACHE": ""}
+    version = f"onnxtext {onnxtext.__version__}\n"
+    assert run(str(script), "--version", cwd=tmp_path, **python_path) == version
+    assert run("-m", "onnxtext", "--version", cwd=tmp_path, **python_path) == version
+    example = REPOSITORY / "examples" / "temperature.onnxtxt"
+    run(str(script), "to-binary", str(example), "-o", "t.onnx", cwd=tmp_path, **python_path)
+    expected = onnxtext.to_binary(example.read_text(encoding="utf-8"))
+    assert (tmp_path / "t.onnx").read_bytes() == expected

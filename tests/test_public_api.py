@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public API, frozen: whoever changes it has to change this file, and the changelog."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+import onnxtext
+import onnxtext.ast
+from onnxtext import Diagnostic, OnnxTextError, OnnxTextWarning
+
+NAMES = [
+    "Diagnostic",
+    "OnnxTextError",
+    "OnnxTextWarning",
+    "__version__",
+    "ast",
+    "dump",
+    "dumps",
+    "from_binary",
+    "load",
+    "loads",
+    "parse",
+    "to_binary",
+]
+
+SIGNATURES = {
+    "dump": "(proto: onnx.ModelProto, path: str | os.PathLike[str]) -> None",
+    "dumps": "(proto: Proto) -> str",
+    "from_binary": "(data: bytes, *, name: str = '<bytes>') -> str",
+    "load": "(path: str | os.PathLike[str]) -> onnx.ModelProto",
+    "loads": (
+        "(text: str, message_type: type[Any] | None = None, *, name: str = '<string>') -> Any"
+    ),
+    "parse": "(text: str, *, name: str = '<string>') -> Model",
+    "to_binary": "(text: str, *, name: str = '<string>') -> bytes",
+}
+
+DIAGNOSTIC = {
+    "code": "str",
+    "message": "str",
+    "severity": "Severity",
+    "source": "Source | None",
+    "labels": "tuple[Label, ...]",
+    "path": "str | None",
+    "offset": "int | None",
+    "notes": "tuple[str, ...]",
+    "help": "str | None",
+    "file": "str | None",
+}
+
+AST_NAMES = [
+    "Attribute",
+    "AttributeType",
+    "AttributeValue",
+    "DecoratedDim",
+    "Decorator",
+    "Dim",
+    "EncodingPatch",
+    "ExternalData",
+    "Field",
+    "FieldData",
+    "Fixed",
+    "Float32",
+    "Floats",
+    "Fragment",
+    "Function",
+    "Graph",
+    "MapType",
+    "Model",
+    "NoData",
+    "Node",
+    "Number",
+    "OpaqueType",
+    "OpsetImport",
+    "OptionalType",
+    "Presence",
+    "RawData",
+    "Record",
+    "Reference",
+    "SequenceType",
+    "SparseTensor",
+    "SparseTensorType",
+    "StringData",
+    "Tensor",
+    "TensorData",
+    "TensorType",
+    "Type",
+    "TypedData",
+    "ValueInfo",
+    "Word",
+]
+
+GRAPH = "g (float[N] x) => (float[N] y) { y = Relu (x) }"
+TEXTS: dict[type[Any], str] = {
+    onnx.ModelProto: f"<onnxtext: 1, ir_version: 10, opset_import: [21]> {GRAPH}",
+    onnx.GraphProto: GRAPH,
+    onnx.FunctionProto: '<domain: "d", opset_import: ["": 21]> f (x) => (y) { y = Relu (x) }',
+    onnx.NodeProto: "[n] y = Relu <a = 1> (x)",
+}
+MODEL = TEXTS[onnx.ModelProto]
+
+
+def test_names() -> None:
+    assert sorted(onnxtext.__all__) == NAMES
+    assert sorted(dir(onnxtext)) == NAMES
+    for name in NAMES:
+        assert getattr(onnxtext, name) is not None
+    with pytest.raises(AttributeError, match="'onnxtext' has no attribute 'nothing'"):
+        _ = onnxtext.nothing
+
+
+def test_signatures() -> None:
+    functions = {name for name in NAMES if inspect.isfunction(getattr(onnxtext, name))}
+    assert functions == set(SIGNATURES)
+    for name, signature in SIGNATURES.items():
+        function = getattr(onnxtext, name)
+        assert str(inspect.signature(function)).replace("'", "") == signature.replace("'", "")
+        assert function.__doc__
+        assert function.__name__ == name
+
+
+def test_diagnostics() -> None:
+    assert {field.name: field.type for field in dataclasses.fields(Diagnostic)} == DIAGNOSTIC
+    required = [f.name for f in dataclasses.fields(Diagnostic) if f.default is dataclasses.MISSING]
+    assert required == ["code", "message"]
+    assert Diagnostic("a-code", "a message").where() == ""
+    assert str(Diagnostic("a-code", "a message", help="do it")) == (
+        "error: a message [a-code]\n  help: do it"
+    )
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Diagnostic("a-code", "a message").code = "other"  # type: ignore[misc]
+
+
+def test_errors_and_warnings() -> None:
+    assert issubclass(OnnxTextError, ValueError)
+    assert issubclass(OnnxTextWarning, UserWarning)
+    finding = Diagnostic("a-code", "a message")
+    error = OnnxTextError(finding, finding)
+    assert error.diagnostics == (finding, finding)
+    assert str(error) == f"{finding}\n{finding}"
+
+
+def test_ast_names() -> None:
+    assert sorted(onnxtext.ast.__all__) == AST_NAMES
+    for name in AST_NAMES:
+        assert getattr(onnxtext.ast, name) is not None
+
+
+def test_import_costs_nothing() -> None:
+    script = "import json, sys, onnxtext; print(json.dumps([onnxtext.__version__, *sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    version, *modules = json.loads(done.stdout)
+    assert version == onnxtext.__version__
+    # No other module of ours, hence none of those that ours import.
+    assert [name for name in modules if name.split(".")[0] == "onnxtext"] == ["onnxtext"]
+    assert not {"onnx", "google", "numpy", "lark", "click", "rich"} & set(modules)
+
+
+@pytest.mark.parametrize("message_type", TEXTS, ids=lambda kind: kind.__name__)
+def test_loads_and_dumps(message_type: type[Any]) -> None:
+    made = onnxtext.loads(TEXTS[message_type], message_type)
+    assert type(made) is message_type
+    node = made if message_type is onnx.NodeProto else getattr(made, "graph", made).node[0]
+    assert (node.op_type, node.input, node.output) == ("Relu", ["x"], ["y"])
+    text = onnxtext.dumps(made)
+    assert onnxtext.loads(text, message_type) == made
+    assert onnxtext.dumps(onnxtext.loads(text, message_type)) == text
+
+
+def test_models_are_the_default() -> None:
+    model = onnxtext.loads(MODEL)
+    assert model == onnxtext.loads(MODEL, onnx.ModelProto)
+    assert onnxtext.to_binary(MODEL) == model.SerializeToString()
+    assert onnxtext.from_binary(onnxtext.to_binary(MODEL)) == onnxtext.dumps(model)
+
+
+def test_parse() -> None:
+    model = onnxtext.parse(MODEL)
+    assert isinstance(model, onnxtext.ast.Model)
+    assert model == onnxtext.parse(onnxtext.dumps(onnxtext.loads(MODEL)))
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_load_and_dump(tmp_path: Path, as_text: bool) -> None:
+    path = tmp_path / "modèle.onnxtxt"
+    place = str(path) if as_text else path
+    model = onnxtext.loads(MODEL)
+    onnxtext.dump(model, place)
+    assert path.read_bytes() == onnxtext.dumps(model).encode()
+    assert onnxtext.load(place) == model
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert onnxtext.load(place) == model
+
+
+def test_failing_to_dump_leaves_the_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnxtxt"
+    path.write_text("before")
+    with pytest.raises(TypeError):
+        onnxtext.dump(onnx.GraphProto(), path)  # type: ignore[arg-type]
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileNotFoundError):
+        onnxtext.dump(onnx.ModelProto(), tmp_path / "nowhere" / "model.onnxtxt")
+    with pytest.raises(FileNotFoundError):
+        onnxtext.load(tmp_path / "nothing.onnxtxt")
+
+
+def test_other_messages_have_no_text() -> None:
+    known = "ModelProto, GraphProto, FunctionProto, NodeProto"
+    with pytest.raises(TypeError, match=f"TensorProto has no text of its own.*{known}"):
+        onnxtext.dumps(onnx.TensorProto())  # type: ignore[type-var]
+    with pytest.raises(TypeError, match=f"TensorProto has no text of its own.*{known}"):
+        onnxtext.loads("float[1] x = {1}", onnx.TensorProto)  # type: ignore[type-var]
+    with pytest.raises(TypeError, match="str has no text of its own"):
+        onnxtext.dumps(MODEL)  # type: ignore[type-var]
+
+
+def test_names_appear_in_errors(tmp_path: Path) -> None:
+    wrong = "g () => () { y = Relu (x }"
+    place = "mine.onnxtxt:1:26: error: "
+    for function in (onnxtext.parse, onnxtext.to_binary, onnxtext.loads):
+        with pytest.raises(OnnxTextError) as caught:
+            function(wrong, name="mine.onnxtxt")
+        assert str(caught.value).startswith(place)
+        with pytest.raises(OnnxTextError) as caught:
+            function(wrong)
+        assert str(caught.value).startswith("<string>:1:26: ")
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.from_binary(b"\x0b", name="mine.onnx")
+    assert str(caught.value).startswith("mine.onnx: ")
+    path = tmp_path / "wrong.onnxtxt"
+    path.write_text(wrong)
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.load(path)
+    assert str(caught.value).startswith(f"{path}:1:26: ")
+    path.write_bytes(b"g () => () {\n  \xff")
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.load(path)
+    assert str(caught.value).startswith(f"{path}:2:3 at byte 0xf: ")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.severity) == ("invalid-utf8", "error")
