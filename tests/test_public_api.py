@@ -36,7 +36,10 @@ NAMES = [
 SIGNATURES = {
     "dump": "(proto: onnx.ModelProto, path: str | os.PathLike[str]) -> None",
     "dumps": "(proto: Proto) -> str",
-    "from_binary": "(data: bytes, *, name: str = '<bytes>') -> str",
+    "from_binary": (
+        "(data: bytes, *, weights: Literal['section', 'inline'] = 'section', "
+        "inline_limit: int = 64, name: str = '<bytes>') -> str"
+    ),
     "load": "(path: str | os.PathLike[str]) -> onnx.ModelProto",
     "loads": (
         "(text: str, message_type: type[Any] | None = None, *, name: str = '<string>') -> Any"
@@ -62,6 +65,7 @@ AST_NAMES = [
     "Attribute",
     "AttributeType",
     "AttributeValue",
+    "Blob",
     "DecoratedDim",
     "Decorator",
     "Dim",
@@ -119,12 +123,17 @@ def test_names() -> None:
         _ = onnxtext.nothing
 
 
+def unquoted(signature: str) -> str:
+    """A signature without the quotes that `inspect` puts around annotations."""
+    return signature.replace("'", "").replace('"', "")
+
+
 def test_signatures() -> None:
     functions = {name for name in NAMES if inspect.isfunction(getattr(onnxtext, name))}
     assert functions == set(SIGNATURES)
     for name, signature in SIGNATURES.items():
         function = getattr(onnxtext, name)
-        assert str(inspect.signature(function)).replace("'", "") == signature.replace("'", "")
+        assert unquoted(str(inspect.signature(function))) == unquoted(signature)
         assert function.__doc__
         assert function.__name__ == name
 
@@ -218,11 +227,11 @@ def test_failing_to_dump_leaves_the_file_alone(tmp_path: Path) -> None:
 def test_other_messages_have_no_text() -> None:
     known = "ModelProto, GraphProto, FunctionProto, NodeProto"
     with pytest.raises(TypeError, match=f"TensorProto has no text of its own.*{known}"):
-        onnxtext.dumps(onnx.TensorProto())  # type: ignore[type-var]
+        onnxtext.dumps(onnx.TensorProto())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=f"TensorProto has no text of its own.*{known}"):
         onnxtext.loads("float[1] x = {1}", onnx.TensorProto)  # type: ignore[type-var]
     with pytest.raises(TypeError, match="str has no text of its own"):
-        onnxtext.dumps(MODEL)  # type: ignore[type-var]
+        onnxtext.dumps(MODEL)  # type: ignore[arg-type]
 
 
 def test_names_appear_in_errors(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from onnxtext.cli.convert import Conversion, run
@@ -13,25 +15,50 @@ Examples:
   onnxtext from-binary model.onnx          writes model.onnxtxt
   onnxtext from-binary model.onnx -o -     prints it
   onnxtext from-binary *.onnx -o texts/    writes texts/NAME.onnxtxt for each
+  onnxtext from-binary --weights inline model.onnx -o -
   curl -s https://example.org/m.onnx | onnxtext from-binary | less"""
 
 
-def _convert(data: bytes, name: str) -> bytes:
-    from onnxtext.api import from_binary
+def conversion(weights: Literal["section", "inline"], inline_limit: int) -> Conversion:
+    """The conversion with these options."""
 
-    return from_binary(data, name=name).encode("utf-8")
+    def convert(data: bytes, name: str) -> bytes:
+        from onnxtext.api import from_binary
 
+        text = from_binary(data, weights=weights, inline_limit=inline_limit, name=name)
+        return text.encode("utf-8")
 
-FROM_BINARY = Conversion(
-    _convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
-)
+    return Conversion(
+        convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
+    )
 
 
 @click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
 @conversion_options
+@click.option(
+    "--weights",
+    type=click.Choice(["section", "inline"]),
+    default="section",
+    show_default=True,
+    help="Where large tensors, strings and lists go: to a section at the end, or inline.",
+)
+@click.option(
+    "--inline-limit",
+    type=click.IntRange(min=0),
+    default=64,
+    show_default=True,
+    metavar="N",
+    help="Tensors of up to N elements are inline in any case.",
+)
 @reporting_options
 def command(
-    inputs: tuple[str, ...], output: str | None, force: bool, output_format: str, color: str
+    inputs: tuple[str, ...],
+    output: str | None,
+    force: bool,
+    weights: Literal["section", "inline"],
+    inline_limit: int,
+    output_format: str,
+    color: str,
 ) -> int:
     """Print binary ONNX models as texts.
 
@@ -40,4 +67,5 @@ def command(
     goes to standard output. Files are replaced as a whole or not at all. `onnxtext to-binary` makes
     the very same bytes of the text again.
     """
-    return run(FROM_BINARY, inputs, output, force=force, output_format=output_format, color=color)
+    made = conversion(weights, inline_limit)
+    return run(made, inputs, output, force=force, output_format=output_format, color=color)

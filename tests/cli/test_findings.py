@@ -139,7 +139,7 @@ def test_warnings_are_one_line_and_no_failure(stale: Path) -> None:
 
 CRASH = """\
 import onnxtext.api
-def crash(data, name):
+def crash(data, name, **options):
     if name.endswith("m.onnx"):
         raise ValueError("something\\x1b[0m impossible\\nand more")
     return "text"

@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 import pytest
 
-from onnxtext.cli.from_binary import FROM_BINARY
+from onnxtext.cli.from_binary import conversion
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.to_binary import TO_BINARY
 
 TO = (TO_BINARY.suffixes, TO_BINARY.suffix)
+FROM_BINARY = conversion("section", 64)
 FROM = (FROM_BINARY.suffixes, FROM_BINARY.suffix)
 
 

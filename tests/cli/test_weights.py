@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where `from-binary` puts large data."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+
+
+def from_binary(path: Path, *options: str) -> str:
+    command = [sys.executable, "-m", "onnxtext", "from-binary", *options, str(path), "-o", "-"]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout
+
+
+def test_weights_and_inline_limit(tmp_path: Path) -> None:
+    tensor = nh.from_array(np.arange(100, dtype=np.float32), "w")
+    model = oh.make_model(oh.make_graph([], "g", [], [], [tensor]))
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path)
+    assert "resources {" in from_binary(path)
+    assert "resources {" not in from_binary(path, "--weights", "inline")
+    assert "resources {" not in from_binary(path, "--inline-limit", "100")
+    text = tmp_path / "model.onnxtxt"
+    text.write_text(from_binary(path))
+    back = [sys.executable, "-m", "onnxtext", "to-binary", str(text), "-o", "-"]
+    data = subprocess.run(back, capture_output=True, check=True).stdout
+    assert data == path.read_bytes()
