@@ -7,6 +7,8 @@ compared with `==`, printed (`onnxtext.printer`) and lowered to bytes (`onnxtext
 """
 
 from onnxtext.ast.model import (
+    Annotation,
+    Configuration,
     EncodingPatch,
     Fragment,
     Function,
@@ -15,6 +17,7 @@ from onnxtext.ast.model import (
     Node,
     OpsetImport,
     Presence,
+    Training,
     ValueInfo,
 )
 from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
@@ -49,10 +52,12 @@ from onnxtext.ast.values import (
 )
 
 __all__ = [
+    "Annotation",
     "Attribute",
     "AttributeType",
     "AttributeValue",
     "Blob",
+    "Configuration",
     "DecoratedDim",
     "Decorator",
     "Dim",
@@ -85,6 +90,7 @@ __all__ = [
     "Tensor",
     "TensorData",
     "TensorType",
+    "Training",
     "Type",
     "TypedData",
     "ValueInfo",

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnxtext.ast.records import Decorator
+from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import Type
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class ValueInfo:
         type: None if none is stored.
         data: the initializer's elements; None for a declaration alone.
         decorators: what stands before it.
+        metadata: entries in the file's metadata section, key and value; those that stand at the
+            statement itself are `@meta` decorators.
         at: offset in the text.
     """
 
@@ -40,6 +42,7 @@ class ValueInfo:
     type: Type | None = None
     data: TensorData | SparseTensor | None = None
     decorators: tuple[Decorator, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
     at: int = field(default=-1, compare=False, repr=False)
 
 
@@ -58,6 +61,8 @@ class Node:
         domain: None where the text is silent, "" for a domain stored empty (`.Add`).
         overload: None where the text is silent.
         decorators: what stands before it.
+        metadata: entries in the file's metadata section, key and value; those that stand at the
+            statement itself are `@meta` decorators.
         at: offset in the text.
     """
 
@@ -70,7 +75,21 @@ class Node:
     overload: str | None = None
     output_types: tuple[Type | None, ...] = ()
     decorators: tuple[Decorator, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
     at: int = field(default=-1, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A quantization annotation (`TensorAnnotation`).
+
+    Attributes:
+        tensor_name: the quantized tensor.
+        entries: parameter, such as `SCALE_TENSOR`, and the name of the tensor that holds it.
+    """
+
+    tensor_name: str
+    entries: tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
@@ -84,6 +103,9 @@ class Graph:
         values: the `<…>` list: value infos and initializers, mixed.
         nodes: in order.
         decorators: what stands before it.
+        quantization: which tensors hold the parameters of a quantized one.
+        metadata: entries in the file's metadata section, key and value; those that stand at the
+            statement itself are `@meta` decorators.
         at: offset in the text.
     """
 
@@ -93,6 +115,8 @@ class Graph:
     values: list[ValueInfo] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     decorators: tuple[Decorator, ...] = ()
+    quantization: list[Annotation] = field(default_factory=list)
+    metadata: tuple[tuple[str, str], ...] = ()
     at: int = field(default=-1, compare=False, repr=False)
 
 
@@ -134,6 +158,8 @@ class Function:
         opset_imports: in order.
         decorators: what stands before it.
         presence: of a function on its own that was just parsed; None inside a model.
+        metadata: entries in the file's metadata section, key and value; those that stand at the
+            statement itself are `@meta` decorators.
         at: offset in the text.
     """
 
@@ -149,6 +175,7 @@ class Function:
     opset_imports: list[OpsetImport] = field(default_factory=list)
     decorators: tuple[Decorator, ...] = ()
     presence: Presence | None = None
+    metadata: tuple[tuple[str, str], ...] = ()
     at: int = field(default=-1, compare=False, repr=False)
 
 
@@ -179,6 +206,36 @@ class Fragment:
 
 
 @dataclass(slots=True)
+class Training:
+    """How a model is trained (`TrainingInfoProto`).
+
+    Attributes:
+        initialization: the graph that makes the first values; None if there is none.
+        algorithm: the graph of one training step; None if there is none.
+        initialization_binding: initializer and the output that sets it, in order.
+        update_binding: likewise for a step.
+    """
+
+    initialization: Graph | None = None
+    algorithm: Graph | None = None
+    initialization_binding: list[tuple[str, str]] = field(default_factory=list)
+    update_binding: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Configuration:
+    """A set of devices (`DeviceConfigurationProto`).
+
+    Attributes:
+        name: how nodes refer to it.
+        record: all other fields.
+    """
+
+    name: str
+    record: Record
+
+
+@dataclass(slots=True)
 class Model:
     """A model (`ModelProto`). Header fields are None where they are not stored.
 
@@ -195,6 +252,8 @@ class Model:
         doc_string: documentation.
         metadata: `metadata_props`, in order.
         decorators: what stands before the header.
+        training: in order.
+        configurations: in order.
         encoding: how the file's bytes differ from the canonical ones; None if they do not.
         resources: the bytes of the blobs, by their digests, in order.
     """
@@ -211,5 +270,7 @@ class Model:
     doc_string: str | None = None
     metadata: list[tuple[str, str]] = field(default_factory=list)
     decorators: tuple[Decorator, ...] = ()
+    training: list[Training] = field(default_factory=list)
+    configurations: list[Configuration] = field(default_factory=list)
     encoding: EncodingPatch | None = None
     resources: dict[str, bytes] = field(default_factory=dict)

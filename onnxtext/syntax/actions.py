@@ -14,7 +14,7 @@ from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute
 from onnxtext.syntax import attributes as attribute_rules
-from onnxtext.syntax import headers, tensors, value_actions
+from onnxtext.syntax import headers, sections, tensors, value_actions
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.registry import ACTIONS, LOCATED, action, located
 
@@ -79,9 +79,22 @@ ACTIONS.update(
     metadata_item=lambda key, value: (key, value),
     bare_opset_item=headers.bare_opset_item,
     habit_item=headers.habit_item,
-    encoding_section=headers.encoding_section,
-    no_resources=lambda word: {},
-    resources_section=lambda word, items: dict(items),
+    encoding_section=lambda word, record: (word, headers.encoding_section(word, record)),
+    no_resources=lambda word: (word, {}),
+    resources_section=lambda word, items: (word, dict(items)),
+    metadata_section=sections.metadata_section,
+    metadata_entry=sections.Entry,
+    metadata_block=sections.metadata_block,
+    plain_step=sections.Step,
+    indexed_step=sections.indexed_step,
+    quantization_section=lambda word, items: (word, items),
+    empty_annotation=lambda path: (tuple(path), ()),
+    annotation=lambda path, pairs: (tuple(path), tuple(pairs)),
+    training_section=sections.training_section,
+    training_graph=lambda name, graph: (name, graph),
+    empty_binding=lambda name: (name, []),
+    training_binding=lambda name, pairs: (name, pairs),
+    configuration_section=sections.configuration_section,
     resource=headers.resource,
 )
 LOCATED |= {"header_entry"}
@@ -136,13 +149,13 @@ def bare_parameter(name: str) -> str:
 @located
 def untyped_value(at: int, decorators: Decorators, name: str) -> ValueInfo:
     """`x`."""
-    return ValueInfo(name, None, None, tuple(decorators or ()), at)
+    return ValueInfo(name, None, None, tuple(decorators or ()), (), at)
 
 
 @located
 def typed_value(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
     """`float[N] x`."""
-    return ValueInfo(name, type, None, tuple(decorators or ()), at)
+    return ValueInfo(name, type, None, tuple(decorators or ()), (), at)
 
 
 @located
@@ -150,7 +163,7 @@ def initializer(
     at: int, decorators: Decorators, type: Type, name: str, data: tensors.Pending | None
 ) -> ValueInfo:
     """`float[2] w = {1, 2}`."""
-    return ValueInfo(name, type, tensors.resolve(type, data), tuple(decorators or ()), at)
+    return ValueInfo(name, type, tensors.resolve(type, data), tuple(decorators or ()), (), at)
 
 
 @located
@@ -235,6 +248,7 @@ def node(
         overload,
         output_types[: len(defined)],
         tuple(decorators or ()),
+        (),
         at,
     )
 

@@ -24,6 +24,7 @@ from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.values import Attribute
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.integers import int64
+from onnxtext.syntax.sections import Sections
 
 LANGUAGE_VERSION = 1
 """The newest version of the language that this release reads, and the one it writes."""
@@ -166,21 +167,20 @@ def model(
     head: Header | None,
     graph: Graph,
     functions: list[Function],
-    sections: list[EncodingPatch | dict[str, bytes]] | None,
+    sections: list[tuple[str, Any]] | None,
 ) -> Model:
-    """A whole model."""
+    """A whole model.
+
+    Raises:
+        Fault: the header or a section says what does not belong there.
+    """
     head = head or Header()
     head.allow(_MODEL_KEYS, "a model")
     for item in functions:
         if item.presence is not None:
             raise _at(item.at, item.name, "the language version stands in the model's header only")
-    kinds = [type(section) for section in sections or ()]
-    if len(set(kinds)) < len(kinds):
-        raise Fault("a section stands here twice", help="keep one of them")
-    encoding = [item for item in sections or () if isinstance(item, EncodingPatch)]
-    resources = [item for item in sections or () if isinstance(item, dict)]
     get = head.values.get
-    return Model(
+    made = Model(
         graph,
         functions,
         head.presence,
@@ -193,9 +193,9 @@ def model(
         get("doc_string"),
         get("metadata_props", []),
         tuple(decorators or ()),
-        encoding[0] if encoding else None,
-        resources[0] if resources else {},
     )
+    Sections.sort(sections or []).attach(made)
+    return made
 
 
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")

@@ -246,9 +246,9 @@ class Compiler:
     def _direct(self, name: str, call: Call, arguments: list[str]) -> str | None:
         """The plainest statements, made without their action; a test holds both equal."""
         if name == "untyped_value" and call.children[0] is None:
-            return f"ValueInfo({arguments[2]}, None, None, (), {arguments[0]})"
+            return f"ValueInfo({arguments[2]}, None, None, (), (), {arguments[0]})"
         if name == "typed_value" and call.children[0] is None:
-            return f"ValueInfo({arguments[3]}, {arguments[2]}, None, (), {arguments[0]})"
+            return f"ValueInfo({arguments[3]}, {arguments[2]}, None, (), (), {arguments[0]})"
         if name != "node" or call.children[0] is not None or call.children[4] is not None:
             return None
         _, _, outputs, operator, _, attributes, names = call.children
@@ -266,7 +266,7 @@ class Compiler:
             held = f"({arguments[6][1:-1]},)"
         return (
             f"Node({arguments[4][1:-1]}, {inputs}, ({arguments[3][1:-1]},), {held}, "
-            f"{arguments[2]}, None, None, (), (), {arguments[0]})"
+            f"{arguments[2]}, None, None, (), (), (), {arguments[0]})"
         )
 
 

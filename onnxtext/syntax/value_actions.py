@@ -225,6 +225,7 @@ ACTIONS.update(
     empty_record=Record,
     record=lambda fields: Record(tuple(fields)),
     plain_name=str,
+    section_word=str,
     value_name=str,
     tensor_name=str,
     opaque_part=str,

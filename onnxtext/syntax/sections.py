@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sections after the functions: what would drown the graph (SPELLINGS S5).
+
+Metadata and quantization entries are tied to what they belong to while the model is put together:
+in the AST they stand at the node, value, graph or function itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from onnxtext.ast.model import (
+    Annotation,
+    Configuration,
+    EncodingPatch,
+    Function,
+    Graph,
+    Model,
+    Node,
+    Training,
+    ValueInfo,
+)
+from onnxtext.ast.records import Decorator, Field, Record
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.strings import to_bytes
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+class Step(NamedTuple):
+    """One step of a path: a name, and an index for a graph in a list of graphs."""
+
+    name: str
+    number: int | None = None
+
+
+class Entry(NamedTuple):
+    """`key: "value"` in the metadata section."""
+
+    key: str
+    value: str
+
+
+@dataclass(slots=True)
+class Block:
+    """`node path { … }` in the metadata section.
+
+    Attributes:
+        kind: `graph`, `value`, `tensor`, `node` or `function`; a token, for its place.
+        path: what the entries belong to; () for the main graph.
+        overload: of a function.
+        items: entries, and in a function's block further blocks.
+    """
+
+    kind: str
+    path: tuple[Step, ...]
+    overload: str | None
+    items: list[Entry | Block]
+
+    def entries(self) -> Pairs:
+        """The entries of the block itself."""
+        return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
+
+
+@dataclass(slots=True)
+class Sections:
+    """All sections of a text, sorted.
+
+    Attributes:
+        metadata: the blocks of the metadata section.
+        quantization: paths and entries of the quantization section.
+        training: one a section.
+        configurations: one a section.
+        encoding: None without one.
+        resources: None without one.
+    """
+
+    metadata: list[Block] = field(default_factory=list)
+    quantization: list[tuple[tuple[Step, ...], Pairs]] = field(default_factory=list)
+    training: list[Training] = field(default_factory=list)
+    configurations: list[Configuration] = field(default_factory=list)
+    encoding: EncodingPatch | None = None
+    resources: dict[str, bytes] | None = None
+
+    @classmethod
+    def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
+        """Sort the sections of a text.
+
+        Raises:
+            Fault: one that can stand once stands twice.
+        """
+        made = cls()
+        seen: set[str] = set()
+        for word, content in sections:
+            if word in seen:
+                raise Fault(f"there are two `{word}` sections", token=word, help="join them")
+            match str(word):
+                case "training":
+                    made.training.append(content)
+                case "configuration":
+                    made.configurations.append(content)
+                case kind:
+                    seen.add(kind)
+                    setattr(made, kind, content)
+        return made
+
+    def attach(self, model: Model) -> None:
+        """Tie metadata and quantization to what they belong to.
+
+        Raises:
+            Fault: a path names nothing.
+        """
+        model.training = self.training
+        model.configurations = self.configurations
+        model.encoding = self.encoding
+        model.resources = self.resources or {}
+        for block in self.metadata:
+            if block.kind == "function":
+                _attach_function(model, block)
+            else:
+                _attach(model.graph, block)
+        for path, pairs in self.quantization:
+            owner = _enclosing(model.graph, path[:-1], path[-1].name)
+            assert isinstance(owner, Graph)
+            owner.quantization.append(Annotation(path[-1].name, pairs))
+
+
+# ---- What the grammar's rules make ----------------------------------------------------------
+
+
+def metadata_block(
+    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Block]
+) -> Block:
+    """`node path { … }`.
+
+    Raises:
+        Fault: the kind is unknown, or has no path like this.
+    """
+    if kind not in ("graph", "value", "tensor", "node", "function"):
+        raise Fault(
+            f"`{kind}` is no kind of metadata",
+            token=kind,
+            help="graph, value, tensor, node and function have metadata",
+        )
+    if (path is None) != (kind == "graph") and kind != "graph":
+        raise Fault(f"metadata of a {kind} needs its name", token=kind)
+    if overload is not None and kind != "function":
+        raise Fault("only functions have overloads", token=kind)
+    if kind != "function":
+        for item in items:
+            if isinstance(item, Block):
+                raise Fault(f"metadata of a {kind} are entries only", token=item.kind)
+    return Block(kind, tuple(path or ()), overload, items)
+
+
+def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[Block]]:
+    """`metadata { … }`.
+
+    Raises:
+        Fault: there is an entry outside of a block.
+    """
+    blocks = []
+    for item in items:
+        if isinstance(item, Entry):
+            raise Fault(
+                f"the entry `{item.key}` belongs to nothing",
+                token=word,
+                help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
+            )
+        blocks.append(item)
+    return word, blocks
+
+
+def indexed_step(name: str, numbers: str) -> Step:
+    """`body[0]`.
+
+    Raises:
+        Fault: the bracket holds no index.
+    """
+    index = numbers[1:-1].strip()
+    if not index.isdigit() or len(index) > 9:
+        raise Fault("the index of a graph is a number", token=numbers)
+    return Step(name, int(index))
+
+
+def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Training]:
+    """`training { initialization: g () => () {}  … }`.
+
+    Raises:
+        Fault: an item is unknown, of the wrong kind or there twice.
+    """
+    made = Training()
+    seen: set[str] = set()
+    for name, value in items:
+        wanted = Graph if name in ("initialization", "algorithm") else list
+        known = name in ("initialization", "algorithm", "initialization_binding", "update_binding")
+        if not known or not isinstance(value, wanted) or name in seen:
+            raise Fault(
+                f"`{name}` does not belong here like this",
+                token=name,
+                help="training has initialization and algorithm, which are graphs, and "
+                'initialization_binding and update_binding, ["name": "name"]',
+            )
+        seen.add(name)
+        setattr(made, name, value)
+    return word, made
+
+
+def configuration_section(word: str, name: str, record: Record) -> tuple[str, Configuration]:
+    """`configuration "name" { num_devices: 2 }`."""
+    return word, Configuration(name, record)
+
+
+# ---- Tying ----------------------------------------------------------------------------------
+
+
+def _attach_function(model: Model, block: Block) -> None:
+    names = [step.name for step in block.path]
+    domain = ".".join(names[:-1])
+    for function in model.functions:
+        same = function.name == names[-1] and (function.domain or "") == domain
+        if same and (function.overload or "") == (block.overload or ""):
+            break
+    else:
+        raise _dangling(block.kind, ".".join(names), [f.name for f in model.functions])
+    function.metadata = block.entries()
+    for item in block.items:
+        if isinstance(item, Block):
+            if item.kind == "function":
+                raise Fault("functions hold no functions", token=item.kind)
+            _attach(function, item)
+
+
+def _attach(root: Graph | Function, block: Block) -> None:
+    path = block.path
+    if block.kind == "graph":
+        graph = _graph_at(root, path, block.kind)
+        graph.metadata = block.entries()
+        return
+    owner = _enclosing(root, path[:-1], block.kind)
+    name = path[-1].name
+    match block.kind:
+        case "node":
+            _node(owner, name, block.kind).metadata = block.entries()
+        case "value":
+            _value(owner, name, block.kind).metadata = block.entries()
+        case _:
+            _attach_tensor(owner, name, block)
+
+
+def _attach_tensor(owner: Graph | Function, name: str, block: Block) -> None:
+    for value in owner.values:
+        if value.name == name and value.data is not None:
+            value.metadata = block.entries()
+            return
+    for value in owner.inputs:
+        if value.name == name and value.data is not None:
+            entries = tuple([Field(key, to_bytes(text)) for key, text in block.entries()])
+            value.decorators += (Decorator("data.meta", entries),)
+            return
+    raise _dangling(block.kind, name, [v.name for v in owner.values if v.data is not None])
+
+
+def _graph_at(root: Graph | Function, path: tuple[Step, ...], token: str) -> Graph | Function:
+    """The graph at the end of a path of nodes and attributes."""
+    if len(path) % 2:
+        raise Fault(
+            "the path of a graph names nodes and attributes in turn",
+            token=token,
+            help="such as graph output.then_branch",
+        )
+    for node_step, step in zip(path[::2], path[1::2], strict=True):
+        node = _node(root, node_step.name, token)
+        for attribute in node.attributes:
+            if attribute.name == step.name:
+                value: Any = attribute.value
+                if step.number is not None and isinstance(value, tuple):
+                    value = value[step.number] if step.number < len(value) else None
+                if isinstance(value, Graph):
+                    root = value
+                    break
+        else:
+            raise _dangling("graph", step.name, [a.name for a in node.attributes], token)
+    return root
+
+
+def _enclosing(root: Graph | Function, path: tuple[Step, ...], token: str) -> Graph | Function:
+    return _graph_at(root, path, token)
+
+
+def first_output(node: Node) -> str:
+    """The name by which a node is tied to its metadata; "" if it has none."""
+    return next((name for name in node.outputs if name), "")
+
+
+def _node(owner: Graph | Function, name: str, token: str) -> Node:
+    for node in owner.nodes:
+        if first_output(node) == name:
+            return node
+    raise _dangling("node", name, [first_output(node) for node in owner.nodes], token)
+
+
+def _value(owner: Graph | Function, name: str, token: str) -> ValueInfo:
+    for value in (*owner.inputs, *owner.outputs, *owner.values):
+        if value.name == name and (value.data is None or value in owner.inputs):
+            return value
+    raise _dangling("value", name, [value.name for value in owner.inputs], token)
+
+
+def _dangling(kind: str, name: str, known: list[str], token: str | None = None) -> Fault:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
+    return Fault(
+        f"{what.get(kind, f'no {kind} is')} named `{name}`",
+        token=token if token is not None else kind,
+        help=f"did you mean `{near[0]}`?" if near else None,
+        code="metadata-dangling",
+    )

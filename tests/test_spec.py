@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The language reference, `grammar/SPEC.md`: every fenced block in it is executed.
+
+Its introduction says what the info strings mean. Besides what the blocks say of themselves, every
+text has to survive printing and parsing, and together they have to use every rule of the grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.parser
+import pytest
+from google.protobuf import text_format
+
+import onnxtext
+from onnxtext.ast import Fragment, Model
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.diagnostics.concise import render
+from onnxtext.printer import print_fragment, print_model, print_type
+from onnxtext.proto.lower import lower_fragment, lower_model
+from onnxtext.proto.lower_values import lower_type
+from onnxtext.source import Source
+from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.machine import Machine, Reduction, load_automaton
+from onnxtext.syntax.parse import parse_fragment, parse_model, parse_type
+from onnxtext.syntax.tables import load_tables
+from onnxtext.tensor.elements import ELEMENTS
+
+SPEC = Path(__file__).resolve().parent.parent / "grammar" / "SPEC.md"
+NAME = "example.onnxtxt"
+
+MESSAGES: dict[str, type[Any]] = {
+    "model": onnx.ModelProto,
+    "graph": onnx.GraphProto,
+    "function": onnx.FunctionProto,
+    "node": onnx.NodeProto,
+    "nodes": onnx.GraphProto,
+    "value_info": onnx.ValueInfoProto,
+    "attribute": onnx.AttributeProto,
+    "type": onnx.TypeProto,
+    "tensor": onnx.TensorProto,
+}
+"""What a block may hold, and the message that it means."""
+
+VERDICTS = {"official", "extension", "different", "error"}
+FLAGS = VERDICTS | {"canonical", "header", "accident", "newest", "sparse"}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block.
+
+    Attributes:
+        line: of its opening fence.
+        info: the words of its info string.
+        text: what is inside.
+        followers: the blocks that say what this one means, or what is wrong with it.
+    """
+
+    line: int
+    info: tuple[str, ...]
+    text: str
+    followers: list[Block] = field(default_factory=list, compare=False)
+
+    @property
+    def kind(self) -> str:
+        """What it holds."""
+        return next((word for word in self.info[1:] if word in MESSAGES), "model")
+
+    @property
+    def flags(self) -> set[str]:
+        """What it says of itself."""
+        return {word for word in self.info[1:] if word not in MESSAGES}
+
+
+def read_blocks(document: str) -> list[Block]:
+    """The blocks of a document, those that belong to another below it."""
+    blocks: list[Block] = []
+    for found in re.finditer(r"(?ms)^```(\S[^\n]*)\n(.*?)^```$", document):
+        info = tuple(found[1].split())
+        block = Block(document.count("\n", 0, found.start()) + 1, info, found[2])
+        if info[0] in ("textproto", "text"):
+            blocks[-1].followers.append(block)
+        else:
+            blocks.append(block)
+    return blocks
+
+
+BLOCKS = read_blocks(SPEC.read_text(encoding="utf-8"))
+TEXTS = [block for block in BLOCKS if block.info[0] == "onnxtxt"]
+RIGHT = [block for block in TEXTS if "error" not in block.flags]
+WRONG = [block for block in TEXTS if "error" in block.flags]
+
+
+def name_of(block: Block) -> str:
+    return f"line{block.line}-{block.kind}"
+
+
+def of_right(test: Callable[..., None]) -> Any:
+    return pytest.mark.parametrize("block", RIGHT, ids=name_of)(test)
+
+
+def of_wrong(test: Callable[..., None]) -> Any:
+    return pytest.mark.parametrize("block", WRONG, ids=name_of)(test)
+
+
+@pytest.fixture(autouse=True)
+def _knows_newest(request: pytest.FixtureRequest) -> None:
+    """Skip blocks with element types that the installed onnx is too old for."""
+    arguments = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    block = arguments.get("block")
+    if block is not None and "newest" in block.flags:
+        known = {name.lower() for name in onnx.TensorProto.DataType.keys()}  # noqa: SIM118
+        missing = sorted(set(ELEMENTS) - known)
+        if missing:
+            pytest.skip(f"this onnx does not know {', '.join(missing)}")
+
+
+# ---- Our side -----------------------------------------------------------------------------------
+
+
+def read(kind: str, text: str) -> Any:
+    """Our AST of a text."""
+    source = Source(text, NAME)
+    if kind == "model":
+        return parse_model(source)
+    return parse_type(source) if kind == "type" else parse_fragment(source, kind)
+
+
+def lower(made: Any) -> bytes:
+    if isinstance(made, Model):
+        return lower_model(made)
+    return lower_fragment(made) if isinstance(made, Fragment) else lower_type(made)
+
+
+def show(made: Any) -> str:
+    if isinstance(made, Model):
+        return print_model(made)
+    return print_fragment(made) if isinstance(made, Fragment) else print_type(made) + "\n"
+
+
+def message_of(block: Block) -> Any:
+    kind = onnx.SparseTensorProto if "sparse" in block.flags else MESSAGES[block.kind]
+    if block.kind == "model":  # with blobs, and with the encoding of the file
+        return onnx.ModelProto.FromString(onnxtext.to_binary(block.text))
+    return kind.FromString(lower(read(block.kind, block.text)))
+
+
+# ---- The official side --------------------------------------------------------------------------
+
+OFFICIAL_ERRORS = (onnx.parser.ParseError, IndexError, ValueError, RuntimeError)
+
+
+def official(kind: str, text: str) -> bytes:
+    """What the official parser makes of a text, all of which it has to read.
+
+    Only of a model does it read everything; so what is no model is put into one.
+    """
+    match kind:
+        case "model":
+            return onnx.parser.parse_model(text).SerializeToString()
+        case "graph":
+            return onnx.parser.parse_model(text).graph.SerializeToString()
+        case "function":
+            (function,) = onnx.parser.parse_model(f"g () => () {{}}\n{text}").functions
+            return function.SerializeToString()
+        case "node":
+            (node,) = _graph(body=text).node
+            return node.SerializeToString()
+        case "nodes":
+            body = text.strip().removeprefix("{").removesuffix("}")
+            return onnx.GraphProto(node=_graph(body=body).node).SerializeToString()
+        case "value_info":
+            (value,) = _graph(values=text).value_info
+            return value.SerializeToString()
+        case "type":
+            (value,) = _graph(values=f"{text} x").value_info
+            return value.type.SerializeToString()
+        case "attribute":
+            (attribute,) = _graph(body=f"= Op <{text}\n> ()").node[0].attribute
+            return attribute.SerializeToString()
+        case "tensor":
+            (attribute,) = _graph(body=f"= Op <t = {text}\n> ()").node[0].attribute
+            if not attribute.HasField("t"):
+                raise ValueError("officially that is no tensor")
+            return attribute.t.SerializeToString()
+    raise AssertionError(kind)
+
+
+def _graph(*, values: str = "", body: str = "") -> onnx.GraphProto:
+    declared = f"<{values}\n>" if values else ""
+    return onnx.parser.parse_model(f"g () => () {declared} {{\n{body}\n}}").graph
+
+
+def official_beginning(kind: str, text: str) -> None:
+    """The official parser for a part of a model, which ignores what follows it."""
+    parts = {
+        "graph": onnx.parser.parse_graph,
+        "function": onnx.parser.parse_function,
+        "node": onnx.parser.parse_node,
+    }
+    if kind in parts:
+        parts[kind](text)
+    else:
+        official(kind, text)
+
+
+def without_version(text: str) -> str:
+    """A text without the key `onnxtext`, so that it is no reason to reject it."""
+    text = re.sub(r"\bonnxtext: 1(?:,\s*|(?=\s*>))", "", text, count=1)
+    return re.sub(r"\A((?:\s|#[^\n]*\n)*)<\s*>", r"\1", text)
+
+
+# ---- What blocks say of themselves --------------------------------------------------------------
+
+
+def test_blocks_are_well_formed() -> None:
+    assert len(RIGHT) > 100
+    assert WRONG
+    for block in BLOCKS:
+        assert block.info[0] in ("onnxtxt", "python"), f"line {block.line}: {block.info}"
+    for block in TEXTS:
+        where = f"line {block.line}: {block.info}"
+        assert block.flags <= FLAGS, where
+        assert len(block.flags & VERDICTS) == 1, where
+        assert "accident" not in block.flags or "error" in block.flags, where
+        assert "header" not in block.flags or "extension" in block.flags, where
+        kinds = [follower.info[0] for follower in block.followers]
+        if "error" in block.flags:
+            assert kinds == ["text"], where
+        else:
+            assert set(kinds) <= {"textproto"}, where
+
+
+@of_right
+def test_it_survives_printing_and_parsing(block: Block) -> None:
+    made = read(block.kind, block.text)
+    text = show(made)
+    again = read(block.kind, text)
+    assert again == made
+    assert show(again) == text
+    if block.kind != "model":
+        assert lower(again) == lower(made)
+        return
+    data = onnxtext.to_binary(block.text)
+    assert onnxtext.to_binary(text) == data
+    assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+
+
+@of_right
+def test_what_is_canonical_prints_like_this(block: Block) -> None:
+    text = show(read(block.kind, block.text))
+    assert (text == block.text) == ("canonical" in block.flags)
+
+
+@of_right
+def test_the_official_parser_agrees_or_rejects(block: Block) -> None:
+    if "extension" in block.flags:
+        text = without_version(block.text)
+        if "header" in block.flags:
+            assert text != block.text
+            official(block.kind, text)  # so that the header is the only extension
+            text = block.text
+        with pytest.raises(OFFICIAL_ERRORS):
+            official(block.kind, text)
+        with pytest.raises(OFFICIAL_ERRORS):
+            official_beginning(block.kind, text)
+        return
+    same = official(block.kind, block.text) == lower(read(block.kind, block.text))
+    assert same == ("official" in block.flags)
+
+
+@of_right
+def test_it_means_what_is_claimed(block: Block) -> None:
+    if not block.followers:
+        return
+    message = message_of(block)
+    for claim in block.followers:
+        part = message
+        for name, index in re.findall(r"(\w+)(?:\[(\d+)\])?", " ".join(claim.info[1:])):
+            part = getattr(part, name)
+            if index:
+                part = part[int(index)]
+        claimed = " ".join(line.strip() for line in claim.text.splitlines())
+        assert claimed.strip() == meaning(part)
+
+
+def meaning(message: Any) -> str:
+    return text_format.MessageToString(
+        message, as_one_line=True, print_unknown_fields=True
+    ).strip()
+
+
+@of_wrong
+def test_errors(block: Block) -> None:
+    with pytest.raises(OnnxTextError) as caught:
+        attempt(block.kind, block.text)
+    (claim,) = block.followers
+    assert "\n".join(map(render, caught.value.diagnostics)) == claim.text.strip()
+    if "accident" in block.flags:
+        official_beginning(block.kind, block.text)
+    else:
+        with pytest.raises(OFFICIAL_ERRORS):
+            official_beginning(block.kind, block.text)
+
+
+def attempt(kind: str, text: str) -> None:
+    if kind == "model":
+        onnxtext.to_binary(text, name=NAME)
+    elif kind in ("graph", "function", "node"):
+        onnxtext.loads(text, MESSAGES[kind], name=NAME)
+    else:
+        read(kind, text)
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in BLOCKS if block.info[0] == "python"], ids=name_of
+)
+def test_python(block: Block) -> None:
+    exec(compile(block.text, str(SPEC), "exec"), {})
+
+
+# ---- What they do together ----------------------------------------------------------------------
+
+
+class _Recorder(Machine):
+    """A machine that notes which rules it reduces by."""
+
+    __slots__ = ("used",)
+
+    def __init__(self, start: str) -> None:
+        automaton = load_automaton()
+        super().__init__(automaton, [automaton.starts[start]])
+        self.used: set[int] = set()
+
+    def evaluate(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """The value of a rule."""
+        self.used.add(self.automaton.reductions.index(reduction))
+        return super().evaluate(reduction, at, children)
+
+
+def reductions(block: Block) -> set[int]:
+    """The numbers of the rules that a block is parsed by."""
+    lexer = load_lexer()
+    start = "model" if block.kind == "model" else f"{block.kind}_fragment"
+    machine = _Recorder(start)
+    at = 0
+    while (token := lexer.token(block.text, at)) is not None:
+        machine.feed(lexer.kind(token), token, token.at)
+        at = token.at + len(token)
+    machine.finish(machine.automaton.ends[start], at)
+    return machine.used
+
+
+@cache
+def used_rules() -> frozenset[int]:
+    return frozenset().union(*map(reductions, RIGHT))
+
+
+def test_every_rule_of_the_grammar_is_documented() -> None:
+    rules = load_tables().rules
+    used = {rules[index].action for index in used_rules()}
+    assert {rule.action for rule in rules} - used == set()
+
+
+def test_every_part_of_every_rule_is_documented() -> None:
+    """Every symbol of every alternative, the optional ones too, stands in some block."""
+    rules = load_tables().rules
+    used = {
+        (rule.origin, rule.action, symbol)
+        for index, rule in enumerate(rules)
+        if index in used_rules()
+        for symbol in rule.symbols
+    }
+    parts = {(rule.origin, rule.action, symbol) for rule in rules for symbol in rule.symbols}
+    assert parts - used == set()
