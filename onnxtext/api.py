@@ -51,6 +51,7 @@ def from_binary(
     *,
     weights: Literal["section", "inline"] = "section",
     inline_limit: int = 64,
+    metadata: Literal["auto", "inline"] = "auto",
     name: str = "<bytes>",
 ) -> str:
     """Print a binary model as text.
@@ -63,6 +64,8 @@ def from_binary(
         weights: where large tensors, strings and lists go: as blobs to a section at the end of
             the text, or inline as literals.
         inline_limit: how many elements a tensor may have that is written inline in any case.
+        metadata: where metadata goes: to a section at the end of the text, but for short single
+            entries, or all to the statements it belongs to.
         name: what to call the data in messages, such as its file name.
 
     Returns:
@@ -72,12 +75,15 @@ def from_binary(
         OnnxTextError: the bytes are no `ModelProto`.
     """
     from onnxtext.printer import print_model
+    from onnxtext.printer.sections import place_metadata
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import LiftError, lift_model
 
     try:
         with paused_collector():
             model = lift_model(data)
+            if metadata == "auto":
+                place_metadata(model)
             if weights == "section":
                 move_weights(model, inline_limit=inline_limit)
             return print_model(model)

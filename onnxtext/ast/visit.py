@@ -25,6 +25,10 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
     match root:
         case Model():
             yield from walk_graphs(root.graph)
+            for training in root.training:
+                for graph in (training.initialization, training.algorithm):
+                    if graph is not None:
+                        yield from walk_graphs(graph)
             for function in root.functions:
                 yield from walk_graphs(function)
         case Fragment():

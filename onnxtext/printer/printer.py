@@ -22,6 +22,7 @@ from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, inline_decorators
+from onnxtext.printer.sections import section_texts
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.printer.values import data_text, sparse_text, tensor_text, type_text
 
@@ -58,6 +59,7 @@ def print_model(model: Model) -> str:
         parts.append(broken(entries, "<>", "") + "\n")
     parts.append(graph_statement(model.graph) + "\n")
     parts += [f"\n{function_statement(function)}\n" for function in model.functions]
+    parts += [f"\n{text}\n" for text in section_texts(model, graph_value)]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
     if model.resources:
@@ -252,7 +254,8 @@ def node_text(node: Node, indent: str) -> str:
     operator = _operator(node)
     label = f"[{word(node.name) if node.name else ''}] " if node.name is not None else ""
     outputs = _outputs(node)
-    line = f"{label}{outputs} = {operator}" if outputs else f"{label}= {operator}"
+    outputs = f"{outputs} " if outputs else ""
+    line = f"{label}{outputs}= {operator}" if operator else f"{label}{outputs}="
     if node.decorators:
         before = decorator_lines(node.decorators, indent)[len(indent) :]
         line = f"{before}{indent if before.endswith(chr(10)) else ''}{line}"

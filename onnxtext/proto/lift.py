@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
+from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
 from onnxtext.proto.lifter import PLAIN, Lifter
 from onnxtext.proto.lower import lower_fragment, lower_model
@@ -91,6 +92,7 @@ def _lift(lifter: Lifter, data: bytes, message: str) -> Model | Fragment:
         case _:
             made = Fragment(lifter.node(view), PLAIN)
     settle_habits(made)
+    settle_annotations(made)
     return made
 
 

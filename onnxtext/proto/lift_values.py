@@ -12,7 +12,8 @@ from math import prod
 
 import numpy as np
 
-from onnxtext.ast.records import Decorator, Field, Number
+from onnxtext.ast.model import Annotation, Configuration, OpsetImport
+from onnxtext.ast.records import Decorator, Field, Number, Record
 from onnxtext.ast.types import (
     DecoratedDim,
     Dim,
@@ -84,6 +85,46 @@ def meta_decorator(entries: list[Data]) -> Decorator:
         "meta",
         tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in pairs]),
     )
+
+
+def lift_opset(data: Data) -> OpsetImport:
+    """An `OperatorSetIdProto`."""
+    made = OpsetImport(None, 0)
+    for field in read_fields(data, 0, len(data)):
+        if field.number == 1 and field.wire_type == LENGTH:
+            made.domain = text_of(data[field.value : field.end])
+        elif field.number == 2 and field.wire_type == VARINT:
+            made.version = signed(read_varint(data, field.value, field.end)[0])
+    return made
+
+
+def lift_configuration(data: Data) -> Configuration:
+    """A `DeviceConfigurationProto`."""
+    from onnxtext.proto.generic import lift_record
+    from onnxtext.proto.schema import message_spec
+
+    name = ""
+    fields = []
+    for field in lift_record(message_spec("DeviceConfigurationProto"), data).fields:
+        if field.key == "name" and isinstance(field.value, bytes):
+            name = text_of(field.value)
+        else:
+            fields.append(field)
+    return Configuration(name, Record(tuple(fields)))
+
+
+def lift_annotation(data: Data) -> Annotation:
+    """A `TensorAnnotation`."""
+    name = ""
+    entries = []
+    for field in read_fields(data, 0, len(data)):
+        if field.wire_type == LENGTH:
+            inside = data[field.value : field.end]
+            if field.number == 1:
+                name = text_of(inside)
+            elif field.number == 2:
+                entries.append(lift_entry(inside))
+    return Annotation(name, tuple(entries))
 
 
 def device_decorator(data: Data) -> Decorator:

@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, Presence, ValueInfo
+from onnxtext.ast.model import (
+    Function,
+    Graph,
+    Model,
+    Node,
+    Presence,
+    Training,
+    ValueInfo,
+)
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.values import Attribute, AttributeType
@@ -18,7 +26,10 @@ from onnxtext.proto.lift_values import (
     check_depth,
     device_decorator,
     doc_decorator,
+    lift_annotation,
+    lift_configuration,
     lift_entry,
+    lift_opset,
     lift_sparse_tensor,
     lift_tensor,
     lift_type,
@@ -77,24 +88,35 @@ class Lifter:
                     case 7:
                         model.graph = self.graph(inside, 1)
                     case 8:
-                        model.opset_imports.append(self.opset(inside))
+                        model.opset_imports.append(lift_opset(inside))
                     case 14:
                         model.metadata.append(lift_entry(inside))
+                    case 20:
+                        model.training.append(self.training(inside))
                     case 25:
                         model.functions.append(self.function(inside, 1))
+                    case 26:
+                        model.configurations.append(lift_configuration(inside))
         if self.careful:
             lowered = b"".join(self._lowering.model(model))
             model.decorators = difference("ModelProto", lowered, bytes(data))
         return model
 
-    def opset(self, data: Data) -> OpsetImport:
-        """An `OperatorSetIdProto`."""
-        made = OpsetImport(None, 0)
+    def training(self, data: Data) -> Training:
+        """A `TrainingInfoProto`."""
+        made = Training()
         for field in read_fields(data, 0, len(data)):
-            if field.number == 1 and field.wire_type == LENGTH:
-                made.domain = text_of(data[field.value : field.end])
-            elif field.number == 2 and field.wire_type == VARINT:
-                made.version = signed(read_varint(data, field.value, field.end)[0])
+            if field.wire_type == LENGTH:
+                inside = data[field.value : field.end]
+                match field.number:
+                    case 1:
+                        made.initialization = self.graph(inside, 2)
+                    case 2:
+                        made.algorithm = self.graph(inside, 2)
+                    case 3:
+                        made.initialization_binding.append(lift_entry(inside))
+                    case 4:
+                        made.update_binding.append(lift_entry(inside))
         return made
 
     # ---- Graphs and functions ---------------------------------------------------------------
@@ -133,6 +155,8 @@ class Lifter:
                     graph.name = text_of(inside)
                 case 15:
                     initializers += self.sparse_initializer(inside)
+                case 14:
+                    graph.quantization.append(lift_annotation(inside))
                 case 10:
                     decorators.append(doc_decorator(inside))
                 case 16:
@@ -177,7 +201,7 @@ class Lifter:
                 case 8:
                     function.doc_string = text_of(inside)
                 case 9:
-                    function.opset_imports.append(self.opset(inside))
+                    function.opset_imports.append(lift_opset(inside))
                 case 10:
                     function.domain = text_of(inside)
                 case 11:

@@ -10,7 +10,8 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.proto.generic import RecordError
 from onnxtext.proto.habits import Habits
-from onnxtext.proto.lowering import LowerError, Lowering
+from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.value_lowering import LowerError
 from onnxtext.wire.writer import delimited
 
 __all__ = ["LowerError", "lower_fragment", "lower_model"]

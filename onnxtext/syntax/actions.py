@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute
@@ -85,7 +86,7 @@ ACTIONS.update(
     metadata_section=sections.metadata_section,
     metadata_entry=sections.Entry,
     metadata_block=sections.metadata_block,
-    plain_step=sections.Step,
+    plain_step=Step,
     indexed_step=sections.indexed_step,
     quantization_section=lambda word, items: (word, items),
     empty_annotation=lambda path: (tuple(path), ()),

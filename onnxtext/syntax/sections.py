@@ -21,18 +21,12 @@ from onnxtext.ast.model import (
     Training,
     ValueInfo,
 )
+from onnxtext.ast.paths import Step, first_output
 from onnxtext.ast.records import Decorator, Field, Record
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.strings import to_bytes
 
 Pairs = tuple[tuple[str, str], ...]
-
-
-class Step(NamedTuple):
-    """One step of a path: a name, and an index for a graph in a list of graphs."""
-
-    name: str
-    number: int | None = None
 
 
 class Entry(NamedTuple):
@@ -289,11 +283,6 @@ def _enclosing(root: Graph | Function, path: tuple[Step, ...], token: str) -> Gr
     return _graph_at(root, path, token)
 
 
-def first_output(node: Node) -> str:
-    """The name by which a node is tied to its metadata; "" if it has none."""
-    return next((name for name in node.outputs if name), "")
-
-
 def _node(owner: Graph | Function, name: str, token: str) -> Node:
     for node in owner.nodes:
         if first_output(node) == name:
@@ -302,10 +291,12 @@ def _node(owner: Graph | Function, name: str, token: str) -> Node:
 
 
 def _value(owner: Graph | Function, name: str, token: str) -> ValueInfo:
-    for value in (*owner.inputs, *owner.outputs, *owner.values):
-        if value.name == name and (value.data is None or value in owner.inputs):
+    declared = [value for value in owner.values if value.data is None]
+    values = [*owner.inputs, *owner.outputs, *declared]
+    for value in values:
+        if value.name == name:
             return value
-    raise _dangling("value", name, [value.name for value in owner.inputs], token)
+    raise _dangling("value", name, [value.name for value in values], token)
 
 
 def _dangling(kind: str, name: str, known: list[str], token: str | None = None) -> Fault:

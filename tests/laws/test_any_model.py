@@ -11,6 +11,7 @@ import onnxtext
 from onnxtext.printer import print_model
 from onnxtext.proto.lift import lift_model
 from onnxtext.proto.schema import message_spec
+from tests.laws.test_models import check_default
 from tests.strategies import message, models
 
 quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -24,6 +25,7 @@ def check(data: bytes) -> None:
     again = onnxtext.parse(text)
     assert again == model
     assert print_model(again) == text
+    check_default(data)
 
 
 def check_both(data: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from typing import Any
 
 import numpy as np
 import onnx
@@ -20,7 +21,7 @@ DIGEST = hashlib.sha256(WEIGHTS.tobytes()).hexdigest()
 
 
 def model() -> onnx.ModelProto:
-    attributes = {"vocab": b"word " * 1000, "is": list(range(5000)), "fs": [0.5, 1.5] * 2500}
+    attributes: dict[str, Any] = {"vocab": b"word " * 1000, "is": list(range(5000)), "fs": [0.5, 1.5] * 2500}
     nodes = [
         oh.make_node("A", ["w"], ["y"], **attributes),
         oh.make_node("Constant", [], ["c"], value=nh.from_array(WEIGHTS)),
@@ -88,7 +89,7 @@ def test_any_unique_prefix_is_read(digits: int) -> None:
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAABB", 1)), "damaged"),
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAAA", 1)), "damaged"),
         (with_blob(DIGEST[:32], RESOURCES.replace("base64", "hex", 1)), "no encoding"),
-        (with_blob(DIGEST[:32], RESOURCES + RESOURCES), "twice"),
+        (with_blob(DIGEST[:32], RESOURCES + RESOURCES), "two"),
         (with_blob(DIGEST[:32], f'resources {{ "{DIGEST[:8]}": base64 "" }}'), "16 to 64"),
     ],
 )

@@ -9,6 +9,8 @@ import pytest
 
 import onnxtext
 from onnxtext.printer import print_model
+from onnxtext.printer.sections import place_metadata
+from onnxtext.printer.weights import move_weights
 from onnxtext.proto.lift import lift_model
 from onnxtext.proto.lower import lower_model
 from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models
@@ -22,17 +24,24 @@ def check_laws(data: bytes) -> str:
     again = onnxtext.parse(text)
     assert again == model
     assert print_model(again) == text
-    assert text == onnxtext.from_binary(data, weights="inline")
+    assert text == onnxtext.from_binary(data, weights="inline", metadata="inline")
     check_layout(text)
-    check_blobs(data)
+    check_default(data)
     return text
 
 
-def check_blobs(data: bytes) -> None:
-    """The same with large data in a section of its own, which is how it is printed by default."""
+def check_default(data: bytes) -> str:
+    """The same as it is printed by default: large data and metadata in sections of their own."""
     text = onnxtext.from_binary(data)
     assert onnxtext.to_binary(text) == data
-    assert print_model(onnxtext.parse(text)) == text
+    model = lift_model(data)
+    place_metadata(model)
+    move_weights(model)
+    again = onnxtext.parse(text)
+    assert again == model
+    assert print_model(again) == text
+    check_layout(text)
+    return text
 
 
 _STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"', re.DOTALL)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the parts of a model are named from afar: the paths of the sections (SPELLINGS S5).
+
+A node is named by its first output, which stays when nodes are inserted, deleted or moved; a nested
+one by the path `output.attribute.output`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.values import SparseTensor
+
+
+class Step(NamedTuple):
+    """One step of a path: a name, and a number for a graph in a list of graphs."""
+
+    name: str
+    number: int | None = None
+
+
+class Named(NamedTuple):
+    """A part of a model and its path.
+
+    Attributes:
+        kind: `graph`, `value`, `tensor`, `node` or `function`.
+        path: from the enclosing function, or from the main graph.
+        item: the part.
+        tied: whether the path leads back to this very part.
+    """
+
+    kind: str
+    path: tuple[Step, ...]
+    item: Graph | Function | Node | ValueInfo
+    tied: bool
+
+
+def first_output(node: Node) -> str:
+    """The name by which a node is tied to its metadata; "" if it has none."""
+    return next((name for name in node.outputs if name), "")
+
+
+def walk_named(
+    owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
+) -> Iterator[Named]:
+    """The parts of a graph or function, that itself not included, in the order of the sections.
+
+    Args:
+        owner: the graph or function.
+        prefix: its path.
+        tied: whether that path leads back to it.
+    """
+    seen: set[str] = set()
+    declared = [value for value in owner.values if value.data is None]
+    for value in (*owner.inputs, *owner.outputs, *declared):
+        yield Named("value", (*prefix, Step(value.name)), value, tied and value.name not in seen)
+        seen.add(value.name)
+    seen = set()
+    for value in owner.values:
+        if value.data is not None:
+            fits = tied and value.name not in seen and not isinstance(value.data, SparseTensor)
+            yield Named("tensor", (*prefix, Step(value.name)), value, fits)
+            seen.add(value.name)
+    counts = Counter(map(first_output, owner.nodes))
+    for node in owner.nodes:
+        name = first_output(node)
+        fits = tied and bool(name) and counts[name] == 1
+        path = (*prefix, Step(name))
+        yield Named("node", path, node, fits)
+        if node.attributes:
+            yield from _inside(node, path, fits)
+
+
+def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> Iterator[Named]:
+    seen: set[str] = set()
+    for attribute in node.attributes:
+        value = attribute.value
+        fits = tied and attribute.name not in seen
+        seen.add(attribute.name)
+        if isinstance(value, Graph):
+            yield from _graph(value, (*path, Step(attribute.name)), fits)
+        elif isinstance(value, tuple):
+            for number, item in enumerate(value):
+                if isinstance(item, Graph):
+                    yield from _graph(item, (*path, Step(attribute.name, number)), fits)
+
+
+def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> Iterator[Named]:
+    yield Named("graph", path, graph, tied)
+    yield from walk_named(graph, path, tied)
+
+
+def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
+    """All parts of a model with the function they are in, None for the main graph."""
+    for named in _graph(model.graph, (), True):
+        yield None, named
+    counts = Counter(map(function_key, model.functions))
+    for function in model.functions:
+        tied = counts[function_key(function)] == 1
+        path = (Step(function.name),)
+        yield function, Named("function", path, function, tied)
+        for named in walk_named(function, (), tied):
+            yield function, named
+
+
+def function_key(function: Function) -> tuple[str, str, str]:
+    """What tells functions apart: domain, name and overload (IR spec, Functions)."""
+    return function.domain or "", function.name, function.overload or ""

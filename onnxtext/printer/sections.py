@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sections after the functions, and what goes there (SPELLINGS S5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
+from onnxtext.ast.paths import Named, Step, walk_model
+from onnxtext.ast.records import Decorator
+from onnxtext.printer.layout import STEP, WIDTH, bracketed
+from onnxtext.printer.records import decorator_text, field_text
+from onnxtext.printer.strings import quoted, string_value, word
+
+Pairs = Sequence[tuple[str, str]]
+
+
+# ---- What goes to the metadata section ------------------------------------------------------
+
+
+def place_metadata(model: Model) -> None:
+    """Move metadata out of the graph: all but a node's only entry, if that fits on one line.
+
+    What cannot be tied to its owner by a name stays where it is.
+
+    Args:
+        model: freshly lifted, is changed.
+    """
+    for _, named in walk_model(model):
+        item = named.item
+        inline = [d for d in item.decorators if d.name == "meta"]
+        if named.tied and len(inline) == 1 and not _is_short(inline[0]):
+            item.metadata = tuple([
+                (str(field.key), field.value.decode("utf-8", "surrogateescape"))
+                for field in inline[0].arguments
+                if isinstance(field.value, bytes)
+            ])  # fmt: skip
+            item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
+
+
+def _is_short(decorator: Decorator) -> bool:
+    if len(decorator.arguments) != 1:
+        return False
+    text = decorator_text(decorator, STEP)
+    return "\n" not in text and len(text) <= WIDTH - len(STEP)
+
+
+# ---- Printing -------------------------------------------------------------------------------
+
+
+def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iterator[str]:
+    """The sections of a model but for `encoding` and `resources`, without final newlines.
+
+    Args:
+        model: the model.
+        graph_text: prints a graph, given the indentation of the line it begins on.
+    """
+    metadata = _metadata(model)
+    if metadata:
+        yield metadata
+    quantization = _quantization(model)
+    if quantization:
+        yield quantization
+    for training in model.training:
+        yield _training(training, graph_text)
+    for configuration in model.configurations:
+        yield _configuration(configuration)
+
+
+def _metadata(model: Model) -> str:
+    lines: list[str] = []
+    inside: Function | None = None  # the function whose block is open
+    for function, named in walk_model(model):
+        if not named.item.metadata:
+            continue
+        if function is not inside:
+            if inside is not None:
+                lines.append(STEP + "}")
+            inside = function
+            if function is not None:
+                lines.append(f"{STEP}function {_function_path(function)} {{")
+        indent = STEP if function is None else STEP * 2
+        if named.kind == "function":
+            lines += _entries(named.item.metadata, indent)
+        else:
+            lines.append(f"{indent}{_title(named)} {{")
+            lines += _entries(named.item.metadata, indent + STEP)
+            lines.append(indent + "}")
+    if inside is not None:
+        lines.append(STEP + "}")
+    return "\n".join(["metadata {", *lines, "}"]) if lines else ""
+
+
+def _title(named: Named) -> str:
+    path = path_text(named.path)
+    return f"{named.kind} {path}" if path else named.kind
+
+
+def path_text(path: Sequence[Step]) -> str:
+    """`output.then_branch.value`."""
+    return ".".join(
+        [word(step.name) + ("" if step.number is None else f"[{step.number}]") for step in path]
+    )
+
+
+def _function_path(function: Function) -> str:
+    domain = function.domain or ""
+    parts = domain.split(".") if domain else []
+    if any(word(part) != part for part in parts):
+        parts = [quoted(domain)]
+    overload = f":{word(function.overload)}" if function.overload else ""
+    return ".".join([*parts, word(function.name)]) + overload
+
+
+def _entries(entries: Pairs, indent: str) -> list[str]:
+    return [f"{indent}{word(key)}: {string_value(value, indent)}" for key, value in entries]
+
+
+def _quantization(model: Model) -> str:
+    lines = []
+    for function, named in walk_model(model):
+        if function is None and isinstance(named.item, Graph):
+            for annotation in named.item.quantization:
+                path = path_text((*named.path, Step(annotation.tensor_name)))
+                lines.append(f"{STEP}{path}: {_pairs(annotation.entries, STEP)}")
+    return "\n".join(["quantization {", *lines, "}"]) if lines else ""
+
+
+def _pairs(pairs: Pairs, indent: str) -> str:
+    items = [f"{quoted(key)}: {string_value(value, indent + STEP)}" for key, value in pairs]
+    return bracketed(items, "[]", indent, WIDTH - 20)
+
+
+def _training(training: Training, graph_text: Callable[[Graph, str], str]) -> str:
+    lines = []
+    for name in ("initialization", "algorithm"):
+        graph = getattr(training, name)
+        if graph is not None:
+            lines.append(f"{STEP}{name}: {graph_text(graph, STEP)}")
+    for name in ("initialization_binding", "update_binding"):
+        pairs = getattr(training, name)
+        if pairs:
+            lines.append(f"{STEP}{name}: {_pairs(pairs, STEP)}")
+    return "\n".join(["training {", *lines, "}"])
+
+
+def _configuration(configuration: Configuration) -> str:
+    lines = [STEP + field_text(field, STEP) for field in configuration.record.fields]
+    head = f"configuration {quoted(configuration.name)} {{"
+    return "\n".join([head, *lines, "}"]) if lines else head + "}"

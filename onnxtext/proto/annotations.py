@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantization annotations that the section cannot hold: it names graphs from the main one on."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Annotation, Fragment, Graph, Model
+from onnxtext.ast.paths import walk_model
+from onnxtext.ast.records import Decorator, Field, Record
+from onnxtext.ast.visit import walk_graphs
+
+
+def settle_annotations(root: Model | Fragment) -> None:
+    """Write annotations of graphs without a path in the generic form, at the graph.
+
+    Args:
+        root: freshly lifted, is changed.
+    """
+    tied: set[int] = set()
+    if isinstance(root, Model):
+        tied = {
+            id(named.item)
+            for function, named in walk_model(root)
+            if function is None and named.kind == "graph" and named.tied
+        }
+    for graph in walk_graphs(root):
+        if isinstance(graph, Graph) and graph.quantization and id(graph) not in tied:
+            records = tuple([_record(annotation) for annotation in graph.quantization])
+            field = Field("quantization_annotation", records)
+            # Before what the graph already has: a difference found later says the last word.
+            graph.decorators = (Decorator("set", (field,)), *graph.decorators)
+            graph.quantization = []
+
+
+def _record(annotation: Annotation) -> Record:
+    entries = tuple(
+        [
+            Record((Field("key", _bytes(key)), Field("value", _bytes(value))))
+            for key, value in annotation.entries
+        ]
+    )
+    fields = [Field("tensor_name", _bytes(annotation.tensor_name))]
+    if entries:
+        fields.append(Field("quant_parameter_tensor_names", entries))
+    return Record(tuple(fields))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AST to wire bytes: values, tensors and attributes, and what habits and decorators add."""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from onnxtext.ast.model import (
+    Graph,
+    ValueInfo,
+)
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Blob,
+    Float32,
+    Floats,
+    RawData,
+    Reference,
+    SparseTensor,
+    Tensor,
+    TensorData,
+)
+from onnxtext.proto.decorators import FieldTable, decorate
+from onnxtext.proto.generic import RecordError, lower_record
+from onnxtext.proto.habits import Habits
+from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, text_bytes
+from onnxtext.tensor.blobs import BlobError, Blobs
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.wire.writer import (
+    Piece,
+    delimited,
+    delimited_pieces,
+    varint,
+)
+
+_A = AttributeType
+
+
+class LowerError(ValueError):
+    """A statement cannot be lowered.
+
+    Attributes:
+        message: why.
+        at: the statement's offset in its text, -1 if it has none.
+    """
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+
+
+class ValueLowering(ABC):
+    """The part of lowering that is about values; `graph` is what attributes need of the rest."""
+
+    def __init__(self, habits: Habits, resources: Mapping[str, bytes] | None = None) -> None:
+        self.habits = habits
+        self._blobs = Blobs(resources or {})
+        self._types: dict[Type, bytes] = {}
+        self._attributes: dict[int, bytes] = {}
+        self._lengths: dict[str, bytes] = {}
+
+    @abstractmethod
+    def graph(self, graph: Graph) -> list[Piece]:
+        """A `GraphProto`, in pieces."""
+
+    # ---- Values -----------------------------------------------------------------------------
+
+    def value_info(self, value: ValueInfo) -> bytes:
+        """A `ValueInfoProto`."""
+        data = delimited(b"\x0a", text_bytes(value.name))
+        decorators: Sequence[Decorator] = ()
+        if value.decorators:
+            type_decorators = targeted(value.decorators, "type")
+            decorators = targeted(value.decorators, "")
+            if type_decorators and value.type is not None:
+                inner = self.finish("TypeProto", lower_type(value.type), type_decorators, value.at)
+                data += delimited(b"\x12", inner)
+            elif value.type is not None:
+                data += self._typed(value.type)
+            elif type_decorators:
+                raise LowerError("`@type` decorators need a type", value.at)
+        elif value.type is not None:
+            data += self._typed(value.type)
+        if value.metadata:
+            data += b"".join(metadata_fields(b"\x22", value.metadata))
+        return self.finish("ValueInfoProto", data, decorators, value.at)
+
+    def initializer(self, value: ValueInfo, *, is_input: bool = False) -> list[Piece]:
+        """A `TensorProto`, or a `SparseTensorProto`.
+
+        Args:
+            value: has data.
+            is_input: what stands at the value is about the input; `@data.…` is about its default.
+        """
+        decorators = targeted(value.decorators, "data" if is_input else "")
+        if isinstance(value.data, SparseTensor):
+            data = self.sparse_tensor(value.data, value.name)
+            return [decorate("SparseTensorProto", data, decorators) if decorators else data]
+        assert isinstance(value.type, TensorType)
+        assert value.data is not None
+        pieces = lower_tensor(value.type, value.name, self._data(value.type, value.data, value.at))
+        if not is_input:
+            pieces = [*pieces, *metadata_fields(b"\x82\x01", value.metadata)]
+        return self.finish_pieces("TensorProto", pieces, decorators, value.at)
+
+    def tensor(self, tensor: Tensor) -> bytes:
+        """A `TensorProto` in an attribute."""
+        name = self.habits.tensor_name if tensor.name is None else tensor.name
+        pieces = lower_tensor(tensor.type, name, self._data(tensor.type, tensor.data, -1))
+        return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
+
+    def _data(self, type: TensorType, data: TensorData, at: int) -> TensorData:
+        """A tensor's data, with the bytes of a blob."""
+        if not isinstance(data, Blob):
+            return data
+        raw = self.blob(data, at)
+        dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+        element = ELEMENTS.get(type.element)
+        wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
+        if len(raw) != wanted and wanted >= 0:
+            raise LowerError(
+                f"the blob {data.digest} has {len(raw)} bytes, a tensor of this type has {wanted}",
+                at,
+            )
+        return RawData(raw)
+
+    def blob(self, blob: Blob, at: int) -> bytes:
+        """The bytes of a blob.
+
+        Raises:
+            LowerError: they are nowhere, or not what the digest says.
+        """
+        try:
+            return self._blobs.find(blob.digest)
+        except BlobError as error:
+            raise LowerError(str(error), at) from None
+
+    def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
+        """A `SparseTensorProto`; a sparse initializer's name is that of its values."""
+        values = sparse.values
+        if name is not None and values.name is None:
+            values = Tensor(values.type, values.data, name, values.decorators)
+        data = delimited(b"\x0a", self.tensor(values))
+        data += delimited(b"\x12", self.tensor(sparse.indices))
+        data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
+        return self.finish("SparseTensorProto", data, sparse.decorators, -1)
+
+    def _typed(self, type: Type) -> bytes:
+        data = self._types.get(type)
+        if data is None:
+            inner = self.finish("TypeProto", lower_type(type), (), -1)
+            data = self._types[type] = delimited(b"\x12", inner)
+        return data
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    def attribute(self, attribute: Attribute) -> bytes:
+        """An `AttributeProto`."""
+        name = delimited(b"\x0a", text_bytes(attribute.name))
+        value = attribute.value
+        kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
+        if isinstance(value, Record):
+            data = self._record_attribute(name, value)
+        elif value is None:
+            data = name + kind
+        elif isinstance(value, Reference):
+            data = name + kind + delimited(b"\xaa\x01", text_bytes(value.name))
+        elif attribute.type in (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS):
+            data = name + kind + self._value(attribute)
+        else:
+            data = name + self._value(attribute) + kind
+        return self.finish("AttributeProto", data, attribute.decorators, -1)
+
+    def _record_attribute(self, name: bytes, record: Record) -> bytes:
+        from onnxtext.proto.schema import message_spec
+
+        try:
+            data = lower_record(message_spec("AttributeProto"), record)
+        except RecordError as error:
+            raise LowerError(str(error), -1) from None
+        return name + data
+
+    def _value(self, attribute: Attribute) -> bytes:
+        value = attribute.value
+        match attribute.type, value:
+            case _A.INT, int():
+                return b"\x18" + varint(value)
+            case _A.FLOAT, Float32():
+                return b"\x15" + value.bits.to_bytes(4, "little")
+            case _A.STRING, bytes():
+                return delimited(b"\x22", value)
+            case _, Blob():
+                return self._blob_value(attribute.type, self.blob(value, -1))
+            case _A.TENSOR, Tensor():
+                return delimited(b"\x2a", self.tensor(value))
+            case _A.GRAPH, Graph():
+                return b"".join(delimited_pieces(b"\x32", self.graph(value)))
+            case _A.FLOATS, Floats(data):
+                return b"".join(
+                    [b"\x3d" + data[at : at + 4] for at in range(0, len(data), 4)]
+                )  # fmt: skip
+            case _A.INTS, tuple():
+                return b"".join([b"\x40" + varint(item) for item in value])  # type: ignore[arg-type]
+            case _A.SPARSE_TENSOR, SparseTensor():
+                return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
+            case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
+                return delimited(b"\x72", self._plain_type(value))  # type: ignore[arg-type]
+            case _, tuple():
+                return self._list_value(attribute.type, value)
+        raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
+
+    def _blob_value(self, kind: AttributeType | None, data: bytes) -> bytes:
+        """A string, or a list of numbers from its little-endian elements."""
+        if kind is _A.STRING:
+            return delimited(b"\x22", data)
+        width = 4 if kind is _A.FLOATS else 8
+        if len(data) % width:
+            raise LowerError(f"the blob's size is no multiple of {width} bytes", -1)
+        if kind is _A.FLOATS:
+            return b"".join([b"\x3d" + data[at : at + 4] for at in range(0, len(data), 4)])
+        items = struct.unpack(f"<{len(data) // 8}q", data)
+        return b"".join([b"\x40" + varint(item) for item in items])
+
+    def _plain_type(self, type: Type) -> bytes:
+        return self.finish("TypeProto", lower_type(type), (), -1)
+
+    def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
+        parts = []
+        for item in items:
+            match kind, item:
+                case _A.STRINGS, bytes():
+                    parts.append(delimited(b"\x4a", item))
+                case _A.STRINGS, Blob():
+                    parts.append(delimited(b"\x4a", self.blob(item, -1)))
+                case _A.TENSORS, Tensor():
+                    parts.append(delimited(b"\x52", self.tensor(item)))
+                case _A.GRAPHS, Graph():
+                    parts.append(b"".join(delimited_pieces(b"\x5a", self.graph(item))))
+                case _A.SPARSE_TENSORS, SparseTensor():
+                    parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
+                case _A.TYPE_PROTOS, _:
+                    parts.append(delimited(b"\x7a", self._plain_type(item)))  # type: ignore[arg-type]
+                case _:
+                    raise LowerError("an item of an attribute's list is not of its type", -1)
+        return b"".join(parts)
+
+    # ---- Presence and decorators ------------------------------------------------------------
+
+    def finish_pieces(
+        self, message: str, pieces: list[Piece], decorators: Sequence[Decorator], at: int
+    ) -> list[Piece]:
+        """A message in pieces, after habits and decorators; joined only if it has any."""
+        if not decorators and message not in self.habits.others:
+            return pieces
+        return [self.finish(message, b"".join(pieces), decorators, at)]
+
+    def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
+        """A message, after what the habits add and the decorators change."""
+        extra = self.habits.others.get(message)
+        if not decorators and not extra:
+            return data
+        table = FieldTable(message, data)
+        for number, empty in extra or ():
+            table.known.setdefault(number, empty)
+        try:
+            for decorator in decorators:
+                table.apply(decorator)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        return table.encode()
+
+
+def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
+    """Entries of a list of `StringStringEntryProto`."""
+    return [delimited(key, entry(name, value)) for name, value in entries]
+
+
+def targeted(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
+    """The decorators of the thing itself (""), of its `type` or of its `data`."""
+    if target:
+        prefix = target + "."
+        return [
+            Decorator(d.name.removeprefix(prefix), d.arguments)
+            for d in decorators
+            if d.name.startswith(prefix)
+        ]
+    return [d for d in decorators if not d.name.startswith(("type.", "data."))]
