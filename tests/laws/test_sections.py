@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sections after the functions: what they mean, and that each entry finds its owner."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import OnnxTextError
+from tests.corpus import shared_model
+
+TEXT = """\
+<
+  onnxtext: 1,
+  ir_version: 13,
+>
+main (
+  float[2] x,
+  float[2] d = [0, 0],
+) => (float[2] y) <float[2] w = {1, 2}, float[3] info> {
+  q = MatMul (x, w)
+  "/odd.name" = Relu (q)
+  @meta("only": "one")
+  y = If (q) <
+    then_branch = t (float[2] i) => (z) {
+      z = Relu (x)
+    },
+    branches = [a () => () {}, b () => (u) {
+      u = Relu (x)
+    }],
+  >
+}
+
+<domain: "my.ops", overload: "f16">
+Gelu (a) => (b) {
+  b = Relu (a)
+}
+
+metadata {
+  graph {
+    "a.b": "main"
+  }
+  value x {
+    kind: "input"
+  }
+  value info {
+    kind: "info"
+  }
+  tensor w {
+    origin: "folded"
+  }
+  node q {
+    namespace: "q"
+    trace: \"""
+      line 1
+        line 2
+      \"""
+  }
+  node "/odd.name" {
+    k: "odd"
+  }
+  graph y.then_branch {
+    k: "then"
+  }
+  value y.then_branch.i {
+    k: "i"
+  }
+  node y.then_branch.z {
+    k: "z"
+  }
+  node y.branches[1].u {
+    k: "u"
+  }
+  function my.ops.Gelu:f16 {
+    origin: "lib"
+    version: "1"
+    node b {
+      k: "b"
+    }
+  }
+}
+
+quantization {
+  x: ["SCALE_TENSOR": "s", "ZERO_POINT_TENSOR": "z"]
+  y.then_branch.i: ["SCALE_TENSOR": "t"]
+}
+
+training {
+  initialization: init () => (float[2] w0) {
+    w0 = Constant <value = float[2] [0, 0]> ()
+  }
+  algorithm: step () => () {}
+  initialization_binding: ["w": "w0"]
+}
+
+configuration "2gpu" {
+  num_devices: 2
+  device: ["cpu", "cuda:0"]
+}
+"""
+
+
+def entries(message: object) -> dict[str, str]:
+    return {entry.key: entry.value for entry in message.metadata_props}  # type: ignore[attr-defined]
+
+
+def test_every_entry_finds_its_owner() -> None:
+    model = onnxtext.loads(TEXT)
+    graph = model.graph
+    q, odd, branch = graph.node
+    then, branches = branch.attribute
+    assert entries(graph) == {"a.b": "main"}
+    assert entries(graph.input[0]) == {"kind": "input"}
+    assert entries(graph.value_info[0]) == {"kind": "info"}
+    assert entries(graph.initializer[1]) == {"origin": "folded"}
+    assert entries(graph.initializer[0]) == {}
+    assert entries(q) == {"namespace": "q", "trace": "line 1\n  line 2"}
+    assert entries(odd) == {"k": "odd"}
+    assert entries(branch) == {"only": "one"}
+    assert entries(then.g) == {"k": "then"}
+    assert entries(then.g.input[0]) == {"k": "i"}
+    assert entries(then.g.node[0]) == {"k": "z"}
+    assert entries(branches.graphs[1].node[0]) == {"k": "u"}
+    assert entries(model.functions[0]) == {"origin": "lib", "version": "1"}
+    assert entries(model.functions[0].node[0]) == {"k": "b"}
+    annotation = graph.quantization_annotation[0]
+    assert annotation.tensor_name == "x"
+    assert len(annotation.quant_parameter_tensor_names) == 2
+    assert then.g.quantization_annotation[0].tensor_name == "i"
+    (training,) = model.training_info
+    assert training.initialization.name == "init"
+    assert training.algorithm.name == "step"
+    assert training.initialization_binding[0].value == "w0"
+    (configuration,) = model.configuration
+    assert configuration.name == "2gpu"
+    assert configuration.num_devices == 2
+
+
+def test_the_text_comes_back() -> None:
+    text = onnxtext.from_binary(onnxtext.to_binary(TEXT))
+    assert onnxtext.to_binary(text) == onnxtext.to_binary(TEXT)
+    # Short single entries go to their statement; all else stays in its section.
+    assert '@meta("k": "odd")' in text
+    for line in (
+        "  node q {", "  function my.ops.Gelu:f16 {", '  x: ["SCALE_TENSOR": "s",', "training {",
+        "  y.then_branch.i: [", 'configuration "2gpu" {',
+    ):  # fmt: skip
+        assert "\n" + line in text
+
+
+def with_metadata(block: str) -> str:
+    return TEXT.partition("metadata {")[0] + f"metadata {{ {block} }}"
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ('node nothing { k: "v" }', "no node's first output is named `nothing`"),
+        ('value qq { k: "v" }', "no value is named `qq`"),
+        ('tensor x { k: "v" }', "no tensor is named `x`"),
+        ('node y.else_branch.z { k: "v" }', "no attribute with a graph is named `else_branch`"),
+        ('node y.branches[7].u { k: "v" }', "branches"),
+        ('function my.ops.Other { k: "v" }', "no function is named"),
+        ('function my.ops.Gelu { k: "v" }', "no function is named"),
+        ('nodes q { k: "v" }', "`nodes` is no kind"),
+        ('node { k: "v" }', "needs its name"),
+        ('k: "v"', "belongs to nothing"),
+        ('node q { node q { k: "v" } }', "entries only"),
+        ('node q:f16 { k: "v" }', "only functions have overloads"),
+    ],
+)
+def test_what_names_nothing_is_an_error(block: str, message: str) -> None:
+    with pytest.raises(OnnxTextError, match=message) as caught:
+        onnxtext.parse(with_metadata(block))
+    assert caught.value.diagnostics[0].where().startswith("<string>:")
+
+
+def test_near_names_are_suggested() -> None:
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.parse(with_metadata('node "/od.name" { k: "v" }'))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "metadata-dangling"
+    assert diagnostic.help == "did you mean `/odd.name`?"
+
+
+def test_words_of_sections_are_names_everywhere_else() -> None:
+    words = ["metadata", "quantization", "training", "configuration", "encoding", "resources"]
+    for word in words:
+        text = (
+            f"{word} ({word}) => ({word}) {{ {word} = {word} <{word} = {word} () => () {{}}> "
+            f"({word}) }} {word} (a) => (b) {{}}"
+        )
+        assert onnxtext.loads(text) == onnx.parser.parse_model(text)
+
+
+@pytest.mark.data
+def test_exporters_metadata_leaves_the_graph_readable() -> None:
+    data = shared_model("models/exported/cond_dynamo.onnx")
+    before = onnxtext.from_binary(data, metadata="inline").partition("{\n  ")[2]
+    graph = onnxtext.from_binary(data).partition("metadata {")[0]
+    assert before.count("@meta") > 10
+    # One line a node; what is left inline is short.
+    body = graph.partition("> {\n")[2]
+    assert "@meta" not in body
+    assert len(body.split("\n")) < 30
