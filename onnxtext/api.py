@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import onnx
 
     from onnxtext.proto.lift import LiftError
+    from onnxtext.proto.losses import Loss
     from onnxtext.proto.lower import LowerError
 
     Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
@@ -77,7 +78,7 @@ def from_binary(
     from onnxtext.printer import print_model
     from onnxtext.printer.sections import place_metadata
     from onnxtext.printer.weights import move_weights
-    from onnxtext.proto.lift import LiftError, lift_model
+    from onnxtext.proto.lift import lift_model
 
     try:
         with paused_collector():
@@ -86,9 +87,37 @@ def from_binary(
                 place_metadata(model)
             if weights == "section":
                 move_weights(model, inline_limit=inline_limit)
-            return print_model(model)
-    except LiftError as error:
-        raise _not_a_message(error, "ModelProto", name) from None
+            text = print_model(model)
+    except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
+        raise _no_model(data, error, name) from None
+    _advise(data, name)
+    return text
+
+
+def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]:
+    """Print a binary model in the official syntax, which `onnx.parser.parse_model` reads.
+
+    Args:
+        data: an encoded `ModelProto`, in whatever way it is encoded.
+        name: what to call the data in messages, such as its file name.
+
+    Returns:
+        The text, and what it cannot carry of the model; the last of the losses may be harmless.
+
+    Raises:
+        OnnxTextError: the bytes are no `ModelProto`.
+    """
+    from onnxtext.printer.official import print_official
+    from onnxtext.proto.reduce import lift_reduced
+
+    try:
+        with paused_collector():
+            model, losses = lift_reduced(data)
+            text = print_official(model)
+    except ValueError as error:
+        raise _no_model(data, error, name) from None
+    _advise(data, name)
+    return text, losses
 
 
 def to_binary(text: str, *, name: str = "<string>") -> bytes:
@@ -296,6 +325,23 @@ def _unlowerable(error: LowerError, source: Source) -> OnnxTextError:
     return OnnxTextError(
         Diagnostic("invalid-record", error.message, source=source, labels=(Label(Span(at, end)),))
     )
+
+
+def _no_model(data: bytes, error: ValueError, name: str) -> ValueError:
+    """What to raise for bytes that are no model; the error itself if it is none of theirs."""
+    from onnxtext.proto.refusal import refusal
+
+    diagnostic = refusal(data, name)
+    return error if diagnostic is None else OnnxTextError(diagnostic)
+
+
+def _advise(data: bytes, name: str) -> None:
+    """Warn of a model that is hardly one."""
+    from onnxtext.proto.refusal import advice
+
+    said = advice(data, name)
+    if said is not None:
+        warnings.warn(said, OnnxTextWarning, stacklevel=3)
 
 
 def _not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:

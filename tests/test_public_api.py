@@ -38,7 +38,8 @@ SIGNATURES = {
     "dumps": "(proto: Proto) -> str",
     "from_binary": (
         "(data: bytes, *, weights: Literal['section', 'inline'] = 'section', "
-        "inline_limit: int = 64, name: str = '<bytes>') -> str"
+        "inline_limit: int = 64, metadata: Literal['auto', 'inline'] = 'auto', "
+        "name: str = '<bytes>') -> str"
     ),
     "load": "(path: str | os.PathLike[str]) -> onnx.ModelProto",
     "loads": (
@@ -62,10 +63,12 @@ DIAGNOSTIC = {
 }
 
 AST_NAMES = [
+    "Annotation",
     "Attribute",
     "AttributeType",
     "AttributeValue",
     "Blob",
+    "Configuration",
     "DecoratedDim",
     "Decorator",
     "Dim",
@@ -98,6 +101,7 @@ AST_NAMES = [
     "Tensor",
     "TensorData",
     "TensorType",
+    "Training",
     "Type",
     "TypedData",
     "ValueInfo",

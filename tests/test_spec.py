@@ -243,6 +243,8 @@ def test_blocks_are_well_formed() -> None:
 def test_it_survives_printing_and_parsing(block: Block) -> None:
     made = read(block.kind, block.text)
     text = show(made)
+    for _ in range(3):  # a statement of a shape that was met before is parsed in another way
+        assert read(block.kind, block.text) == made
     again = read(block.kind, text)
     assert again == made
     assert show(again) == text
@@ -293,9 +295,11 @@ def test_it_means_what_is_claimed(block: Block) -> None:
 
 
 def meaning(message: Any) -> str:
-    return text_format.MessageToString(
-        message, as_one_line=True, print_unknown_fields=True
-    ).strip()
+    """A message in protobuf's text format, on one line."""
+    text = text_format.MessageToString(
+        message, as_one_line=True, as_utf8=False, print_unknown_fields=True
+    )
+    return text.strip()
 
 
 @of_wrong
@@ -370,6 +374,14 @@ def test_every_rule_of_the_grammar_is_documented() -> None:
     assert {rule.action for rule in rules} - used == set()
 
 
+NO_MEANING = {
+    # Words as values are names of enums. ONNX has none that is called like an element type, and no
+    # field that is true or false; the grammar is ready for one.
+    ("dotted", "list_first", "PRIM"),
+    ("dotted", "list_first", "BOOL"),
+}
+
+
 def test_every_part_of_every_rule_is_documented() -> None:
     """Every symbol of every alternative, the optional ones too, stands in some block."""
     rules = load_tables().rules
@@ -380,4 +392,4 @@ def test_every_part_of_every_rule_is_documented() -> None:
         for symbol in rule.symbols
     }
     parts = {(rule.origin, rule.action, symbol) for rule in rules for symbol in rule.symbols}
-    assert parts - used == set()
+    assert parts - used == NO_MEANING

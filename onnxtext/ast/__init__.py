@@ -9,6 +9,7 @@ compared with `==`, printed (`onnxtext.printer`) and lowered to bytes (`onnxtext
 from onnxtext.ast.model import (
     Annotation,
     Configuration,
+    EncodingHabit,
     EncodingPatch,
     Fragment,
     Function,
@@ -61,6 +62,7 @@ __all__ = [
     "DecoratedDim",
     "Decorator",
     "Dim",
+    "EncodingHabit",
     "EncodingPatch",
     "ExternalData",
     "Field",

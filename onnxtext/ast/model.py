@@ -179,9 +179,22 @@ class Function:
     at: int = field(default=-1, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class EncodingHabit:
+    """A habit of a file's encoder: `packed(attribute.ints)`, `order(node, 1, 2, 3, 4, 7, 5)`.
+
+    Attributes:
+        name: `packed`, `unpacked` or `order`.
+        arguments: a message or one of its fields; then, for `order`, numbers of fields.
+    """
+
+    name: str
+    arguments: tuple[str | int, ...]
+
+
 @dataclass(slots=True)
 class EncodingPatch:
-    """How a file's bytes differ from the canonical encoding of its model (DESIGN 5.7).
+    """How a file's bytes differ from the encoding of its model that the habits give (DESIGN 5.7).
 
     Attributes:
         canonical: SHA-256 of the canonical bytes the patch applies to, in hex.
@@ -254,6 +267,7 @@ class Model:
         decorators: what stands before the header.
         training: in order.
         configurations: in order.
+        encoding_habits: how the file's encoder differs from the canonical one throughout.
         encoding: how the file's bytes differ from the canonical ones; None if they do not.
         resources: the bytes of the blobs, by their digests, in order.
     """
@@ -272,5 +286,6 @@ class Model:
     decorators: tuple[Decorator, ...] = ()
     training: list[Training] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
+    encoding_habits: tuple[EncodingHabit, ...] = ()
     encoding: EncodingPatch | None = None
     resources: dict[str, bytes] = field(default_factory=dict)

@@ -38,6 +38,12 @@ BASE64_WIDTH = 76
 def print_model(model: Model) -> str:
     """A whole model, in the canonical layout, with a final newline."""
     entries = _presence(model.presence)
+    if model.encoding_habits:
+        habits = [
+            f"{habit.name}({', '.join(map(str, habit.arguments))})"
+            for habit in model.encoding_habits
+        ]
+        entries.append(f"encoding: {bracketed(habits, '[]', STEP, WIDTH - 20)}")
     if model.ir_version is not None:
         entries.append(f"ir_version: {model.ir_version}")
     if model.opset_imports:

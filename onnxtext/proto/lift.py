@@ -43,9 +43,25 @@ def lift_model(data: bytes) -> Model:
     lowered, model = _proven(data, "ModelProto")
     assert isinstance(model, Model)
     if lowered != data:
-        digest = hashlib.sha256(lowered).hexdigest()
-        model.encoding = EncodingPatch(digest, make_patch(lowered, data))
+        _record_encoding(model, lowered, data)
     return model
+
+
+def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
+    """Say in the model how its file is encoded: by habits if they explain it, else exactly."""
+    from onnxtext.proto.encoding import Encoder, observe
+
+    habits = observe(data)
+    encoded = Encoder(habits).encode("ModelProto", canonical) if habits else canonical
+    patch = make_patch(encoded, data) if encoded != data else b""
+    if habits and patch:
+        # A habit that many items break helps nobody: the shorter patch decides.
+        plain = make_patch(canonical, data)
+        if len(plain) <= len(patch):
+            habits, encoded, patch = (), canonical, plain
+    model.encoding_habits = habits
+    if patch:
+        model.encoding = EncodingPatch(hashlib.sha256(encoded).hexdigest(), patch)
 
 
 def lift_fragment(data: bytes, message: str) -> Fragment:
@@ -72,7 +88,7 @@ def _proven(data: bytes, message: str) -> tuple[bytes, Model | Fragment]:
         lowered = _lower(made)
         if lowered == data:
             return lowered, made
-        canonical = _canonical(data, message)
+        canonical = canonical_message(data, message)
         made = _lift(Lifter(careful=True), canonical, message)
         return _lower(made), made
     except WireError as error:
@@ -100,7 +116,7 @@ def _lower(made: Model | Fragment) -> bytes:
     return lower_model(made) if isinstance(made, Model) else lower_fragment(made)
 
 
-def _canonical(data: bytes, message: str) -> bytes:
+def canonical_message(data: bytes, message: str) -> bytes:
     """The message as protobuf itself would write it.
 
     Raises:

@@ -27,7 +27,17 @@ def lower_model(model: Model) -> bytes:
         lowering = Lowering(Habits(model.presence), model.resources)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
-    return b"".join(lowering.model(model))
+    data = b"".join(lowering.model(model))
+    return _with_habits(model, data) if model.encoding_habits else data
+
+
+def _with_habits(model: Model, data: bytes) -> bytes:
+    from onnxtext.proto.encoding import Encoder, HabitError
+
+    try:
+        return Encoder(model.encoding_habits).encode("ModelProto", data)
+    except HabitError as error:
+        raise LowerError(str(error), 0) from None
 
 
 def lower_fragment(fragment: Fragment) -> bytes:

@@ -89,6 +89,14 @@ def message_names() -> dict[str, str]:
     return {_short_name(name): name for name in _descriptors() if "." not in name}
 
 
+@cache
+def spelled_messages() -> dict[str, str]:
+    """The names of all messages in `encoding: [order(node, 1, 2)]` to those of the schema."""
+    return {
+        ".".join(_short_name(part) for part in name.split(".")): name for name in _descriptors()
+    }
+
+
 def _short_name(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Proto")).lower()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.model import EncodingHabit, Graph, Node, ValueInfo
 from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import Type
@@ -80,6 +80,7 @@ ACTIONS.update(
     metadata_item=lambda key, value: (key, value),
     bare_opset_item=headers.bare_opset_item,
     habit_item=headers.habit_item,
+    encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
     encoding_section=lambda word, record: (word, headers.encoding_section(word, record)),
     no_resources=lambda word: (word, {}),
     resources_section=lambda word, items: (word, dict(items)),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onnxtext.ast.model import (
+    EncodingHabit,
     EncodingPatch,
     Fragment,
     Function,
@@ -31,11 +32,11 @@ LANGUAGE_VERSION = 1
 
 _INT_KEYS = {"onnxtext", "ir_version", "model_version"}
 _TEXT_KEYS = {"producer_name", "producer_version", "domain", "doc_string", "overload"}
-_LIST_KEYS = {"opset_import", "metadata_props", "explicit"}
+_LIST_KEYS = {"opset_import", "metadata_props", "explicit", "encoding"}
 PRESENCE_KEYS = {"onnxtext", "explicit"}
 _MODEL_KEYS = {
-    *PRESENCE_KEYS, "ir_version", "opset_import", "producer_name", "producer_version", "domain",
-    "model_version", "doc_string", "metadata_props",
+    *PRESENCE_KEYS, "encoding", "ir_version", "opset_import", "producer_name", "producer_version",
+    "domain", "model_version", "doc_string", "metadata_props",
 }  # fmt: skip
 _FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overload"}
 
@@ -119,6 +120,7 @@ def _check_items(at: int, key: str, items: list[Any]) -> None:
         "opset_import": (OpsetImport, '21 or "ai.onnx.ml": 5'),
         "metadata_props": (tuple, '"key": "value"'),
         "explicit": (str, "node.domain"),
+        "encoding": (EncodingHabit, "packed(attribute.ints)"),
     }[key]
     for item in items:
         if not isinstance(item, wanted):
@@ -194,6 +196,7 @@ def model(
         get("metadata_props", []),
         tuple(decorators or ()),
     )
+    made.encoding_habits = tuple(get("encoding", ()))
     Sections.sort(sections or []).attach(made)
     return made
 

@@ -9,10 +9,20 @@ A patch is a sequence of instructions, each a varint whose lowest bit tells the 
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
+
 from onnxtext.wire.reader import WireError, read_varint
 from onnxtext.wire.writer import varint
 
+MAX_RESULT = (1 << 31) - 1
+"""So many bytes a patch may make: more than protobuf would read of them."""
+
 _BLOCK = 16
+"""Copies are found by blocks of this size."""
+
+_WORTH = 8
+"""What is shorter is inserted rather than copied."""
 
 
 def make_patch(canonical: bytes, wanted: bytes) -> bytes:
@@ -26,11 +36,10 @@ def make_patch(canonical: bytes, wanted: bytes) -> bytes:
     expected = 0  # where in `canonical` the copying would go on
     while at < len(wanted):
         source = expected
-        size = _common(canonical, source, wanted, at)
-        if size < 8:
+        if canonical[source : source + _WORTH] != wanted[at : at + _WORTH]:
             source = blocks.get(wanted[at : at + _BLOCK], -1)
-            size = _common(canonical, source, wanted, at) if source >= 0 else 0
-        if size < 8:
+        size = _common(canonical, source, wanted, at) if source >= 0 else 0
+        if size < _WORTH:
             at += 1
             continue
         while at > inserted and source and canonical[source - 1] == wanted[at - 1]:
@@ -71,20 +80,38 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
     """The bytes that a patch makes of the canonical encoding.
 
     Raises:
-        WireError: the patch does not belong to this encoding.
+        WireError: the patch does not belong to this encoding, or makes more than `MAX_RESULT`
+            bytes. Nothing is made before this is known.
     """
-    out: list[bytes] = []
+    made = 0
+    for at, _, start, end in _instructions(canonical, patch):
+        made += end - start
+        if made > MAX_RESULT:
+            raise WireError("the patch makes more than 2 GiB", at)
+    out = io.BytesIO()
+    sources = (memoryview(canonical), memoryview(patch))
+    for _, inserts, start, end in _instructions(canonical, patch):
+        out.write(sources[inserts][start:end])
+    return out.getvalue()
+
+
+def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, int, int]]:
+    """The instructions of a patch: offset, whether it inserts, and which bytes it takes.
+
+    Raises:
+        WireError: an instruction takes bytes that are not there.
+    """
     at = 0
     while at < len(patch):
         begin = at
         head, at = read_varint(patch, at, len(patch))
         size = head >> 1
         if head & 1:
-            out.append(patch[at : at + size])
+            start, limit = at, len(patch)
             at += size
         else:
-            source, at = read_varint(patch, at, len(patch))
-            out.append(canonical[source : source + size])
-        if len(out[-1]) != size:
+            start, at = read_varint(patch, at, len(patch))
+            limit = len(canonical)
+        if start + size > limit:
             raise WireError("the patch reaches beyond the data", begin)
-    return b"".join(out)
+        yield begin, bool(head & 1), start, start + size

@@ -115,6 +115,43 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
         yield make(WireField, (number, wire_type, begin, value, at))
 
 
+def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
+    """The fields of a group, without its end key.
+
+    Protobuf reads in groups what it reads nowhere else, fields of number 0, and end keys of any
+    length.
+
+    Raises:
+        WireError: the bytes are no group.
+    """
+    at = group.value
+    while at < group.end:
+        begin = at
+        key, value = read_varint(data, begin, group.end)
+        number, wire_type = key >> 3, key & 7
+        if wire_type == END_GROUP:
+            return
+        value, at = _skip(data, value, group.end, number, wire_type, begin)
+        yield WireField(number, wire_type, begin, value, at)
+
+
+def _skip(
+    data: bytes | memoryview, at: int, end: int, number: int, wire_type: int, begin: int
+) -> tuple[int, int]:
+    """The offset of a field's value and that behind it, for the offset behind its key."""
+    value = at
+    if wire_type == GROUP:
+        return value, _skip_group(data, at, end, number)
+    if wire_type == VARINT:
+        return value, read_varint(data, at, end)[1]
+    if wire_type == LENGTH:
+        size, value = read_varint(data, at, end)
+        return value, value + size
+    if wire_type in (FIXED64, FIXED32):
+        return value, at + (8 if wire_type == FIXED64 else 4)
+    raise WireError(f"{wire_type} is no wire type of a field", begin)
+
+
 def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int:
     """The offset behind a group's end key. Nested groups are counted, not recursed into."""
     open_groups = [number]
@@ -132,13 +169,6 @@ def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int
             open_groups.append(number)
             if len(open_groups) > MAX_DEPTH:
                 raise WireError("groups are nested too deeply", start)
-        elif wire_type == VARINT:
-            _, at = read_varint(data, at, end)
-        elif wire_type == LENGTH:
-            size, at = read_varint(data, at, end)
-            at += size
-        elif wire_type in (FIXED64, FIXED32):
-            at += 8 if wire_type == FIXED64 else 4
         else:
-            raise WireError(f"{wire_type} is no wire type of a field", start)
+            _, at = _skip(data, at, end, number, wire_type, start)
     return at

@@ -21,7 +21,11 @@ DIGEST = hashlib.sha256(WEIGHTS.tobytes()).hexdigest()
 
 
 def model() -> onnx.ModelProto:
-    attributes: dict[str, Any] = {"vocab": b"word " * 1000, "is": list(range(5000)), "fs": [0.5, 1.5] * 2500}
+    attributes: dict[str, Any] = {
+        "vocab": b"word " * 1000,
+        "is": list(range(5000)),
+        "fs": [0.5, 1.5] * 2500,
+    }
     nodes = [
         oh.make_node("A", ["w"], ["y"], **attributes),
         oh.make_node("Constant", [], ["c"], value=nh.from_array(WEIGHTS)),

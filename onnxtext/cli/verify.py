@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext verify`: proves on the user's own files that nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.jobs import Job
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.diagnostics.safe import safe
+
+if TYPE_CHECKING:
+    from onnxtext.verify import Verdict
+
+SUFFIXES = (".onnx", ".onnxtxt")
+"""What is looked for in directories."""
+
+EXPLANATION = """\b
+Laws:
+  L1  a binary model, printed and encoded again, has the very same bytes
+  L3  a printed text means the same when read, and is printed the same again
+
+\b
+Examples:
+  onnxtext verify model.onnx
+  onnxtext verify models/                   every .onnx and .onnxtxt below it
+  onnxtext verify --output-format json models/ >verified.json
+
+\b
+Exit status:
+  0  both laws hold for all files
+  1  a law does not hold, or a file is no model or has errors
+  2  could not run: wrong usage, or a file is missing or cannot be read
+With several files it is the highest of theirs; every file is tried."""
+
+
+@click.command("verify", epilog=EXPLANATION)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False)
+)
+@reporting_options
+def command(files: tuple[str, ...], output_format: str, color: str) -> int:
+    """Prove on your own files that nothing is lost.
+
+    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory. Nothing is written. What
+    holds for each file is shown on standard output, a line a file; --output-format json gives a
+    list of objects with the keys file, kind, size, seconds, laws, ok and differences.
+    """
+    with Reporter(output_format, color) as reporter:
+        shown = _Output(reporter, as_json=output_format == "json")
+        jobs = list(_jobs(files, reporter))
+        with Progress(color=reporter.colored) as progress:
+            reporter.aside = progress.aside
+            for job in progress.through(jobs):
+                with reporter.watching(job.name):
+                    _verify(job, shown)
+                shown.complete(job)
+        shown.finish()
+        if reporter.failed and len(jobs) > 1:
+            reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be verified")
+    return max(reporter.status, shown.status)
+
+
+def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
+    for name in dict.fromkeys(names):
+        if not Path(name).is_dir():
+            yield Job(name, Path(name), None)
+            continue
+        with reporter.watching(name):
+            found = sorted(_below(name))
+            if not found:
+                raise Refused("no-input", f"there is no .onnx or .onnxtxt file below {name}")
+            yield from [Job(str(path), path, None) for path in found]
+
+
+def _below(directory: str) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}")
+
+    for root, _, names in os.walk(directory, onerror=refuse):
+        yield from [Path(root, name) for name in names if name.lower().endswith(SUFFIXES)]
+
+
+def _verify(job: Job, shown: _Output) -> None:
+    assert job.source is not None
+    try:
+        data = job.source.read_bytes()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None
+    from onnxtext.verify import verify
+
+    start = time.perf_counter()
+    verdict = verify(data, name=job.name)
+    shown.add(job, verdict, len(data), time.perf_counter() - start)
+
+
+class _Output:
+    """What goes to standard output.
+
+    Attributes:
+        status: the exit status that follows from it.
+    """
+
+    def __init__(self, reporter: Reporter, *, as_json: bool) -> None:
+        self.status = 0
+        self._reporter = reporter
+        self._as_json = as_json
+        self._collected: list[dict[str, object]] = []
+
+    def add(self, job: Job, verdict: Verdict, size: int, seconds: float) -> None:
+        """Show what was found out about a file."""
+        if not verdict.ok:
+            self.status = FINDINGS
+        if self._as_json:
+            self._collected.append(_as_object(job.name, verdict, size, seconds))
+            return
+        laws = " ".join(verdict.laws) or "no law"
+        word = "ok" if verdict.ok else "BROKEN"
+        rows = [f"{word} {job.name}  {laws}  {_size(size)}  {seconds * 1000:,.0f} ms"]
+        rows += [f"  {found.law}: {found.message}" for found in verdict.differences]
+        self._say("\n".join(map(safe, rows)))
+
+    def complete(self, job: Job) -> None:
+        """Note a file about which nothing was found out; why is told on standard error."""
+        if self._as_json and (not self._collected or self._collected[-1]["file"] != job.name):
+            self._collected.append(_as_object(job.name, None, None, None))
+
+    def finish(self) -> None:
+        """Write what was held back."""
+        if self._as_json:
+            self._say(json.dumps(self._collected, indent=2))
+
+    def _say(self, text: str) -> None:
+        if sys.stdout is None:
+            raise Refused("cannot-write", "standard output is closed")
+        with self._reporter.aside():
+            click.echo(text)
+
+
+def _as_object(
+    name: str, verdict: Verdict | None, size: int | None, seconds: float | None
+) -> dict[str, object]:
+    """What `json.dumps` takes."""
+    return {
+        "file": name,
+        "kind": verdict.kind if verdict else None,
+        "size": size,
+        "seconds": None if seconds is None else round(seconds, 6),
+        "laws": list(verdict.laws) if verdict else [],
+        "ok": verdict.ok if verdict else False,
+        "differences": [asdict(found) for found in verdict.differences] if verdict else [],
+    }
+
+
+def _size(count: int) -> str:
+    if count < 1000:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("kB", "MB", "GB"):
+        value /= 1000
+        if value < 999.5:
+            break
+    return f"{value:.0f} {unit}" if value >= 10 else f"{value:.1f} {unit}"

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unusual but regular encodings, as habits of a file's writer (DESIGN 5.7, SPELLINGS S7).
+
+Some writers pack lists that the schema does not, or write fields in another order. Said once in the
+header, this is all that is needed to get the very bytes back, also after the model was edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import EncodingHabit
+from onnxtext.proto.generic import known_values
+from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec, spelled_messages
+from onnxtext.wire.reader import WireField, read_fields, read_varint
+from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag
+
+
+class HabitError(ValueError):
+    """A habit that means nothing; the message says why."""
+
+
+# ---- Applying -------------------------------------------------------------------------------
+
+
+class Encoder:
+    """Re-encodes canonical messages as the habits say.
+
+    Attributes:
+        packed: message type and field number to whether the list is one field.
+        orders: message type to the order of its fields.
+    """
+
+    def __init__(self, habits: Iterable[EncodingHabit]) -> None:
+        """Make sense of the habits.
+
+        Raises:
+            HabitError: one names no message, no list of numbers or no order.
+        """
+        self.packed: dict[tuple[str, int], bool] = {}
+        self.orders: dict[str, dict[int, int]] = {}
+        for habit in habits:
+            match habit:
+                case EncodingHabit("packed" | "unpacked" as kind, (str() as name,)):
+                    message, spec = _find_list(name)
+                    self.packed[message, spec.number] = kind == "packed"
+                case EncodingHabit("order", (str() as name, *numbers)) if numbers:
+                    order = [number for number in numbers if isinstance(number, int)]
+                    if len(order) != len(numbers) or len(set(order)) != len(order):
+                        raise HabitError("`order` takes a message and the numbers of its fields")
+                    self.orders[_find_message(name)] = {n: place for place, n in enumerate(order)}
+                case _:
+                    raise HabitError(
+                        f"`{habit.name}` is no habit; packed(attribute.ints), "
+                        "unpacked(tensor.float_data) and order(node, 1, 2, 3) are"
+                    )
+
+    def encode(self, message: str, data: bytes) -> bytes:
+        """A message as the habits say.
+
+        Args:
+            message: name of the message type.
+            data: its canonical encoding.
+        """
+        spec = message_spec(message)
+        groups: dict[int, list[bytes]] = {}
+        strangers: list[bytes] = []
+        lists: dict[int, list[WireField]] = {}
+        for item in read_fields(data, 0, len(data)):
+            known = spec.by_number.get(item.number)
+            if known is None or known_values(known, data, item) is None:
+                strangers.append(data[item.start : item.end])
+            elif (message, item.number) in self.packed:
+                lists.setdefault(item.number, []).append(item)
+            elif known.kind == "message" and item.wire_type == LENGTH:
+                inside = self.encode(known.message, data[item.value : item.end])
+                groups.setdefault(item.number, []).append(
+                    delimited(tag(item.number, LENGTH), inside)
+                )
+            else:
+                groups.setdefault(item.number, []).append(data[item.start : item.end])
+        for number, items in lists.items():
+            groups[number] = [self._list(message, spec.by_number[number], data, items)]
+        order = self.orders.get(message, {})
+        numbers = sorted(groups, key=lambda number: (order.get(number, 1 << 30), number))
+        return b"".join([part for number in numbers for part in groups[number]] + strangers)
+
+    def _list(self, message: str, field: FieldSpec, data: bytes, items: list[WireField]) -> bytes:
+        values = [value for item in items for value in _values(field, data, item)]
+        if self.packed[message, field.number]:
+            return delimited(tag(field.number, LENGTH), b"".join(values))
+        key = tag(field.number, field.wire_type)
+        return b"".join([key + value for value in values])
+
+
+def _find_message(name: str) -> str:
+    message = spelled_messages().get(name)
+    if message is None:
+        raise HabitError(f"`{name}` is no message of the schema")
+    return message
+
+
+def _find_list(name: str) -> tuple[str, FieldSpec]:
+    short, _, field_name = name.rpartition(".")
+    message = _find_message(short)
+    field = message_spec(message).by_name.get(field_name)
+    if field is None or not field.repeated or field.wire_type == LENGTH:
+        raise HabitError(f"`{name}` is no list of numbers")
+    return message, field
+
+
+def _values(field: FieldSpec, data: bytes, item: WireField) -> list[bytes]:
+    """The values of one wire field of a list of numbers, without keys."""
+    if item.wire_type == field.wire_type:
+        return [data[item.value : item.end]]
+    if item.wire_type != LENGTH:
+        return []
+    values = []
+    at = item.value
+    while at < item.end:
+        if field.wire_type == VARINT:
+            end = read_varint(data, at, item.end)[1]
+        else:
+            end = at + (4 if field.wire_type == FIXED32 else 8)
+        values.append(data[at:end])
+        at = end
+    return values
+
+
+# ---- Observing ------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Observed:
+    """What was seen in all messages of one type.
+
+    Attributes:
+        packed: list fields that came packed.
+        unpacked: list fields that came unpacked.
+        before: for each field number those that came directly before it.
+        split: whether a field came in several places.
+    """
+
+    packed: set[int] = field(default_factory=set)
+    unpacked: set[int] = field(default_factory=set)
+    before: dict[int, set[int]] = field(default_factory=dict)
+    split: bool = False
+
+
+def observe(data: bytes) -> tuple[EncodingHabit, ...]:
+    """The habits that would explain how a `ModelProto` is encoded; perhaps not all of it.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    seen: dict[str, _Observed] = {}
+    _observe("ModelProto", data, seen, 0)
+    names = {message: name for name, message in spelled_messages().items()}
+    habits = []
+    for message in sorted(seen):
+        spec = message_spec(message)
+        for number in sorted(seen[message].packed - seen[message].unpacked):
+            if not spec.by_number[number].packed:
+                name = f"{names[message]}.{spec.by_number[number].name}"
+                habits.append(EncodingHabit("packed", (name,)))
+        for number in sorted(seen[message].unpacked - seen[message].packed):
+            if spec.by_number[number].packed:
+                name = f"{names[message]}.{spec.by_number[number].name}"
+                habits.append(EncodingHabit("unpacked", (name,)))
+        order = _order(seen[message])
+        if order and order != sorted(order):
+            habits.append(EncodingHabit("order", (names[message], *order)))
+    return tuple(habits)
+
+
+_DEEPEST = 100
+
+
+def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) -> None:
+    spec: MessageSpec = message_spec(message)
+    observed = seen.setdefault(message, _Observed())
+    last = 0
+    met: set[int] = set()
+    for item in read_fields(data, 0, len(data)):
+        known = spec.by_number.get(item.number)
+        if known is None:
+            continue
+        if item.number != last:
+            if item.number in met:
+                observed.split = True
+            met.add(item.number)
+            observed.before.setdefault(item.number, set())
+            if last:
+                observed.before[item.number].add(last)
+            last = item.number
+        if known.kind == "message" and item.wire_type == LENGTH:
+            if depth < _DEEPEST:
+                _observe(known.message, data[item.value : item.end], seen, depth + 1)
+        elif known.repeated and known.wire_type in (VARINT, FIXED32, FIXED64):
+            kind = observed.packed if item.wire_type == LENGTH else observed.unpacked
+            kind.add(item.number)
+
+
+def _order(observed: _Observed) -> Sequence[int]:
+    """An order of all fields that agrees with every message; () if there is none."""
+    if observed.split:
+        return ()
+    left = {number: set(before) for number, before in observed.before.items()}
+    order: list[int] = []
+    while left:
+        ready = sorted(number for number, before in left.items() if not before)
+        if not ready:
+            return ()
+        order.append(ready[0])
+        del left[ready[0]]
+        for before in left.values():
+            before.discard(ready[0])
+    return order

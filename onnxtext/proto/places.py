@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in a model a byte of its encoding stands: `graph.node[12].attribute["axis"].t`."""
+
+from __future__ import annotations
+
+import json
+
+from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
+from onnxtext.wire.writer import LENGTH
+
+Data = bytes | memoryview
+
+_NAMES = {
+    "AttributeProto": 1,
+    "ValueInfoProto": 1,
+    "TensorProto": 8,
+    "FunctionProto": 1,
+    "StringStringEntryProto": 1,
+}
+"""The messages that are known by a name, and the number of its field; others go by their index."""
+_LONGEST = 60
+
+
+def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: int) -> str:
+    """The path of a field's value.
+
+    Args:
+        path: of the message that has the field.
+        field: the field.
+        data: what the value stands in; it may be corrupt.
+        start: offset of the value.
+        end: offset behind it; behind the data, if the data is cut off.
+        index: how many values of the same list precede it.
+    """
+    path = f"{path}.{field.name}" if path else field.name
+    if not field.repeated or field.packed:
+        return path
+    if not field.message:
+        return f"{path}[{index}]"
+    number = _NAMES.get(field.message)
+    name = "" if number is None else _name(data, start, min(end, len(data)), number)
+    return f"{path}[{_quoted(name)}]" if name.isprintable() and name else f"{path}[{index}]"
+
+
+def path_at(data: Data, offset: int, message: str = "ModelProto") -> str:
+    """The path of what stands at an offset, as far as it can be told; the data may be corrupt."""
+    spec = message_spec(message)
+    path = ""
+    start, end = 0, len(data)
+    for _ in range(MAX_DEPTH):
+        found = _field_at(spec, data, start, end, offset, path)
+        if found is None:
+            break
+        field, start, end, path = found
+        if not field.message or offset < start:
+            break
+        spec = message_spec(field.message)
+    return path
+
+
+def _field_at(
+    spec: MessageSpec, data: Data, start: int, end: int, offset: int, path: str
+) -> tuple[FieldSpec, int, int, str] | None:
+    """The field of a message that has an offset: its spec, its value's offsets, its path."""
+    seen: dict[int, int] = {}
+    try:
+        for item in read_fields(data, start, end):
+            field = spec.by_number.get(item.number)
+            if item.start <= offset < item.end:
+                if field is None or item.wire_type not in (field.wire_type, LENGTH):
+                    return None
+                index = seen.get(item.number, 0)
+                where = step(path, field, data, item.value, item.end, index)
+                return field, item.value, item.end, where
+            seen[item.number] = seen.get(item.number, 0) + 1
+    except WireError:
+        pass
+    return None
+
+
+def _name(data: Data, start: int, end: int, number: int) -> str:
+    try:
+        for item in read_fields(data, start, end):
+            if item.number == number and item.wire_type == LENGTH:
+                return bytes(data[item.value : item.end]).decode("utf-8")
+    except (WireError, UnicodeDecodeError):
+        pass
+    return ""
+
+
+def _quoted(name: str) -> str:
+    short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return json.dumps(short, ensure_ascii=False)

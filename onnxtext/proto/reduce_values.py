@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strings, types and tensors, reduced to what the official syntax can say.
+
+Every function takes the canonical bytes of something and gives those of the nearest thing that
+official text can say; what is not the same is noted (reference official-syntax.md, 1.4 and 1.8).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxtext.proto.losses import Losses, Place
+from onnxtext.proto.lower_values import TENSOR_FIELDS
+from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.tensor.elements import ELEMENT_NUMBERS, ElementType, raw_size
+from onnxtext.tensor.packing import unpack
+from onnxtext.tensor.varints import pack_varints
+from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
+from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag, varint
+
+Data = bytes | memoryview
+Fields = Mapping[str, list[Data]]
+
+STRINGS = (
+    r"NUL and bytes that are not UTF-8 cannot be written in a string: they become \x00 and the like"
+)
+STRINGS_OF_DATA = (
+    "data that holds NUL or bytes that are not UTF-8 cannot be written as a string: it is left out"
+)
+UNKNOWN = "a field that the schema does not know has no place in the official syntax"
+NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
+TYPE = "a type of this kind, or without its element type, cannot be written: it is left out"
+ELEMENT = "a tensor of an unknown element type cannot be written: it is left out"
+RAW_SIZE = "raw_data that is not of the size which type and dims ask for: it is left out"
+WRONG_FIELD = "a tensor's literal fills one data field, that of its type: other data is left out"
+NO_ENTRIES = "external data without entries cannot be written"
+NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: it is left out"
+
+_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_ODD = re.compile(rb"[^A-Za-z0-9_]+")
+_TYPE_WORD = re.compile(
+    rb"(?:float|uint8|int8|uint16|int16|int32|int64|string|bool|float16|double|uint32|uint64"
+    rb"|complex64|complex128|bfloat16|float8e4m3fn|float8e4m3fnuz|float8e5m2|float8e5m2fnuz"
+    rb"|float8e8m0|uint4|int4|float4e2m1|uint2|int2|float6e2m3|float6e3m2"
+    rb"|seq|map|optional|sparse_tensor|opaque)\Z"
+    rb"|(?i:inf|infinity|nan)(?![A-Za-z0-9])"
+)
+"""What no graph in an attribute can be called: it would be a type, or begin a number."""
+
+
+def field(number: int, data: Data) -> bytes:
+    """An encoded length-delimited field."""
+    return delimited(tag(number, LENGTH), bytes(data))
+
+
+def number(number: int, value: Data) -> bytes:
+    """An encoded field whose value is a varint."""
+    return tag(number, VARINT) + bytes(value)
+
+
+def integer(payloads: Sequence[Data], default: int = 0) -> int:
+    """The integer that a field holds."""
+    return signed(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
+
+
+def default_nans(values: NDArray[Any]) -> bool:
+    """Give every NaN among the bits of floats its default payload.
+
+    Args:
+        values: uint32 or uint64, changed in place.
+
+    Returns:
+        Whether any had another one.
+    """
+    quiet, sign = (
+        (0x7FC0_0000, 1 << 31) if values.itemsize == 4 else (0x7FF8_0000_0000_0000, 1 << 63)
+    )
+    infinity = 0x7F80_0000 if values.itemsize == 4 else 0x7FF0_0000_0000_0000
+    magnitudes = values & values.dtype.type(sign - 1)
+    odd = (magnitudes > infinity) & (magnitudes != quiet)
+    if not odd.any():
+        return False
+    values[odd] = values[odd] & values.dtype.type(sign) | values.dtype.type(quiet)
+    return True
+
+
+class ValueReducer:
+    """Reduces strings, types and tensors.
+
+    Attributes:
+        losses: what is noted.
+    """
+
+    def __init__(self) -> None:
+        self.losses = Losses()
+        self._types: dict[bytes, bytes | None] = {}
+
+    # ---- Messages ---------------------------------------------------------------------------
+
+    def fields(self, message: str, data: Data, place: Place, keep: frozenset[str]) -> Fields:
+        """The values of those fields of a message that are kept, by name; all others are lost.
+
+        Args:
+            message: name of the message type.
+            data: its canonical bytes.
+            place: where it is.
+            keep: the names of the fields that the caller takes care of.
+        """
+        by_number = message_spec(message).by_number
+        found: dict[str, list[Data]] = {}
+        lost: dict[str, str] = {}
+        for item in read_fields(data, 0, len(data)):
+            spec = by_number.get(item.number)
+            value = data[item.value : item.end]
+            if spec is None or not _is_of(spec, item, value):
+                lost[str(item.number)] = UNKNOWN
+            elif spec.name in keep:
+                found.setdefault(spec.name, []).append(value)
+            elif spec.repeated or not is_empty(value, item.wire_type):
+                lost[spec.name] = f"`{spec.name}` of {message} has no place in the official syntax"
+            else:
+                self.losses.silent(message, spec.name)
+        for name, why in lost.items():
+            self.losses.lost(place.at(name), why)
+        return found
+
+    # ---- Strings and names ------------------------------------------------------------------
+
+    def text(self, data: Data, place: Place) -> bytes:
+        """A string that is a name or for people."""
+        data = bytes(data)
+        if is_sayable(data):
+            return data
+        self.losses.lost(place, STRINGS)
+        return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
+
+    def stored_text(self, message: str, name: str, found: Fields, place: Place) -> bytes:
+        """A string that official text always stores."""
+        if name not in found:
+            self.losses.silent(message, name)
+            return b""
+        return self.text(found[name][-1], place.at(name))
+
+    def identifier(self, data: Data, place: Place, what: str) -> bytes:
+        """A name that official text cannot quote.
+
+        Args:
+            data: the name.
+            place: where it is.
+            what: what it names.
+        """
+        data = bytes(data)
+        if _IDENTIFIER.fullmatch(data):
+            return data
+        self.losses.lost(
+            place, f"the name of {what} that is no identifier cannot be quoted: it gets another one"
+        )
+        return _made_up(data)
+
+    def dotted(self, data: Data, place: Place) -> bytes:
+        """An operator's domain."""
+        data = bytes(data)
+        if not data or is_dotted(data):
+            return data
+        why = "a domain that is not identifiers and dots cannot be quoted: it gets another name"
+        self.losses.lost(place, why)
+        return b".".join([_made_up(part) for part in data.split(b".")])
+
+    def graph_name(self, data: Data | None, place: Place) -> bytes:
+        """The name of a graph in an attribute."""
+        name = b"" if data is None else bytes(data)
+        if _IDENTIFIER.fullmatch(name) and not _TYPE_WORD.match(name):
+            return name
+        self.losses.lost(
+            place,
+            "the name of a graph in an attribute must be an identifier that is no type and no "
+            "number: it gets another one",
+        )
+        return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
+
+    def entries(self, payloads: Sequence[Data], place: Place) -> list[bytes]:
+        """A list of `StringStringEntryProto`."""
+        made = []
+        for index, data in enumerate(payloads):
+            here = place._replace(key=index)
+            message = "StringStringEntryProto"
+            found = self.fields(message, data, here, frozenset(("key", "value")))
+            key = self.stored_text(message, "key", found, here)
+            value = self.stored_text(message, "value", found, here)
+            made.append(field(1, key) + field(2, value))
+        return made
+
+    # ---- Types ------------------------------------------------------------------------------
+
+    def type(self, data: Data, place: Place) -> bytes | None:
+        """A `TypeProto`; None if it cannot be written, or is of no kind."""
+        data = bytes(data)
+        if data in self._types:
+            return self._types[data]
+        before = self.losses.events
+        made = self._type(data, place)
+        if self.losses.events == before:
+            self._types[data] = made
+        return made
+
+    def _type(self, data: bytes, place: Place) -> bytes | None:
+        message = "TypeProto"
+        found = self.fields(message, data, place, _KINDS)
+        if not found:
+            self.losses.silent(message, "value")
+        for name, values in found.items():
+            here = place.at(name)
+            spec = message_spec(message).by_name[name]
+            match name:
+                case "tensor_type" | "sparse_tensor_type":
+                    made = self._tensor_type(spec.message, values[-1], here)
+                case "opaque_type":
+                    made = self._opaque_type(spec.message, values[-1], here)
+                case _:
+                    made = self._container(spec.message, values[-1], here)
+            if made is not None:
+                return field(spec.number, made)
+            self.losses.lost(place, TYPE)
+        return None
+
+    def _tensor_type(self, message: str, data: Data, place: Place) -> bytes | None:
+        found = self.fields(message, data, place, frozenset(("elem_type", "shape")))
+        element = integer(found.get("elem_type", ()))
+        if element not in ELEMENT_NUMBERS:
+            return None
+        made = number(1, varint(element))
+        for shape in found.get("shape", ()):
+            made += field(2, self._shape(shape, place.at("shape")))
+        return made
+
+    def _shape(self, data: Data, place: Place) -> bytes:
+        dims = []
+        found = self.fields("TensorShapeProto", data, place, frozenset(("dim",)))
+        for index, dim in enumerate(found.get("dim", ())):
+            here = place.at("dim", index)
+            values = self.fields("TensorShapeProto.Dimension", dim, here, _DIM)
+            made = b""
+            if "dim_value" in values:
+                made = number(1, values["dim_value"][-1])
+            elif "dim_param" in values:
+                made = field(2, self.text(values["dim_param"][-1], here.at("dim_param")))
+            dims.append(field(1, made))
+        return b"".join(dims)
+
+    def _container(self, message: str, data: Data, place: Place) -> bytes | None:
+        """A sequence, an optional or a map."""
+        key_number = message_spec(message).by_name.get("key_type")
+        inner = "elem_type" if key_number is None else "value_type"
+        found = self.fields(message, data, place, frozenset((inner, "key_type")))
+        if inner not in found:
+            return None
+        element = self.type(found[inner][-1], place.at(inner))
+        if element is None:
+            return None
+        if key_number is None:
+            return field(1, element)
+        key = integer(found.get("key_type", ()))
+        return number(1, varint(key)) + field(2, element) if key in ELEMENT_NUMBERS else None
+
+    def _opaque_type(self, message: str, data: Data, place: Place) -> bytes | None:
+        found = self.fields(message, data, place, frozenset(("domain", "name")))
+        domain = bytes(found.get("domain", (b"",))[-1])
+        name = bytes(found.get("name", (b"",))[-1])
+        made = field(1, domain) if domain else b""
+        made += field(2, name) if name else b""
+        if not (_IDENTIFIER.fullmatch(name) and is_dotted(domain) if domain else is_dotted(name)):
+            if domain or name:
+                return None
+        for part, value in (("domain", domain), ("name", name)):
+            if part in found and not value:
+                self.losses.silent(message, part)
+        return made
+
+    # ---- Tensors ----------------------------------------------------------------------------
+
+    def tensor(self, data: Data, place: Place, *, quotable: bool) -> bytes | None:
+        """A `TensorProto`; None if it cannot be written.
+
+        Args:
+            data: its bytes.
+            place: where it is.
+            quotable: whether its name can be quoted: those of initializers can.
+        """
+        found = self.fields("TensorProto", data, place, _TENSOR)
+        element = ELEMENT_NUMBERS.get(integer(found.get("data_type", ())))
+        if element is None:
+            self.losses.lost(place, ELEMENT)
+            return None
+        parts = [number(1, dim) for dim in found.get("dims", ())]
+        parts.append(number(2, varint(element.number)))
+        name = found.get("name", (b"",))[-1]
+        if quotable or "name" not in found or not name:
+            name = self.stored_text("TensorProto", "name", found, place)
+        else:
+            name = self.identifier(name, place.at("name"), "a tensor in an attribute")
+        parts.append(field(8, name))
+        count = prod([integer((dim,)) for dim in found.get("dims", ())])
+        parts += self._data(element, count, found, place)
+        return b"".join(parts)
+
+    def _data(self, element: ElementType, count: int, found: Fields, place: Place) -> list[bytes]:
+        """The data fields of a tensor."""
+        if integer(found.get("data_location", ())) == 1:
+            if found.get("external_data"):
+                for name in _DATA & found.keys():
+                    if name == "raw_data" and not found[name][-1]:
+                        self.losses.silent("TensorProto", name)
+                    else:
+                        self.losses.lost(place.at(name), WRONG_FIELD)
+                entries = self.entries(found["external_data"], place.at("external_data"))
+                return [*[field(13, entry) for entry in entries], number(14, b"\x01")]
+            self.losses.lost(place.at("data_location"), NO_ENTRIES)
+        else:
+            if "external_data" in found:
+                self.losses.lost(place.at("external_data"), NOT_EXTERNAL)
+            if "data_location" in found:
+                self.losses.silent("TensorProto", "data_location")
+        typed = {name for name in _DATA & found.keys() if name != "raw_data"}
+        chosen = element.field
+        values = found.get(chosen, [])
+        if "raw_data" in found:
+            raw = self._raw(element, count, found["raw_data"][-1], place)
+            if raw is not None:
+                chosen, values = "", [raw]
+        for name in sorted(typed - {chosen}):
+            self.losses.lost(place.at(name), WRONG_FIELD)
+        return self._typed(element, values, place.at(chosen or "raw_data"))
+
+    def _raw(self, element: ElementType, count: int, raw: Data, place: Place) -> bytes | None:
+        """Raw data as the value of the typed field; None if it is no data of the tensor."""
+        if not len(raw):
+            self.losses.silent("TensorProto", "raw_data")
+            return None
+        if not element.bits or count < 0 or len(raw) != raw_size(element, count):
+            self.losses.lost(place.at("raw_data"), RAW_SIZE)
+            return None
+        self.losses.typed()
+        return _as_typed(element, raw, count)
+
+    def _typed(self, element: ElementType, values: Sequence[Data], place: Place) -> list[bytes]:
+        key = TENSOR_FIELDS[element.field][0]
+        if element.kind == "string":
+            if all(is_sayable(bytes(value)) for value in values):
+                return [delimited(key, bytes(value)) for value in values]
+            self.losses.lost(place, STRINGS_OF_DATA)
+            return []
+        if not values:
+            return []
+        value = values[-1]
+        if element.field in ("float_data", "double_data"):
+            bits = np.frombuffer(value, "<u4" if element.field == "float_data" else "<u8").copy()
+            if default_nans(bits):
+                self.losses.lost(place, NANS)
+                value = bits.tobytes()
+        return [delimited(key, bytes(value))]
+
+
+_KINDS = frozenset(
+    (
+        "tensor_type",
+        "sparse_tensor_type",
+        "sequence_type",
+        "optional_type",
+        "map_type",
+        "opaque_type",
+    )
+)
+_DIM = frozenset(("dim_value", "dim_param"))
+_DATA = frozenset(TENSOR_FIELDS)
+_TENSOR = _DATA | {"dims", "data_type", "name", "external_data", "data_location"}
+
+
+def is_empty(value: Data, wire_type: int) -> bool:
+    """Whether a value is that of a field which is not stored."""
+    return not len(value) if wire_type == LENGTH else not any(value)
+
+
+def is_sayable(data: bytes) -> bool:
+    """Whether a string can be written in quotes."""
+    if 0 in data:
+        return False
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_dotted(data: bytes) -> bool:
+    """Whether a name is one identifier or several with dots between them."""
+    return all(_IDENTIFIER.fullmatch(part) for part in data.split(b"."))
+
+
+def _made_up(name: bytes) -> bytes:
+    """An identifier that looks like a name."""
+    made = _ODD.sub(b"_", name)
+    return made if made and not made[:1].isdigit() else b"_" + made
+
+
+def _is_of(spec: FieldSpec, item: WireField, value: Data) -> bool:
+    """Whether a canonical field is the schema's, and not one that only has its number."""
+    if item.wire_type != (LENGTH if spec.packed else spec.wire_type):
+        return False
+    if spec.kind != "enum":
+        return True
+    known = integer((value,))
+    return any(known == value for _, value in spec.enum)
+
+
+def _as_typed(element: ElementType, raw: Data, count: int) -> bytes:
+    """Raw data as the value of the element type's own field."""
+    if element.field in ("float_data", "double_data"):
+        return bytes(raw)
+    if element.bits == 6:
+        return pack_varints(unpack(np.frombuffer(raw, np.uint8), 6)[:count])
+    letter = "i" if element.kind == "int" and element.bits >= 8 else "u"
+    values = np.frombuffer(raw, f"<{letter}{max(element.bits // 8, 1)}")
+    return pack_varints(values)

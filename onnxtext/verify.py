@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws of the README, proven on a file of one's own.
+
+- L1: `to_binary` gives the very bytes that `from_binary` was given.
+- L3: what is printed means the same when it is read, and is printed the same again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from onnxtext.diagnostics import OnnxTextError
+
+LAWS = ("L1", "L3")
+TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A law that does not hold.
+
+    Attributes:
+        law: which one.
+        message: what differs.
+        offset: the first byte that differs, where bytes do.
+        path: what stands there in the model.
+        line: the first line of the printed text that differs, from 1, where texts do.
+    """
+
+    law: str
+    message: str
+    offset: int | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found out about a file.
+
+    Attributes:
+        kind: what the file is.
+        differences: all that breaks a law; empty if the laws hold.
+    """
+
+    kind: Literal["binary", "text"]
+    differences: tuple[Difference, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all laws hold."""
+        return not self.differences
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The laws that hold."""
+        broken = {difference.law for difference in self.differences}
+        return tuple([law for law in LAWS if law not in broken])
+
+
+def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
+    """Prove the laws on the content of a file.
+
+    Args:
+        data: a binary model or, if the name ends as those of texts do, a text in UTF-8.
+        name: of the file.
+
+    Raises:
+        OnnxTextError: the file is no model, or no text of the language.
+    """
+    if PurePath(name).suffix.lower() in TEXT_SUFFIXES:
+        from onnxtext.api import decode_text
+
+        return verify_text(decode_text(data, name), name=name)
+    return verify_binary(data, name=name)
+
+
+def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
+    """Prove the laws on a binary model.
+
+    Raises:
+        OnnxTextError: the bytes are no `ModelProto`.
+    """
+    from onnxtext.api import from_binary, to_binary
+
+    text = from_binary(data, name=name)
+    printed = f"{name} as text"
+    found: list[Difference] = []
+    try:
+        found += _compare_bytes(data, to_binary(text, name=printed))
+    except OnnxTextError as error:
+        found.append(_unreadable("L1", error))
+    try:
+        found += _compare_model(data, text, printed)
+        found += _compare_printed(text, printed)
+    except OnnxTextError as error:
+        found.append(_unreadable("L3", error))
+    return Verdict("binary", tuple(found))
+
+
+def verify_text(text: str, *, name: str = "<string>") -> Verdict:
+    """Prove the laws on a text.
+
+    Raises:
+        OnnxTextError: the text is not of the language, or says what no model can hold.
+    """
+    from onnxtext.api import from_binary, parse, to_binary
+    from onnxtext.printer import print_model
+
+    model = parse(text, name=name)
+    data = to_binary(text, name=name)
+    printed = f"{name} as printed"
+    again = print_model(model)
+    found: list[Difference] = []
+    try:
+        if parse(again, name=printed) != model:
+            found.append(Difference("L3", "what is printed means something else when it is read"))
+        found += _compare_printed(again, printed)
+        if to_binary(again, name=printed) != data:
+            found.append(Difference("L3", "what is printed is encoded differently"))
+    except OnnxTextError as error:
+        found.append(_unreadable("L3", error))
+    try:
+        back = from_binary(data, name=f"{name} as binary")
+        found += _compare_bytes(data, to_binary(back, name=printed))
+    except OnnxTextError as error:
+        found.append(_unreadable("L1", error))
+    return Verdict("text", tuple(found))
+
+
+def _compare_model(data: bytes, text: str, name: str) -> list[Difference]:
+    """Whether a text says of a model what its bytes say, wherever the large data stands."""
+    from onnxtext.api import from_binary, parse
+    from onnxtext.proto.lift import lift_model
+
+    inline = text if "\nresources {" not in text else from_binary(data, weights="inline")
+    if parse(inline, name=name) == lift_model(data):
+        return []
+    return [Difference("L3", "the text does not say what the binary says")]
+
+
+def _compare_printed(text: str, name: str) -> list[Difference]:
+    """Whether a printed text is printed the same again."""
+    from onnxtext.api import parse
+    from onnxtext.printer import print_model
+
+    again = print_model(parse(text, name=name))
+    if again == text:
+        return []
+    before, after = text.split("\n"), again.split("\n")
+    pairs = enumerate(zip(before, after, strict=False))
+    same = min(len(before), len(after))
+    line = next((at for at, (left, right) in pairs if left != right), same)
+    left, right = [lines[line] if line < len(lines) else "" for lines in (before, after)]
+    message = f"line {line + 1} is printed differently the second time: {left!r}, then {right!r}"
+    return [Difference("L3", message, line=line + 1)]
+
+
+def _compare_bytes(wanted: bytes, made: bytes) -> list[Difference]:
+    if made == wanted:
+        return []
+    from onnxtext.proto.places import path_at
+
+    at = first_difference(wanted, made)
+    path = path_at(wanted, at) or None
+    have = wanted[at : at + _SHOWN].hex(" ") or "nothing"
+    got = made[at : at + _SHOWN].hex(" ") or "nothing"
+    place = f"byte {at:#x}" + (f" ({path})" if path else "")
+    sizes = "" if len(wanted) == len(made) else f"; {len(wanted):,} bytes became {len(made):,}"
+    message = f"the bytes differ from {place} on: {have} became {got}{sizes}"
+    return [Difference("L1", message, offset=at, path=path)]
+
+
+def first_difference(left: bytes, right: bytes) -> int:
+    """The offset of the first byte in which two byte strings differ, or of the shorter one's end."""
+    low, high = 0, min(len(left), len(right))
+    a, b = memoryview(left), memoryview(right)
+    while low < high:  # up to `low` they are the same; the difference is not behind `high`
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _unreadable(law: str, error: OnnxTextError) -> Difference:
+    first = error.diagnostics[0]
+    line = None
+    if first.source is not None and first.labels:
+        line = first.source.position(first.labels[0].span.start).line
+    where = f" in line {line}" if line else ""
+    return Difference(law, f"what is printed cannot be read{where}: {first.message}", line=line)
