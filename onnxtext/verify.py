@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
@@ -16,6 +17,9 @@ from onnxtext.diagnostics import OnnxTextError
 LAWS = ("L1", "L3")
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 _SHOWN = 8
+"""So many bytes are shown where bytes differ."""
+_LONGEST = 80
+"""So many characters are shown of what differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +120,7 @@ def verify_text(text: str, *, name: str = "<string>") -> Verdict:
     again = print_model(model)
     found: list[Difference] = []
     try:
-        if parse(again, name=printed) != model:
-            found.append(Difference("L3", "what is printed means something else when it is read"))
+        found += _compare_trees(model, parse(again, name=printed))
         found += _compare_printed(again, printed)
         if to_binary(again, name=printed) != data:
             found.append(Difference("L3", "what is printed is encoded differently"))
@@ -132,14 +135,45 @@ def verify_text(text: str, *, name: str = "<string>") -> Verdict:
 
 
 def _compare_model(data: bytes, text: str, name: str) -> list[Difference]:
-    """Whether a text says of a model what its bytes say, wherever the large data stands."""
-    from onnxtext.api import from_binary, parse
+    """Whether a text says what the binary says that it was printed from."""
+    from onnxtext.api import parse
+    from onnxtext.printer.sections import place_metadata
+    from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
-    inline = text if "\nresources {" not in text else from_binary(data, weights="inline")
-    if parse(inline, name=name) == lift_model(data):
+    model = lift_model(data)
+    place_metadata(model)
+    move_weights(model)
+    return _compare_trees(model, parse(text, name=name))
+
+
+def _compare_trees(wanted: object, made: object) -> list[Difference]:
+    if wanted == made:
         return []
-    return [Difference("L3", "the text does not say what the binary says")]
+    path, left, right = _first_unequal(wanted, made, "")
+    message = f"what is printed means something else: {path or 'the model'} is {left}, then {right}"
+    return [Difference("L3", message, path=path or None)]
+
+
+def _first_unequal(left: object, right: object, path: str) -> tuple[str, str, str]:
+    """The innermost part of two trees that differs: its path and how the two look there."""
+    parts: list[tuple[str, object, object]] = []
+    if type(left) is type(right):
+        if dataclasses.is_dataclass(left):
+            names = [field.name for field in dataclasses.fields(left) if field.compare]
+            parts = [(f".{name}", getattr(left, name), getattr(right, name)) for name in names]
+        elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
+            pairs = enumerate(zip(left, right, strict=False))
+            parts = [(f"[{at}]", one, other) for at, (one, other) in pairs]
+    for step, one, other in parts:
+        if one != other:
+            return _first_unequal(one, other, (path + step).removeprefix("."))
+    return path, _short(left), _short(right)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _compare_printed(text: str, name: str) -> list[Difference]:
@@ -155,7 +189,8 @@ def _compare_printed(text: str, name: str) -> list[Difference]:
     same = min(len(before), len(after))
     line = next((at for at, (left, right) in pairs if left != right), same)
     left, right = [lines[line] if line < len(lines) else "" for lines in (before, after)]
-    message = f"line {line + 1} is printed differently the second time: {left!r}, then {right!r}"
+    looks = f"{_short(left)}, then {_short(right)}"
+    message = f"line {line + 1} is printed differently the second time: {looks}"
     return [Difference("L3", message, line=line + 1)]
 
 
@@ -175,7 +210,7 @@ def _compare_bytes(wanted: bytes, made: bytes) -> list[Difference]:
 
 
 def first_difference(left: bytes, right: bytes) -> int:
-    """The offset of the first byte in which two byte strings differ, or of the shorter one's end."""
+    """The offset of the first byte that differs in two byte strings, or the shorter one's end."""
     low, high = 0, min(len(left), len(right))
     a, b = memoryview(left), memoryview(right)
     while low < high:  # up to `low` they are the same; the difference is not behind `high`

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Literal
 
 import click
@@ -24,8 +25,12 @@ def conversion(weights: Literal["section", "inline"], inline_limit: int) -> Conv
 
     def convert(data: bytes, name: str) -> bytes:
         from onnxtext.api import from_binary
+        from onnxtext.diagnostics import OnnxTextWarning
 
         text = from_binary(data, weights=weights, inline_limit=inline_limit, name=name)
+        if not data:
+            # Formally it is a model, and the text of one that says nothing.
+            warnings.warn(f"{name}: the file is empty", OnnxTextWarning, stacklevel=2)
         return text.encode("utf-8")
 
     return Conversion(

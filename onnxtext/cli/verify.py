@@ -167,9 +167,6 @@ def _as_object(
 def _size(count: int) -> str:
     if count < 1000:
         return f"{count} B"
-    value = float(count)
-    for unit in ("kB", "MB", "GB"):
-        value /= 1000
-        if value < 999.5:
-            break
-    return f"{value:.0f} {unit}" if value >= 10 else f"{value:.1f} {unit}"
+    unit = "kB" if count < 999_500 else "MB" if count < 999_500_000 else "GB"
+    value = count / {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+    return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"

@@ -37,7 +37,7 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
-from onnxtext.tensor.format import format_typed_rows, is_expressible
+from onnxtext.tensor.format import is_expressible, is_typed_expressible
 from onnxtext.tensor.varints import unpack_varints
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
@@ -369,10 +369,7 @@ def _fitting_data(
         return None
     if name != element.field or not value:
         return None
-    narrow = element.kind == "complex" or element.bits in (2, 4)
-    if narrow and format_typed_rows(element, value, max(count, 1), count) is None:
-        return None
-    return TypedData(bytes(value))
+    return TypedData(bytes(value)) if is_typed_expressible(element, value, count) else None
 
 
 def lift_sparse_tensor(data: Data) -> tuple[SparseTensor | None, str | None]:

@@ -43,6 +43,8 @@ def _with_habits(model: Model, data: bytes) -> bytes:
 def lower_fragment(fragment: Fragment) -> bytes:
     """The message of a fragment: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
 
+    A value info with data is a `TensorProto`.
+
     The nodes of a list of nodes are those of a `GraphProto`.
 
     Raises:
@@ -62,6 +64,8 @@ def lower_fragment(fragment: Fragment) -> bytes:
         case list() as nodes:
             return b"".join([delimited(b"\x0a", lowering.node(node)) for node in nodes])
         case ValueInfo() as value:
+            if value.data is not None:
+                return b"".join(lowering.initializer(value))
             return lowering.value_info(value)
         case Attribute() as attribute:
             return lowering.attribute(attribute)

@@ -117,7 +117,9 @@ def graph(
     """`name (inputs) => (outputs) <values> { nodes }`."""
     for output in outputs:
         if output.data is not None:
-            raise Fault("a graph's output takes no default value", token=output.name)
+            fault = Fault("a graph's output takes no default value")
+            fault.at = output.at
+            raise fault
     made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
     made.at = at
     return made

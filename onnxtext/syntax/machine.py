@@ -191,7 +191,12 @@ class Machine:
         else:
             children = []
         taken = [children[index] if index >= 0 else None for index in reduction.take]
-        value = self.evaluate(reduction, at, taken)
+        try:
+            value = self.evaluate(reduction, at, taken)
+        except Fault as fault:
+            if fault.at is None:  # about the construct as a whole
+                fault.at = at
+            raise
         self.states.append(self.automaton.gotos[self.states[-1]][reduction.origin])
         values.append(value)
         self.where.append(at)

@@ -122,6 +122,8 @@ def _unexpected(source: Source, run: Run, state: int) -> Diagnostic:
 
 
 def _shown(token: str) -> str:
+    if len(token) == 1 and not token.isprintable():
+        return f"the character U+{ord(token):04X}"
     line = token.partition("\n")[0]
     return f"`{line[:40]}{'…' if len(line) > 40 or line != token else ''}`"
 

@@ -257,7 +257,7 @@ class Run:
         if recorded is None:
             return None
         builder = compile_tokens(recorded, len(kinds))
-        return None if builder is None else (builder, recorded, places(recorded) > {0})
+        return None if builder is None else (builder, recorded, not places(recorded) <= {0})
 
     def _offsets(self, at: int, size: int) -> list[int]:
         return [token.at for token in self.lexer.tokens(self.text, at, at + size)]

@@ -107,7 +107,7 @@ def _unescape_text(token: str, text: str, *, bytes_allowed: bool, base: int | No
         if found is None or value is None:
             known = r"\\ \" \n \r \t \u{…}" + (r" \xNN" if bytes_allowed else "")
             raise Fault(
-                f"unknown escape {text[slash : slash + 2]!r} in the string",
+                f"unknown escape `{text[slash : slash + 2]}` in the string",
                 token=token,
                 offset=base + slash if base is not None else 0,
                 length=2,

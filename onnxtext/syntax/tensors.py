@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
@@ -22,6 +23,7 @@ from onnxtext.ast.values import (
 from onnxtext.syntax.faults import Fault
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.format import is_typed_expressible
 from onnxtext.tensor.parse import parse_field, parse_raw, parse_scalar, parse_typed
 
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
@@ -151,9 +153,9 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
                     )
                 return _scalar(element, data)
             case TypedText(text):
-                return _typed(element, text)
+                return _typed(element, text, dims)
             case TypedLiterals(items):
-                return _typed_literals(element, items)
+                return _typed_literals(element, items, dims)
             case RawText(text):
                 return RawData(parse_raw(element, text, dims))
     except LiteralError as error:
@@ -191,15 +193,22 @@ def _scalar(element: ElementType, data: ScalarText) -> RawData:
         raise _fault(error, data.value) from None
 
 
-def _typed(element: ElementType, text: str) -> TensorData:
+def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData:
     if element.kind == "string":
         if text[1:-1].strip():
             raise Fault("a string tensor holds strings", token=text, help='write {"a", "b"}')
         return StringData(())
-    return TypedData(parse_typed(element, text))
+    entries = parse_typed(element, text)
+    count = prod(dims) if all(dim >= 0 for dim in dims) else -1
+    if not is_typed_expressible(element, entries, count) and entries:
+        # Officially the number of elements is not checked: what fits no dims is a field by name.
+        return FieldData(((element.field, entries),))
+    return TypedData(entries)
 
 
-def _typed_literals(element: ElementType, items: list[str | bytes]) -> TensorData:
+def _typed_literals(
+    element: ElementType, items: list[str | bytes], dims: tuple[int, ...]
+) -> TensorData:
     strings = tuple([item for item in items if isinstance(item, bytes)])
     if element.kind == "string":
         if len(strings) != len(items):
@@ -207,7 +216,7 @@ def _typed_literals(element: ElementType, items: list[str | bytes]) -> TensorDat
         return StringData(strings)
     if strings:
         raise Fault(f"a {element.name} tensor holds no strings")
-    return TypedData(parse_typed(element, _braces(items)))
+    return _typed(element, _braces(items), dims)
 
 
 def _braces(items: list[str | bytes]) -> str:

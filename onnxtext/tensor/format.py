@@ -88,6 +88,24 @@ def is_expressible(
     return not used or data[size - 1] >> used == 0
 
 
+def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
+    """Whether `format_typed_rows` can write the entries of a typed field.
+
+    It cannot if a complex number lacks its imaginary part, or if there are not just as many
+    entries as packing `count` elements of a narrow type gives.
+
+    Args:
+        element: The element type.
+        data: The entries.
+        count: The number of elements by the dimensions; negative if those make no sense.
+    """
+    if element.kind == "complex":
+        return memoryview(data).nbytes % (element.bits // 4) == 0
+    if element.bits in (2, 4):
+        return count >= 0 and format_typed_rows(element, data, max(count, 1), count) is not None
+    return True
+
+
 def format_typed_rows(
     element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
 ) -> list[str] | None:

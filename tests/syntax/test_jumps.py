@@ -204,3 +204,8 @@ def test_long_lines_are_cut_before_types() -> None:
     run = Run(text, "model", fast=True)
     run.parse()
     assert run.jumps >= 990
+
+
+def test_statements_with_places_inside_only() -> None:
+    lines = [f"  {name} = els () => () {{}}," for name in ("e", "f", "g", "h")]
+    check(model_of("y = If (c) <", "  t = 1,", *lines, ">"))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import random
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onnxtext.wire.patch import MAX_RESULT, apply_patch, make_patch
+from onnxtext.wire.reader import WireError
+from onnxtext.wire.writer import varint
+
+# Long enough, and alike enough, for copies.
+chunks = st.sampled_from([b"a" * 16, b"b" * 40, bytes(range(64)), b"\0" * 100, b"x", b"ab", b""])
+mixed = st.lists(st.one_of(chunks, st.binary(max_size=24)), max_size=12).map(b"".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(mixed, mixed)
+def test_a_patch_gives_the_wanted_bytes(canonical: bytes, wanted: bytes) -> None:
+    assert apply_patch(canonical, make_patch(canonical, wanted)) == wanted
+
+
+@settings(max_examples=400, deadline=None)
+@given(mixed, st.binary(max_size=40))
+def test_any_patch_is_applied_or_refused(canonical: bytes, patch: bytes) -> None:
+    try:
+        apply_patch(canonical, patch)
+    except WireError as error:
+        assert 0 <= error.offset < len(patch)
+
+
+def test_what_moved_is_copied() -> None:
+    data = random.Random(1).randbytes(1000)
+    assert make_patch(data, data) == varint(1000 << 1) + varint(0)
+    assert len(make_patch(data, data[500:] + data[:500])) < 20
+    assert len(make_patch(data, data[:500] + b"new" + data[500:])) < 20
+    assert len(make_patch(data, data * 10)) < 100
+    assert make_patch(data, b"") == b""
+    assert make_patch(b"", b"new") == b"\x07new"
+
+
+ADVERSARIES = {
+    "random": lambda noise: (noise, noise[::-1]),
+    "zeros against noise": lambda noise: (bytes(len(noise)), noise),
+    "nearly worth a copy": lambda noise: (
+        b"".join([noise[at : at + 7] + b"\1" for at in range(0, len(noise), 7)]),
+        noise,
+    ),
+    "a block but for its last byte": lambda noise: (
+        bytes(len(noise)),
+        (b"\0" * 15 + b"\1") * (len(noise) // 16),
+    ),
+    "the same block everywhere": lambda noise: (b"ab" * (len(noise) // 2), b"ba" * len(noise)),
+    "a byte dropped now and then": lambda noise: (
+        noise,
+        b"".join([noise[at : at + 20] for at in range(0, len(noise), 21)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ADVERSARIES)
+def test_a_megabyte_takes_no_time(kind: str) -> None:
+    canonical, wanted = ADVERSARIES[kind](random.Random(1).randbytes(1 << 20))
+    start = time.perf_counter()
+    patch = make_patch(canonical, wanted)
+    assert apply_patch(canonical, patch) == wanted
+    assert time.perf_counter() - start < 10  # some 0.5 s on a machine of 2020
+
+
+def refused(canonical: bytes, patch: bytes) -> WireError:
+    with pytest.raises(WireError) as caught:
+        apply_patch(canonical, patch)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        varint(4 << 1) + varint(0),  # longer than the data
+        varint(1 << 1) + varint(3),  # behind it
+        varint(2 << 1) + varint((1 << 64) - 1),
+        varint(((1 << 63) - 1) << 1) + varint(0),
+        varint(9 << 1 | 1) + b"short",
+        varint(((1 << 63) - 1) << 1 | 1),
+        b"\xff" * 11,
+        b"\x80",
+        b"\x02",
+    ],
+)
+def test_a_patch_that_reaches_beyond(patch: bytes) -> None:
+    assert refused(b"abc", b"\x03x" + patch).offset == 2
+
+
+def test_a_patch_cannot_demand_more_than_its_bound() -> None:
+    canonical = bytes(1 << 20)
+    copy = varint(len(canonical) << 1) + varint(0)
+    enough = (MAX_RESULT >> 20) + 1
+    tracemalloc.start()
+    start = time.perf_counter()
+    refused(canonical, copy * enough)
+    refused(canonical, copy * 100_000)  # a hundred gigabytes from 600 kB
+    seconds = time.perf_counter() - start
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 21
+    assert seconds < 2

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxtext.wire.reader import WireError, read_fields, read_group, read_varint, signed
+from onnxtext.wire.writer import (
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    GROUP,
+    LENGTH,
+    VARINT,
+    delimited,
+    delimited_pieces,
+    length,
+    tag,
+    varint,
+)
+
+numbers = st.one_of(
+    st.integers(0, (1 << 64) - 1), st.sampled_from([(1 << n) - k for n in range(65) for k in (0, 1)])
+).map(lambda value: min(value, (1 << 64) - 1))
+
+
+@given(numbers)
+def test_varints(value: int) -> None:
+    data = varint(value)
+    assert len(data) == max(1, -(-value.bit_length() // 7))
+    assert read_varint(data, 0, len(data)) == (value, len(data))
+    padded = data[:-1] + bytes([data[-1] | 128, 0])
+    if len(padded) <= 10:
+        assert read_varint(padded, 0, len(padded)) == (value, len(padded))
+    with pytest.raises(WireError):
+        read_varint(data, 0, len(data) - 1)
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1))
+def test_negative_numbers(value: int) -> None:
+    data = varint(value)
+    assert signed(read_varint(data, 0, len(data))[0]) == value
+    assert (len(data) == 10) == (value < 0)
+
+
+def test_varints_wrap_as_those_of_protobuf() -> None:
+    assert read_varint(b"\xff" * 9 + b"\x7f", 0, 10) == ((1 << 64) - 1, 10)
+    with pytest.raises(WireError, match="longer than ten bytes at byte 0x1"):
+        read_varint(b"\0" + b"\xff" * 1000, 1, 1001)
+
+
+@given(st.integers(0, 1 << 31))
+def test_lengths(size: int) -> None:
+    assert length(size) == varint(size)
+
+
+@given(st.lists(st.binary(max_size=200), max_size=4))
+def test_delimited(pieces: list[bytes]) -> None:
+    data = b"".join(pieces)
+    made = delimited(tag(7, LENGTH), data)
+    assert b"".join(delimited_pieces(tag(7, LENGTH), pieces)) == made
+    (field,) = read_fields(made, 0, len(made))
+    assert (field.number, field.wire_type, field.start, field.end) == (7, LENGTH, 0, len(made))
+    assert made[field.value :] == data
+
+
+FIELDS = [
+    (1, VARINT, b"\x08", b"\x80\x01"),
+    (2, FIXED64, b"\x11", bytes(8)),
+    (3, FIXED32, b"\x1d", bytes(4)),
+    (4, LENGTH, b"\x22\x03", b"abc"),
+    (5, GROUP, b"\x2b", b"\x08\x01\x2c"),
+    ((1 << 29) - 1, VARINT, b"\xf8\xff\xff\xff\x0f", b"\x00"),
+    (6, VARINT, b"\xb0\x80\x00", b"\x07"),  # a padded key
+    (7, LENGTH, b"\x3a\x81\x80\x00", b"x"),  # a padded length
+]
+
+
+def test_fields_with_their_places() -> None:
+    data = b"\xff" + b"".join([head + value for _, _, head, value in FIELDS]) + b"\xff"
+    at = 1
+    fields = list(read_fields(memoryview(data), 1, len(data) - 1))
+    for field, (number, wire_type, head, value) in zip(fields, FIELDS, strict=True):
+        behind = at + len(head) + len(value)
+        assert tuple(field) == (number, wire_type, at, at + len(head), behind)
+        at = behind
+
+
+def nested(depth: int) -> bytes:
+    return tag(5, GROUP) * depth + tag(5, END_GROUP) * depth
+
+
+def test_groups() -> None:
+    assert len(list(read_fields(nested(100), 0, 200))) == 1
+    inner = b"\x00\x07" + b"\x0d" + bytes(4) + b"\x09" + bytes(8) + b"\x12\x01x" + b"\x1b\x1c"
+    data = b"\x2b" + inner + b"\xac\x80\x00"  # the end key is padded
+    (group,) = read_fields(data, 0, len(data))
+    fields = list(read_group(data, group))
+    assert [field.number for field in fields] == [0, 1, 1, 2, 3]
+    assert b"".join([data[field.start : field.end] for field in fields]) == inner
+
+
+@pytest.mark.parametrize(
+    ("data", "offset", "what"),
+    [
+        (b"\x08", 1, "ends inside a varint"),
+        (b"\x08\x80", 1, "ends inside a varint"),
+        (b"\x88", 0, "ends inside a varint"),
+        (b"\x12\x05abcd", 0, "beyond the end"),
+        (b"\x12\x80\x80\x80\x80\x04x", 0, "beyond the end"),
+        (b"\x09" + bytes(7), 0, "beyond the end"),
+        (b"\x0d" + bytes(3), 0, "beyond the end"),
+        (b"\x00\x01", 0, "no field number"),
+        (b"\x80\x80\x80\x80\x10\x01", 0, "no field number"),
+        (b"\x0e", 0, "no wire type"),
+        (b"\x0f", 0, "no wire type"),
+        (b"\x0c", 0, "no wire type"),
+        (b"\x0b\x0f", 1, "no wire type"),
+        (b"\x0b\x08\x01", 1, "never closed"),
+        (b"\x0b\x14", 1, "another one's end"),
+        (b"\x0b\x12\x7f\x0c", 1, "never closed"),
+        (nested(101), 100, "too deeply"),
+        (b"\x2b" * 100_000, 100, "too deeply"),
+    ],
+)
+def test_what_is_no_message(data: bytes, offset: int, what: str) -> None:
+    good = b"\x08\x01"
+    start = time.perf_counter()
+    with pytest.raises(WireError, match=what) as caught:
+        list(read_fields(good + data, 0, len(good + data)))
+    assert caught.value.offset == len(good) + offset
+    assert time.perf_counter() - start < 1
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_fields_or_an_error(data: bytes) -> None:
+    try:
+        fields = list(read_fields(data, 0, len(data)))
+    except WireError as error:
+        assert 0 <= error.offset <= len(data)
+        return
+    assert b"".join([data[field.start : field.end] for field in fields]) == data
