@@ -17,6 +17,7 @@ Examples:
   onnxtext from-binary model.onnx -o -     prints it
   onnxtext from-binary *.onnx -o texts/    writes texts/NAME.onnxtxt for each
   onnxtext from-binary --weights inline model.onnx -o -
+  onnxtext from-binary --dialect onnx --allow-loss model.onnx
   curl -s https://example.org/m.onnx | onnxtext from-binary | less"""
 
 
@@ -38,6 +39,32 @@ def conversion(weights: Literal["section", "inline"], inline_limit: int) -> Conv
     )
 
 
+def official_conversion(allow_loss: bool) -> Conversion:
+    """The conversion to the official syntax."""
+
+    def convert(data: bytes, name: str) -> bytes:
+        from onnxtext.cli.official import convert_official
+
+        return convert_official(data, name, allow_loss=allow_loss)
+
+    return Conversion(
+        convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
+    )
+
+
+def _check_dialect(dialect: str, allow_loss: bool) -> None:
+    """Refuse options that say nothing together."""
+    if dialect == "onnxtext":
+        if allow_loss:
+            raise click.UsageError("--allow-loss goes with --dialect onnx: no other loses anything")
+        return
+    context = click.get_current_context()
+    for name in ("weights", "inline_limit"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{option} goes with --dialect onnxtext: onnx has no blobs")
+
+
 @click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
 @conversion_options
 @click.option(
@@ -55,6 +82,18 @@ def conversion(weights: Literal["section", "inline"], inline_limit: int) -> Conv
     metavar="N",
     help="Tensors of up to N elements are inline in any case.",
 )
+@click.option(
+    "--dialect",
+    type=click.Choice(["onnxtext", "onnx"]),
+    default="onnxtext",
+    show_default=True,
+    help="The language: onnx is the official syntax only, which onnx.parser reads.",
+)
+@click.option(
+    "--allow-loss",
+    is_flag=True,
+    help="With --dialect onnx, write the text even if it lacks something, which is listed.",
+)
 @reporting_options
 def command(
     inputs: tuple[str, ...],
@@ -62,6 +101,8 @@ def command(
     force: bool,
     weights: Literal["section", "inline"],
     inline_limit: int,
+    dialect: Literal["onnxtext", "onnx"],
+    allow_loss: bool,
     output_format: str,
     color: str,
 ) -> int:
@@ -71,6 +112,13 @@ def command(
     .onnx becomes .onnxtxt, and to any other name .onnxtxt is added. What comes from standard input
     goes to standard output. Files are replaced as a whole or not at all. `onnxtext to-binary` makes
     the very same bytes of the text again.
+
+    The official syntax (--dialect onnx) cannot carry everything: what a model has beyond it is
+    listed on standard error, kind by kind, and makes the exit status 1, and nothing is written,
+    unless --allow-loss is given. No loss, and only noted, is what changes no meaning: whether empty
+    fields are stored, and raw_data that becomes typed data of the same values.
     """
-    made = conversion(weights, inline_limit)
+    _check_dialect(dialect, allow_loss)
+    official = dialect == "onnx"
+    made = official_conversion(allow_loss) if official else conversion(weights, inline_limit)
     return run(made, inputs, output, force=force, output_format=output_format, color=color)

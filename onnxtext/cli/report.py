@@ -37,6 +37,14 @@ class Refused(Exception):
         self.diagnostic = Diagnostic(code, message, help=help)
 
 
+class Finding(OnnxTextWarning):
+    """What a conversion finds and goes on; `diagnostic` says it."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
 class Reporter:
     """Shows diagnostics as the user wants them, and remembers how bad they were.
 
@@ -90,7 +98,10 @@ class Reporter:
                 diagnostics = (_internal(error, f" on {name}"),)
                 _show_traceback()
         for warning in caught:
-            self._warn(str(warning.message), name)
+            if isinstance(warning.message, Finding):
+                self._show(warning.message.diagnostic, name)
+            else:
+                self._warn(str(warning.message), name)
         for diagnostic in diagnostics:
             self._show(diagnostic, name)
         if diagnostics:

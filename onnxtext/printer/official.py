@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models in the official syntax, which `onnx.parser` reads, in the canonical layout.
 
-Only for what that syntax can say (`proto.reduce`): no decorators, records, raw data or blobs. Types
-stand in the `<…>` list and never before the outputs of nodes; no list ends in a comma; strings have
-no escapes but those of the quote and the backslash; literals of types stored in `int32_data` are its
-entries.
+Only for what that syntax can say (`proto.reduce`): no decorators, records, raw data or blobs.
+Types stand in the `<…>` list and never before the outputs of nodes; no list ends in a comma;
+strings have no escapes but those of the quote and the backslash; literals of types that are stored
+in `int32_data` are its entries.
 """
 
 from __future__ import annotations

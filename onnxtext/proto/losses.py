@@ -92,18 +92,15 @@ class Losses:
         """The losses, and what is harmless summed up in one at the end."""
         parts = []
         if self.raw:
-            parts.append(f"raw_data as typed data in {_tensors(self.raw)}")
+            tensors = "1 tensor" if self.raw == 1 else f"{self.raw} tensors"
+            parts.append(f"raw_data becomes typed data in {tensors}")
         if self.presence:
             counts = [f"{name} ({count})" for name, count in sorted(self.presence.items())]
-            parts.append(f"empty fields are stored or not: {', '.join(counts)}")
+            parts.append(f"empty fields become stored or absent: {', '.join(counts)}")
         if not parts:
             return self.found
-        message = f"the official syntax stores in another way, with the same meaning: {parts[0]}"
-        return [*self.found, Loss("", "; ".join([message, *parts[1:]]), harmless=True)]
-
-
-def _tensors(count: int) -> str:
-    return "1 tensor" if count == 1 else f"{count} tensors"
+        message = f"stored in another way, with the same meaning: {'; '.join(parts)}"
+        return [*self.found, Loss("", message, harmless=True)]
 
 
 def group_losses(losses: Iterable[Loss]) -> dict[str, list[str]]:

@@ -272,13 +272,17 @@ class ValueReducer:
         found = self.fields(message, data, place, frozenset(("domain", "name")))
         domain = bytes(found.get("domain", (b"",))[-1])
         name = bytes(found.get("name", (b"",))[-1])
-        made = field(1, domain) if domain else b""
-        made += field(2, name) if name else b""
-        if not (_IDENTIFIER.fullmatch(name) and is_dotted(domain) if domain else is_dotted(name)):
-            if domain or name:
-                return None
-        for part, value in (("domain", domain), ("name", name)):
-            if part in found and not value:
+        if domain:
+            sayable = is_dotted(domain) and _IDENTIFIER.fullmatch(name)
+        else:
+            sayable = not name or is_dotted(name)
+        if not sayable:
+            return None
+        made = b""
+        for part, key, value in (("domain", 1, domain), ("name", 2, name)):
+            if value:
+                made += field(key, value)
+            elif part in found:
                 self.losses.silent(message, part)
         return made
 

@@ -9,7 +9,9 @@ any other is fed to the automaton. A wrong guess costs time, never meaning (FAST
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from onnxtext.syntax.faults import Fault
@@ -95,6 +97,7 @@ class Run:
         self._line = 0  # the chunk to be read next, and where it begins
         self._at = 0
         self._end = -1  # where the chunk at hand ends
+        self._starts: list[int] = []  # where each chunk begins, if that was ever asked
         self._last: tuple[list[Any], int, int, int] | None = None
 
     def parse(self) -> Any:
@@ -140,6 +143,8 @@ class Run:
             self.token = token
             machine.feed(kind_of(token), token, token.at)
             at = token.at + len(token)
+            if len(token) > LONG_LINE:
+                self._seek(at)
             while at > self._end + 1:
                 self._next_chunk()
 
@@ -148,6 +153,15 @@ class Run:
         self._end = self._at + len(self._chunks[self._line])
         self._at = self._end + 1
         self._line += 1
+
+    def _seek(self, offset: int) -> None:
+        """Go on behind the chunk in which an offset lies, however far away it is."""
+        if not self._starts:
+            self._starts = [0, *accumulate(len(chunk) + 1 for chunk in self._chunks)]
+        line = bisect_left(self._starts, offset) - 1
+        if line >= self._line:
+            self._line, self._at = line, self._starts[line]
+            self._next_chunk()
 
     def _skip_to(self, offset: int) -> None:
         """Pass over chunks that hold only blanks and comments."""

@@ -63,8 +63,7 @@ def triple(token: str) -> str:
             length=3,
             help='put a line break after the opening """',
         )
-    lines = rest.split("\n")
-    indent = lines.pop()
+    body, closing, indent = rest.rpartition("\n")
     if indent.strip(" \t"):
         raise Fault(
             'the closing """ stand on a line of their own',
@@ -73,8 +72,19 @@ def triple(token: str) -> str:
             length=3,
             help='put a line break before the closing """',
         )
+    text = _dedented(token, "\n" + body, "\n" + indent) if closing else ""
+    if "\\" not in text:
+        return text
+    return to_text(_unescape_text(token, text, bytes_allowed=False))
+
+
+def _dedented(token: str, body: str, indent: str) -> str:
+    """The lines of a text without their indentation; each begins with its line break."""
+    if body.count(indent) == body.count("\n"):  # all lines have it: a hundred times faster
+        return body.replace(indent, "\n")[1:]
+    indent = indent[1:]
     taken = []
-    for line in lines:
+    for line in body[1:].split("\n"):
         if line.startswith(indent):
             taken.append(line[len(indent) :])
         elif not line.strip(" \t"):
@@ -87,10 +97,7 @@ def triple(token: str) -> str:
                 length=len(line),
                 help='indent the line at least as far as the closing """',
             )
-    text = "\n".join(taken)
-    if "\\" not in text:
-        return text
-    return to_text(_unescape_text(token, text, bytes_allowed=False))
+    return "\n".join(taken)
 
 
 def _unescape(token: str, start: int, end: int, *, bytes_allowed: bool) -> bytes:

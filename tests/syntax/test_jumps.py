@@ -209,3 +209,11 @@ def test_long_lines_are_cut_before_types() -> None:
 def test_statements_with_places_inside_only() -> None:
     lines = [f"  {name} = els () => () {{}}," for name in ("e", "f", "g", "h")]
     check(model_of("y = If (c) <", "  t = 1,", *lines, ">"))
+
+
+def test_tokens_over_thousands_of_lines() -> None:
+    text = "some text\n" * 3000
+    check(model_of(f'q = A <s = "{text}"> (x) r = Relu (q)', "t = Relu (r)", "t = Relu (r)"))
+    check(model_of(f'q = A <s = """\n{text}"""> (x)', f'r = A <s = "{text}', '"> (q)'))
+    numbers = "1, 2, 3,\n" * 3000
+    check(model_of(f"q = A <s = [{numbers}]> (x)", "t = Relu (r)", "t = Relu (r)"))
