@@ -72,6 +72,7 @@ AST_NAMES = [
     "DecoratedDim",
     "Decorator",
     "Dim",
+    "EncodingHabit",
     "EncodingPatch",
     "ExternalData",
     "Field",

@@ -205,10 +205,11 @@ def _function(function: Function) -> str:
 def _node(node: Node, indent: str) -> str:
     """A node: on one line, or inputs first and then its attributes one a line."""
     label = "" if node.name is None else f"[{_word(node.name) if node.name else ''}] "
-    outputs = "".join([", ".join(map(_name, node.outputs)), " "]) if node.outputs else ""
+    outputs = f"{', '.join(map(_name, node.outputs))} " if node.outputs else ""
     operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
-    overload = f":{node.overload}" if node.overload else ""
-    line = f"{label}{outputs}= {operator}{overload}"
+    if node.overload:
+        operator += f":{node.overload}"
+    line = f"{label}{outputs}= {operator}".rstrip(" ")
     inputs = f"({', '.join(map(_name, node.inputs))})"
     if not node.attributes:
         return f"{line} {inputs}"

@@ -18,7 +18,7 @@ from onnxtext.ast.model import (
     ValueInfo,
 )
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, inline_decorators
@@ -33,6 +33,8 @@ NAME_WIDTH = 12
 """Columns that a name is taken to have when lists are laid out."""
 
 BASE64_WIDTH = 76
+
+_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 def print_model(model: Model) -> str:
@@ -280,6 +282,8 @@ def _flat_attributes(attributes: Sequence[Attribute]) -> str | None:
     texts: list[str] = []
     width = 0
     for attribute in attributes:
+        if attribute.type in _NESTING:  # printed once only: graphs in graphs would take for ever
+            return None
         text = attribute_text(attribute, "", graph_value)
         width += len(text) + 2
         if width > ATTRIBUTE_WIDTH or "\n" in text:

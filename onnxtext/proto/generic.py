@@ -269,7 +269,7 @@ def lift_stranger(data: bytes, item: WireField) -> FieldValue:
             return Fixed(int.from_bytes(payload, "little"), 32)
         case 2:
             return payload
-    inside = data[item.value : item.end - len(tag(item.number, END_GROUP))]
+    inside = data[item.value : _group_end(data, item)]
     return Record(
         tuple(
             [
@@ -278,3 +278,11 @@ def lift_stranger(data: bytes, item: WireField) -> FieldValue:
             ]
         )
     )
+
+
+def _group_end(data: bytes, item: WireField) -> int:
+    """Where the content of a group ends: where its end key begins, which may be padded."""
+    at = item.value
+    while read_varint(data, at, item.end)[0] & 7 != END_GROUP:
+        at = next(read_fields(data, at, item.end)).end
+    return at

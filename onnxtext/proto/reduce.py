@@ -8,41 +8,15 @@ printed (`printer.official`), is what `onnx.parser` makes of that text, but for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from onnxtext.ast.model import Model
-from onnxtext.ast.values import AttributeType
 from onnxtext.proto.lift import canonical_message
 from onnxtext.proto.lifter import Lifter
 from onnxtext.proto.losses import MODEL, Loss, Place
-from onnxtext.proto.reduce_values import (
-    NANS,
-    STRINGS_OF_DATA,
-    Data,
-    Fields,
-    ValueReducer,
-    default_nans,
-    field,
-    integer,
-    is_empty,
-    is_sayable,
-    number,
-)
-from onnxtext.proto.schema import message_spec
-from onnxtext.wire.reader import read_fields
-from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint
+from onnxtext.proto.reduce_attributes import AttributeReducer, attribute_place
+from onnxtext.proto.reduce_fields import Data, Fields, field, number
 
-_A = AttributeType
-
-LISTS = "the official parser drops the values of such lists: the list is written empty"
-SPARSE = "a sparse tensor has no place in the official syntax: the attribute is left out"
-NO_TYPE = "an attribute's type is always written: it gets that of its value"
-NO_KIND = "an attribute without a type and a single value cannot be written: it is left out"
-NO_VALUE = "an attribute without a value cannot be written: it is left out"
+ELEMENT = "a tensor of an unknown element type cannot be written: it is left out"
 NO_OPERATOR = "a domain without an operator type cannot be written: it is left out"
-EXTRA_VALUE = "an attribute has one value, that of its type: other values are left out"
 
 
 def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
@@ -68,8 +42,8 @@ def reduce_model(data: Data) -> tuple[bytes, list[Loss]]:
     return reducer.model(memoryview(data)), reducer.losses.all()
 
 
-class Reducer(ValueReducer):
-    """Reduces models, graphs, functions, nodes and attributes."""
+class Reducer(AttributeReducer):
+    """Reduces models, graphs, functions and nodes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,8 +55,8 @@ class Reducer(ValueReducer):
         """A `ModelProto`."""
         found = self.fields("ModelProto", data, MODEL, _MODEL)
         parts = [
-            number(message_spec("ModelProto").by_name[name].number, found[name][-1])
-            for name in ("ir_version", "model_version")
+            number(key, found[name][-1])
+            for name, key in (("ir_version", 1), ("model_version", 5))
             if name in found
         ]
         for name, key in _MODEL_STRINGS:
@@ -131,7 +105,9 @@ class Reducer(ValueReducer):
             parts.append(field(1, self.node(node, place.at("node", index))))
         for index, tensor in enumerate(found.get("initializer", ())):
             made = self.tensor(tensor, place.at("initializer", index), quotable=True)
-            if made is not None:
+            if made is None:
+                self.losses.lost(place.at("initializer", index), ELEMENT)
+            else:
                 parts.append(field(5, made))
         for list_name, key in (("input", 11), ("output", 12), ("value_info", 13)):
             for index, value in enumerate(found.get(list_name, ())):
@@ -151,7 +127,7 @@ class Reducer(ValueReducer):
         for index, node in enumerate(found.get("node", ())):
             parts.append(field(7, self.node(node, place.at("node", index))))
         for index, attribute in enumerate(found.get("attribute_proto", ())):
-            here = _attribute_place(place, "attribute_proto", attribute, index)
+            here = attribute_place(place, "attribute_proto", attribute, index)
             made = self.attribute(attribute, here, in_function=True)
             if made is not None:
                 parts.append(field(11, made))
@@ -215,160 +191,12 @@ class Reducer(ValueReducer):
     def _node_attribute(self, data: Data, place: Place, index: int) -> bytes:
         """An attribute of a node as a field, or nothing; remembered if there is nothing to note."""
         before = self.losses.events
-        here = _attribute_place(place, "attribute", data, index)
+        here = attribute_place(place, "attribute", data, index)
         reduced = self.attribute(data, here, in_function=False)
         made = b"" if reduced is None else field(5, reduced)
         if self.losses.events == before:
             self._attributes[bytes(data)] = made
         return made
-
-    def attribute(self, data: Data, place: Place, *, in_function: bool) -> bytes | None:
-        """An `AttributeProto`; None if it cannot be written.
-
-        Args:
-            data: its bytes.
-            place: where it is.
-            in_function: whether it is a function's, where names can be quoted and values missing.
-        """
-        message = "AttributeProto"
-        found = self.fields(message, data, place, _ATTRIBUTE)
-        if in_function:
-            name = self.stored_text(message, "name", found, place)
-        else:
-            name = found.get("name", (b"",))[-1]  # type: ignore[assignment]
-            name = self.identifier(name, place.at("name"), "an attribute")
-        head = field(1, name)
-        kind = integer(found.get("type", ()))
-        values = [name for name in _VALUES if name in found]
-        stored = [name for name in values if not self._is_empty_value(name, found[name])]
-        reference = found.get("ref_attr_name", (None,))[-1]
-        if reference is not None and (reference or not values):
-            return head + self._reference(reference, kind, values, stored, found, place)
-        if reference is not None:
-            self.losses.silent(message, "ref_attr_name")
-        if not kind:
-            chosen = stored or values
-            if len(chosen) != 1:
-                self.losses.lost(place, NO_KIND)
-                return None
-            self.losses.lost(place.at("type"), NO_TYPE)
-            kind = _VALUES[chosen[0]]
-        own = _FIELD_OF[kind]
-        self._drop_values([name for name in values if name != own], stored, place)
-        value = self._value(AttributeType(kind), own, found.get(own), place, in_function)
-        return None if value is None else head + value + number(20, varint(kind))
-
-    @staticmethod
-    def _is_empty_value(name: str, payloads: Sequence[Data]) -> bool:
-        spec = message_spec("AttributeProto").by_name[name]
-        return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
-
-    def _drop_values(self, names: Sequence[str], stored: Sequence[str], place: Place) -> None:
-        """Note the values that an attribute has no room for."""
-        for name in names:
-            if name in stored:
-                self.losses.lost(place.at(name), EXTRA_VALUE)
-            else:
-                self.losses.silent("AttributeProto", name)
-
-    def _reference(
-        self,
-        reference: Data,
-        kind: int,
-        values: Sequence[str],
-        stored: Sequence[str],
-        found: Fields,
-        place: Place,
-    ) -> bytes:
-        """The fields of a reference to an attribute of the function."""
-        self._drop_values(values, stored, place)
-        made = field(21, self.text(reference, place.at("ref_attr_name")))
-        if kind:
-            return number(20, varint(kind)) + made
-        if "type" in found:
-            self.losses.silent("AttributeProto", "type")
-        return made
-
-    # ---- Values of attributes ---------------------------------------------------------------
-
-    def _value(
-        self,
-        kind: AttributeType,
-        name: str,
-        payloads: Sequence[Data] | None,
-        place: Place,
-        in_function: bool,
-    ) -> bytes | None:
-        """The value of an attribute; None if it cannot be written."""
-        here = place.at(name)
-        if payloads is None and in_function and kind not in _LISTS:
-            return b""
-        match kind:
-            case _A.INTS:
-                return b"".join([number(8, item) for item in payloads or ()])
-            case _A.FLOATS:
-                return self._floats(payloads or (), here)
-            case _A.STRINGS:
-                if not all(is_sayable(bytes(item)) for item in payloads or ()):
-                    self.losses.lost(place, STRINGS_OF_DATA)
-                    return None
-                return b"".join([field(9, item) for item in payloads or ()])
-            case _A.TENSORS | _A.GRAPHS | _A.SPARSE_TENSORS | _A.TYPE_PROTOS:
-                if payloads:
-                    self.losses.lost(here, LISTS)
-                return b""
-            case _A.SPARSE_TENSOR:
-                self.losses.lost(place, SPARSE)
-                return None
-        if payloads is None:
-            if kind in (_A.TENSOR, _A.TYPE_PROTO):
-                self.losses.lost(place, NO_VALUE)
-                return None
-            self.losses.silent("AttributeProto", name)
-        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], place, here)
-
-    def _single(self, kind: AttributeType, value: Data, place: Place, here: Place) -> bytes | None:
-        match kind:
-            case _A.INT:
-                return number(3, value)
-            case _A.FLOAT:
-                bits = np.frombuffer(value, "<u4").copy()
-                if default_nans(bits):
-                    self.losses.lost(here, NANS)
-                return tag(2, FIXED32) + bits.tobytes()
-            case _A.STRING:
-                if is_sayable(bytes(value)):
-                    return field(4, value)
-                self.losses.lost(place, STRINGS_OF_DATA)
-                return None
-            case _A.GRAPH:
-                return field(6, self.graph(value, here, quotable=False))
-            case _A.TENSOR:
-                tensor = self.tensor(value, here, quotable=False)
-                return None if tensor is None else field(5, tensor)
-        type = self.type(value, here)
-        if type is None:
-            self.losses.lost(place, NO_VALUE)
-            return None
-        return field(14, type)
-
-    def _floats(self, payloads: Sequence[Data], place: Place) -> bytes:
-        bits = np.frombuffer(b"".join(payloads), "<u4").copy()
-        if default_nans(bits):
-            self.losses.lost(place, NANS)
-        key = tag(7, FIXED32)
-        data = bits.tobytes()
-        return b"".join([key + data[at : at + 4] for at in range(0, len(data), 4)])
-
-
-def _attribute_place(place: Place, list_name: str, data: Data, index: int) -> Place:
-    """The place of an attribute: by its name, by its index if it has none."""
-    name = b""
-    for item in read_fields(data, 0, len(data)):
-        if item.number == 1 and item.wire_type == LENGTH:
-            name = bytes(data[item.value : item.end])
-            break
-    return place.at(list_name, name.decode("utf-8", "backslashreplace") if name else index)
 
 
 _MODEL_STRINGS = (("producer_name", 2), ("producer_version", 3), ("domain", 4), ("doc_string", 6))
@@ -392,25 +220,3 @@ _FUNCTION = frozenset(
     )
 )
 _NODE = frozenset(("input", "output", "name", "op_type", "domain", "overload", "attribute"))
-_VALUES = {
-    "f": _A.FLOAT,
-    "i": _A.INT,
-    "s": _A.STRING,
-    "t": _A.TENSOR,
-    "g": _A.GRAPH,
-    "floats": _A.FLOATS,
-    "ints": _A.INTS,
-    "strings": _A.STRINGS,
-    "tensors": _A.TENSORS,
-    "graphs": _A.GRAPHS,
-    "tp": _A.TYPE_PROTO,
-    "type_protos": _A.TYPE_PROTOS,
-    "sparse_tensor": _A.SPARSE_TENSOR,
-    "sparse_tensors": _A.SPARSE_TENSORS,
-}
-"""The fields of `AttributeProto` that hold values, and the type of each."""
-
-_ATTRIBUTE = frozenset(("name", "type", "ref_attr_name", *_VALUES))
-_FIELD_OF = {int(kind): name for name, kind in _VALUES.items()}
-_LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
-_DEFAULTS = {_A.INT: b"\0", _A.FLOAT: b"\0\0\0\0", _A.STRING: b"", _A.GRAPH: b""}

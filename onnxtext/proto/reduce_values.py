@@ -1,200 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings, types and tensors, reduced to what the official syntax can say.
-
-Every function takes the canonical bytes of something and gives those of the nearest thing that
-official text can say; what is not the same is noted (reference official-syntax.md, 1.4 and 1.8).
-"""
+"""Types and tensors, reduced to what the official syntax can say."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxtext.proto.losses import Losses, Place
+from onnxtext.proto.losses import Place
 from onnxtext.proto.lower_values import TENSOR_FIELDS
-from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.proto.reduce_fields import (
+    Data,
+    FieldReducer,
+    Fields,
+    field,
+    integer,
+    is_dotted,
+    is_identifier,
+    is_sayable,
+    number,
+)
+from onnxtext.proto.schema import message_spec
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ElementType, raw_size
 from onnxtext.tensor.packing import unpack
 from onnxtext.tensor.varints import pack_varints
-from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
-from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag, varint
+from onnxtext.wire.writer import delimited, varint
 
-Data = bytes | memoryview
-Fields = Mapping[str, list[Data]]
-
-STRINGS = (
-    r"NUL and bytes that are not UTF-8 cannot be written in a string: they become \x00 and the like"
-)
 STRINGS_OF_DATA = (
     "data that holds NUL or bytes that are not UTF-8 cannot be written as a string: it is left out"
 )
-UNKNOWN = "a field that the schema does not know has no place in the official syntax"
 NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
 TYPE = "a type of this kind, or without its element type, cannot be written: it is left out"
-ELEMENT = "a tensor of an unknown element type cannot be written: it is left out"
 RAW_SIZE = "raw_data that is not of the size which type and dims ask for: it is left out"
 WRONG_FIELD = "a tensor's literal fills one data field, that of its type: other data is left out"
 NO_ENTRIES = "external data without entries cannot be written"
 NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: it is left out"
 
-_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
-_ODD = re.compile(rb"[^A-Za-z0-9_]+")
-_TYPE_WORD = re.compile(
-    rb"(?:float|uint8|int8|uint16|int16|int32|int64|string|bool|float16|double|uint32|uint64"
-    rb"|complex64|complex128|bfloat16|float8e4m3fn|float8e4m3fnuz|float8e5m2|float8e5m2fnuz"
-    rb"|float8e8m0|uint4|int4|float4e2m1|uint2|int2|float6e2m3|float6e3m2"
-    rb"|seq|map|optional|sparse_tensor|opaque)\Z"
-    rb"|(?i:inf|infinity|nan)(?![A-Za-z0-9])"
-)
-"""What no graph in an attribute can be called: it would be a type, or begin a number."""
 
-
-def field(number: int, data: Data) -> bytes:
-    """An encoded length-delimited field."""
-    return delimited(tag(number, LENGTH), bytes(data))
-
-
-def number(number: int, value: Data) -> bytes:
-    """An encoded field whose value is a varint."""
-    return tag(number, VARINT) + bytes(value)
-
-
-def integer(payloads: Sequence[Data], default: int = 0) -> int:
-    """The integer that a field holds."""
-    return signed(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
-
-
-def default_nans(values: NDArray[Any]) -> bool:
-    """Give every NaN among the bits of floats its default payload.
-
-    Args:
-        values: uint32 or uint64, changed in place.
-
-    Returns:
-        Whether any had another one.
-    """
-    quiet, sign = (
-        (0x7FC0_0000, 1 << 31) if values.itemsize == 4 else (0x7FF8_0000_0000_0000, 1 << 63)
-    )
-    infinity = 0x7F80_0000 if values.itemsize == 4 else 0x7FF0_0000_0000_0000
-    magnitudes = values & values.dtype.type(sign - 1)
-    odd = (magnitudes > infinity) & (magnitudes != quiet)
-    if not odd.any():
-        return False
-    values[odd] = values[odd] & values.dtype.type(sign) | values.dtype.type(quiet)
-    return True
-
-
-class ValueReducer:
-    """Reduces strings, types and tensors.
-
-    Attributes:
-        losses: what is noted.
-    """
+class ValueReducer(FieldReducer):
+    """Reduces types and tensors."""
 
     def __init__(self) -> None:
-        self.losses = Losses()
+        super().__init__()
         self._types: dict[bytes, bytes | None] = {}
-
-    # ---- Messages ---------------------------------------------------------------------------
-
-    def fields(self, message: str, data: Data, place: Place, keep: frozenset[str]) -> Fields:
-        """The values of those fields of a message that are kept, by name; all others are lost.
-
-        Args:
-            message: name of the message type.
-            data: its canonical bytes.
-            place: where it is.
-            keep: the names of the fields that the caller takes care of.
-        """
-        by_number = message_spec(message).by_number
-        found: dict[str, list[Data]] = {}
-        lost: dict[str, str] = {}
-        for item in read_fields(data, 0, len(data)):
-            spec = by_number.get(item.number)
-            value = data[item.value : item.end]
-            if spec is None or not _is_of(spec, item, value):
-                lost[str(item.number)] = UNKNOWN
-            elif spec.name in keep:
-                found.setdefault(spec.name, []).append(value)
-            elif spec.repeated or not is_empty(value, item.wire_type):
-                lost[spec.name] = f"`{spec.name}` of {message} has no place in the official syntax"
-            else:
-                self.losses.silent(message, spec.name)
-        for name, why in lost.items():
-            self.losses.lost(place.at(name), why)
-        return found
-
-    # ---- Strings and names ------------------------------------------------------------------
-
-    def text(self, data: Data, place: Place) -> bytes:
-        """A string that is a name or for people."""
-        data = bytes(data)
-        if is_sayable(data):
-            return data
-        self.losses.lost(place, STRINGS)
-        return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
-
-    def stored_text(self, message: str, name: str, found: Fields, place: Place) -> bytes:
-        """A string that official text always stores."""
-        if name not in found:
-            self.losses.silent(message, name)
-            return b""
-        return self.text(found[name][-1], place.at(name))
-
-    def identifier(self, data: Data, place: Place, what: str) -> bytes:
-        """A name that official text cannot quote.
-
-        Args:
-            data: the name.
-            place: where it is.
-            what: what it names.
-        """
-        data = bytes(data)
-        if _IDENTIFIER.fullmatch(data):
-            return data
-        self.losses.lost(
-            place, f"the name of {what} that is no identifier cannot be quoted: it gets another one"
-        )
-        return _made_up(data)
-
-    def dotted(self, data: Data, place: Place) -> bytes:
-        """An operator's domain."""
-        data = bytes(data)
-        if not data or is_dotted(data):
-            return data
-        why = "a domain that is not identifiers and dots cannot be quoted: it gets another name"
-        self.losses.lost(place, why)
-        return b".".join([_made_up(part) for part in data.split(b".")])
-
-    def graph_name(self, data: Data | None, place: Place) -> bytes:
-        """The name of a graph in an attribute."""
-        name = b"" if data is None else bytes(data)
-        if _IDENTIFIER.fullmatch(name) and not _TYPE_WORD.match(name):
-            return name
-        self.losses.lost(
-            place,
-            "the name of a graph in an attribute must be an identifier that is no type and no "
-            "number: it gets another one",
-        )
-        return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
-
-    def entries(self, payloads: Sequence[Data], place: Place) -> list[bytes]:
-        """A list of `StringStringEntryProto`."""
-        made = []
-        for index, data in enumerate(payloads):
-            here = place._replace(key=index)
-            message = "StringStringEntryProto"
-            found = self.fields(message, data, here, frozenset(("key", "value")))
-            key = self.stored_text(message, "key", found, here)
-            value = self.stored_text(message, "value", found, here)
-            made.append(field(1, key) + field(2, value))
-        return made
 
     # ---- Types ------------------------------------------------------------------------------
 
@@ -273,7 +124,7 @@ class ValueReducer:
         domain = bytes(found.get("domain", (b"",))[-1])
         name = bytes(found.get("name", (b"",))[-1])
         if domain:
-            sayable = is_dotted(domain) and _IDENTIFIER.fullmatch(name)
+            sayable = is_dotted(domain) and is_identifier(name)
         else:
             sayable = not name or is_dotted(name)
         if not sayable:
@@ -289,7 +140,7 @@ class ValueReducer:
     # ---- Tensors ----------------------------------------------------------------------------
 
     def tensor(self, data: Data, place: Place, *, quotable: bool) -> bytes | None:
-        """A `TensorProto`; None if it cannot be written.
+        """A `TensorProto`; None, and that is for the caller to note, if it cannot be written.
 
         Args:
             data: its bytes.
@@ -299,7 +150,6 @@ class ValueReducer:
         found = self.fields("TensorProto", data, place, _TENSOR)
         element = ELEMENT_NUMBERS.get(integer(found.get("data_type", ())))
         if element is None:
-            self.losses.lost(place, ELEMENT)
             return None
         parts = [number(1, dim) for dim in found.get("dims", ())]
         parts.append(number(2, varint(element.number)))
@@ -385,41 +235,25 @@ _DATA = frozenset(TENSOR_FIELDS)
 _TENSOR = _DATA | {"dims", "data_type", "name", "external_data", "data_location"}
 
 
-def is_empty(value: Data, wire_type: int) -> bool:
-    """Whether a value is that of a field which is not stored."""
-    return not len(value) if wire_type == LENGTH else not any(value)
+def default_nans(values: NDArray[Any]) -> bool:
+    """Give every NaN among the bits of floats its default payload.
 
+    Args:
+        values: uint32 or uint64, changed in place.
 
-def is_sayable(data: bytes) -> bool:
-    """Whether a string can be written in quotes."""
-    if 0 in data:
+    Returns:
+        Whether any had another one.
+    """
+    quiet, sign = (
+        (0x7FC0_0000, 1 << 31) if values.itemsize == 4 else (0x7FF8_0000_0000_0000, 1 << 63)
+    )
+    infinity = 0x7F80_0000 if values.itemsize == 4 else 0x7FF0_0000_0000_0000
+    magnitudes = values & values.dtype.type(sign - 1)
+    odd = (magnitudes > infinity) & (magnitudes != quiet)
+    if not odd.any():
         return False
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
+    values[odd] = values[odd] & values.dtype.type(sign) | values.dtype.type(quiet)
     return True
-
-
-def is_dotted(data: bytes) -> bool:
-    """Whether a name is one identifier or several with dots between them."""
-    return all(_IDENTIFIER.fullmatch(part) for part in data.split(b"."))
-
-
-def _made_up(name: bytes) -> bytes:
-    """An identifier that looks like a name."""
-    made = _ODD.sub(b"_", name)
-    return made if made and not made[:1].isdigit() else b"_" + made
-
-
-def _is_of(spec: FieldSpec, item: WireField, value: Data) -> bool:
-    """Whether a canonical field is the schema's, and not one that only has its number."""
-    if item.wire_type != (LENGTH if spec.packed else spec.wire_type):
-        return False
-    if spec.kind != "enum":
-        return True
-    known = integer((value,))
-    return any(known == value for _, value in spec.enum)
 
 
 def _as_typed(element: ElementType, raw: Data, count: int) -> bytes:

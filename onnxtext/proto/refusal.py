@@ -54,7 +54,7 @@ def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
     notes = []
     if corruption.inside not in ("", corruption.path):
         notes.append(f"what is there ends in {corruption.inside}")
-    if code == "corrupt-model" and data.count(_REPLACED) > len(data) // 1000 + 3:
+    if code != "too-deep" and data.count(_REPLACED) > len(data) // 1000 + 3:
         notes.append("a program took this file for text: bytes that are no UTF-8 became U+FFFD")
     return Diagnostic(
         code,

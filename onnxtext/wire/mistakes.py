@@ -173,7 +173,9 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], Mistake]], ...] = (
         _is("a model as text", "`onnxtext to-binary` reads it"),
     ),
     (
-        re.compile(rf"{_SPACE}(?:@[\w.]+|[^\s(){{}}<>:]+\s*\([^()]*\)\s*=>)"),
+        re.compile(
+            _SPACE + r'(?:@[\w.]+|(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>)',
+        ),
         _is("a graph as text", "`onnxtext to-binary` reads it"),
     ),
     (

@@ -117,8 +117,8 @@ def test_no_color_on_terminals_where_it_is_not_wanted(
 @pytest.fixture
 def stale(tmp_path: Path) -> Path:
     """A text whose encoding section fits no more, since somebody edited the model."""
-    # The fields of the model the other way round: no habit, so the exact bytes are recorded.
-    unusual = b"\x12\x04test" + binary()
+    # A length in two bytes where one would do: no habit, so the exact bytes are recorded.
+    unusual = binary() + b"\x12\x84\x00test"
     text = onnxtext.from_binary(unusual)
     assert onnxtext.to_binary(text) == unusual
     path = tmp_path / "stale.onnxtxt"

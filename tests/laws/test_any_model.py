@@ -14,7 +14,7 @@ from onnxtext.proto.schema import message_spec
 from tests.laws.test_models import check_default
 from tests.strategies import message, models
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

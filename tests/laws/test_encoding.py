@@ -146,13 +146,13 @@ def test_mutated_real_models(seed: int) -> None:
     assert tried > 20
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), stranger())
 def test_unknown_fields_first(data: bytes, unknown: bytes) -> None:
     check(unknown + data)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), models())
 def test_split_models(first: bytes, second: bytes) -> None:
     # Protobuf merges the parts of a message that comes in several.

@@ -4,6 +4,7 @@ from __future__ import annotations
 import random
 import time
 import tracemalloc
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -27,10 +28,12 @@ def test_a_patch_gives_the_wanted_bytes(canonical: bytes, wanted: bytes) -> None
 @settings(max_examples=400, deadline=None)
 @given(mixed, st.binary(max_size=40))
 def test_any_patch_is_applied_or_refused(canonical: bytes, patch: bytes) -> None:
+    offset = 0
     try:
         apply_patch(canonical, patch)
     except WireError as error:
-        assert 0 <= error.offset < len(patch)
+        offset = error.offset
+    assert 0 <= offset <= len(patch)
 
 
 def test_what_moved_is_copied() -> None:
@@ -43,7 +46,7 @@ def test_what_moved_is_copied() -> None:
     assert make_patch(b"", b"new") == b"\x07new"
 
 
-ADVERSARIES = {
+ADVERSARIES: dict[str, Callable[[bytes], tuple[bytes, bytes]]] = {
     "random": lambda noise: (noise, noise[::-1]),
     "zeros against noise": lambda noise: (bytes(len(noise)), noise),
     "nearly worth a copy": lambda noise: (
@@ -88,11 +91,14 @@ def refused(canonical: bytes, patch: bytes) -> WireError:
         varint(((1 << 63) - 1) << 1 | 1),
         b"\xff" * 11,
         b"\x80",
-        b"\x02",
     ],
 )
 def test_a_patch_that_reaches_beyond(patch: bytes) -> None:
     assert refused(b"abc", b"\x03x" + patch).offset == 2
+
+
+def test_a_patch_that_is_cut_off() -> None:
+    assert refused(b"abc", b"\x03x\x02").offset == 3
 
 
 def test_a_patch_cannot_demand_more_than_its_bound() -> None:

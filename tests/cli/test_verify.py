@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext verify` and the functions behind it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext import OnnxTextError, api
+from onnxtext.verify import Verdict, first_difference, verify, verify_binary, verify_text
+from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run, run_patched
+from tests.corpus import shared_model, shared_models
+
+OTHER_TEXT = TEXT.replace("Relu", "Tanh")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "a.onnx").write_bytes(binary())
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.ONNX").write_bytes(binary(OTHER_TEXT))
+    (tmp_path / "sub" / "c.onnxtxt").write_text(TEXT.replace("\n", ""))
+    (tmp_path / "sub" / "notes.txt").write_text("no model")
+    return tmp_path
+
+
+def objects(output: bytes) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(output)
+    return found
+
+
+def test_one_line_a_file(files: Path) -> None:
+    result = run("verify", "a.onnx", "sub", cwd=files)
+    assert (result.status, result.err) == (0, "")
+    lines = result.out.decode().splitlines()
+    assert [line.split("  ")[:2] for line in lines] == [
+        ["ok a.onnx", "L1 L3"],
+        ["ok sub/b.ONNX", "L1 L3"],
+        ["ok sub/c.onnxtxt", "L1 L3"],
+    ]
+    assert lines[0].split("  ")[2] == f"{len(binary())} B"
+    assert lines[0].endswith(" ms")
+
+
+def test_json(files: Path) -> None:
+    (files / "bad.onnx").write_bytes(NO_MODEL)
+    result = run("verify", "bad.onnx", ".", "--output-format=json", cwd=files)
+    assert result.status == 1
+    bad, *others = objects(result.out)
+    assert [entry["file"] for entry in others] == [
+        *("a.onnx", "bad.onnx", "sub/b.ONNX", "sub/c.onnxtxt")
+    ]
+    assert {**others[0], "seconds": 0} == {
+        "file": "a.onnx",
+        "kind": "binary",
+        "size": len(binary()),
+        "seconds": 0,
+        "laws": ["L1", "L3"],
+        "ok": True,
+        "differences": [],
+    }
+    assert others[-1]["kind"] == "text"
+    assert (bad["ok"], bad["laws"], bad["kind"]) == (False, [], None)
+    assert [finding["code"] for finding in result.findings()] == ["not-a-model"] * 2
+
+
+def test_what_is_no_model_or_missing(files: Path) -> None:
+    (files / "bad.onnx").write_bytes(NO_MODEL)
+    (files / "bad.onnxtxt").write_text(BAD_TEXT)
+    result = run("verify", "bad.onnx", "a.onnx", "bad.onnxtxt", cwd=files)
+    assert result.status == 1
+    assert result.out.decode().startswith("ok a.onnx")
+    assert "error[not-a-model]" in result.err
+    assert "error[syntax-error]" in result.err
+    assert result.err.endswith("2 of 3 files could not be verified\n")
+    missing = run("verify", "bad.onnx", "missing.onnx", "a.onnx", cwd=files)
+    assert missing.status == 2
+    assert "error[cannot-read]: cannot read missing.onnx: No such file" in missing.err
+    assert missing.out.decode().startswith("ok a.onnx")
+
+
+def test_usage(tmp_path: Path) -> None:
+    assert run("verify").status == 2
+    empty = run("verify", tmp_path)
+    assert empty.status == 2
+    assert "error[no-input]" in empty.err
+
+
+BREAK_BYTES = """
+from onnxtext import api
+to_binary = api.to_binary
+api.to_binary = lambda text, **options: to_binary(text, **options).replace(b'Relu', b'Rexu')
+"""
+BREAK_TEXT = """
+from onnxtext import api
+import onnxtext.printer.printer
+parse = api.parse
+def broken(text, **options):
+    model = parse(text, **options)
+    model.graph.name += 'x'
+    return model
+api.parse = broken
+"""
+
+
+def test_a_broken_law_is_shown(model: Path) -> None:
+    result = run_patched(BREAK_BYTES, "verify", model)
+    assert (result.status, result.err) == (1, "")
+    first, second = result.out.decode().splitlines()
+    assert first.startswith(f"BROKEN {model}  L3  ")
+    at = binary().index(b"Relu") + 2
+    assert second == (
+        f"  L1: the bytes differ from byte {at:#x} (graph.node[0].op_type) on: "
+        f"{binary()[at : at + 8].hex(' ')} became 78 {binary()[at + 1 : at + 8].hex(' ')}"
+    )
+    (found,) = objects(run_patched(BREAK_BYTES, "verify", model, "--output-format=json").out)
+    assert (found["ok"], found["laws"]) == (False, ["L3"])
+    (difference,) = found["differences"]
+    assert difference["offset"] == at
+    assert difference["path"] == "graph.node[0].op_type"
+
+
+def test_another_broken_law_is_shown(model: Path) -> None:
+    result = run_patched(BREAK_TEXT, "verify", model)
+    assert result.status == 1
+    first, meaning, printed = result.out.decode().splitlines()
+    assert first.startswith(f"BROKEN {model}  L1  ")
+    assert meaning.endswith("something else: graph.name is 'g', then 'gx'")
+    assert "line 6 is printed differently the second time: 'g (float[N] x)" in printed
+
+
+def test_our_own_text_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "from_binary", lambda data, **options: BAD_TEXT)
+    verdict = verify_binary(binary())
+    assert not verdict.ok
+    assert verdict.laws == ()
+    assert [difference.line for difference in verdict.differences] == [8, 8]  # L1 and L3
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "at"),
+    [(b"", b"", 0), (b"a", b"", 0), (b"abc", b"abd", 2), (b"abc", b"abcd", 3), (b"xbc", b"abc", 0)],
+)
+def test_first_difference(left: bytes, right: bytes, at: int) -> None:
+    assert first_difference(left, right) == first_difference(right, left) == at
+
+
+def test_the_suffix_tells_what_a_file_is() -> None:
+    assert verify(TEXT.encode(), name="m.onnxtxt") == Verdict("text", ())
+    assert verify(TEXT.encode(), name="m.onnxtext").kind == "text"
+    assert verify(binary(), name="m.pb").kind == "binary"
+    with pytest.raises(OnnxTextError):
+        verify(TEXT.encode(), name="m.onnx")
+
+
+def test_texts_of_all_kinds() -> None:
+    assert verify_text("g (float[N] x) => (float[N] y) { y = Relu (x) }").ok
+    with pytest.raises(OnnxTextError):
+        verify_text(BAD_TEXT)
+
+
+def test_unusual_binaries() -> None:
+    data = binary()
+    reordered = data[2:] + data[:2]  # the IR version comes last
+    assert onnx.ModelProto.FromString(reordered).SerializeToString() == data
+    assert verify_binary(reordered).ok
+    assert verify_binary(b"").ok
+
+
+@pytest.mark.data
+@pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning")
+def test_shared_models() -> None:
+    for file in shared_models()[::10]:
+        verdict = verify(shared_model(file), name=file)
+        assert verdict.ok, verdict
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_bytes(b"")
+    result = run("from-binary", "m.onnx", "-o", "-", cwd=tmp_path)
+    assert result.status == 0
+    assert result.err == "warning: m.onnx: the file is empty\n"
+    assert onnxtext.to_binary(result.out.decode()) == b""
