@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -145,7 +146,7 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
         raise _unlowerable(error, source) from None
     _check_depth(data, source)
     if model.encoding is not None:
-        return _restore_encoding(model.encoding, data, name)
+        return _restore_encoding(model, model.encoding, data, name)
     return data
 
 
@@ -300,16 +301,19 @@ _DEEP = 20
 """A text with fewer graphs than this cannot nest them deeper than protobuf reads."""
 
 
-def _restore_encoding(encoding: EncodingPatch, data: bytes, name: str) -> bytes:
+def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: str) -> bytes:
     """The file's own bytes, if the text still says the model they encoded."""
     from onnxtext.wire.patch import apply_patch
     from onnxtext.wire.reader import WireError
 
     if hashlib.sha256(data).hexdigest() == encoding.canonical:
         try:
-            return apply_patch(data, encoding.patch)
+            restored = apply_patch(data, encoding.patch)
         except WireError:
             pass
+        else:
+            if _same_model(restored, model):
+                return restored
     warnings.warn(
         f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
         "remove the section",
@@ -317,6 +321,17 @@ def _restore_encoding(encoding: EncodingPatch, data: bytes, name: str) -> bytes:
         stacklevel=3,
     )
     return data
+
+
+def _same_model(data: bytes, model: Model) -> bool:
+    """Whether bytes say what a text does: a patch must not make another model of it."""
+    from onnxtext.proto.lift import LiftError, canonical_encoding
+    from onnxtext.proto.lower import lower_model
+
+    try:
+        return canonical_encoding(data) == lower_model(replace(model, encoding_habits=()))
+    except LiftError:
+        return False
 
 
 def _unlowerable(error: LowerError, source: Source) -> OnnxTextError:

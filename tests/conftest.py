@@ -4,8 +4,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from tests.corpus import SHARED
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,7 +13,14 @@ from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.floats import float32_bits, float32_text, float64_bits, float64_text
-from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
+from onnxtext.wire.reader import (
+    WireError,
+    WireField,
+    read_fields,
+    read_group,
+    read_varint,
+    signed,
+)
 from onnxtext.wire.writer import (
     END_GROUP,
     FIXED32,
@@ -137,12 +144,19 @@ def _integer(text: str, low: int, high: int) -> int:
     return value
 
 
-def lower_stranger(number: int, value: FieldValue) -> bytes:
+def lower_stranger(number: int, value: FieldValue, *, in_group: bool = False) -> bytes:
     """A field by its number; the form of the value gives the wire type.
+
+    Args:
+        number: the field's number.
+        value: its value.
+        in_group: whether it stands in an unknown group, where protobuf reads a number 0 too.
 
     Raises:
         RecordError: the value has no wire type.
     """
+    if not number and not in_group:
+        raise RecordError("a field's number is between 1 and 536870911")
     match value:
         case Number(text):
             return tag(number, VARINT) + varint(_integer(text, -(1 << 63), (1 << 64) - 1))
@@ -157,7 +171,7 @@ def lower_stranger(number: int, value: FieldValue) -> bytes:
             for field in fields:
                 if not isinstance(field.key, int):
                     raise RecordError("the fields of an unknown group have numbers as keys")
-                inside.append(lower_stranger(field.key, field.value))
+                inside.append(lower_stranger(field.key, field.value, in_group=True))
             return tag(number, GROUP) + b"".join(inside) + tag(number, END_GROUP)
     raise RecordError(
         f"the value of the unknown field {number} is 7, 5i32, 9i64, a string or a record"
@@ -222,7 +236,7 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
         return values
     size = 4 if field.wire_type == FIXED32 else 8
     if len(payload) % size:
-        return None
+        raise WireError(f"a packed list of {field.kind} ends inside an item", 0)
     lifted = [
         _lift_scalar(field, payload[at : at + size], 0) for at in range(0, len(payload), size)
     ]
@@ -269,20 +283,6 @@ def lift_stranger(data: bytes, item: WireField) -> FieldValue:
             return Fixed(int.from_bytes(payload, "little"), 32)
         case 2:
             return payload
-    inside = data[item.value : _group_end(data, item)]
     return Record(
-        tuple(
-            [
-                Field(field.number, lift_stranger(inside, field))
-                for field in read_fields(inside, 0, len(inside))
-            ]
-        )
+        tuple([Field(field.number, lift_stranger(data, field)) for field in read_group(data, item)])
     )
-
-
-def _group_end(data: bytes, item: WireField) -> int:
-    """Where the content of a group ends: where its end key begins, which may be padded."""
-    at = item.value
-    while read_varint(data, at, item.end)[0] & 7 != END_GROUP:
-        at = next(read_fields(data, at, item.end)).end
-    return at

@@ -95,6 +95,15 @@ def _proven(data: bytes, message: str) -> tuple[bytes, Model | Fragment]:
         raise LiftError(error.message, error.offset) from None
 
 
+def canonical_encoding(data: bytes) -> bytes:
+    """The canonical encoding of the model that some bytes encode.
+
+    Raises:
+        LiftError: the bytes are no `ModelProto`.
+    """
+    return _proven(data, "ModelProto")[0]
+
+
 def _lift(lifter: Lifter, data: bytes, message: str) -> Model | Fragment:
     view = memoryview(data)
     made: Model | Fragment

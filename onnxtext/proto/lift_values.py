@@ -329,8 +329,13 @@ def _field_entries(name: str, parts: list[Data]) -> bytes:
     """The entries of a packed field as a fixed-width array."""
     data = b"".join(parts)
     if name in ("float_data", "double_data"):
+        if any(len(part) % (4 if name == "float_data" else 8) for part in parts):
+            raise WireError(f"{name} ends inside an item", 0)
         return data
-    values = unpack_varints(data)
+    try:
+        values = unpack_varints(data)
+    except ValueError as error:
+        raise WireError(f"{name}: {error}", 0) from None
     return values.astype(np.uint32 if name == "int32_data" else np.uint64).tobytes()
 
 

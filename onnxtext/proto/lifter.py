@@ -44,6 +44,10 @@ PLAIN = Presence(version=1)
 """What is absent is not stored; lifting spells out everything else (then `settle_habits`)."""
 
 
+_SMALL = 4096
+"""Attributes with more bytes than this are hardly met twice."""
+
+
 class Lifter:
     """One run of lifting.
 
@@ -355,7 +359,8 @@ class Lifter:
             data: its bytes.
             depth: how many messages it is nested in.
         """
-        attribute = self._attributes.get(data)
+        small = len(data) <= _SMALL
+        attribute = self._attributes.get(data) if small else None
         if attribute is not None:
             return attribute
         check_depth(depth, 0)
@@ -365,7 +370,7 @@ class Lifter:
         attribute = Attribute(fields.name, kind, value, fields.decorators)
         if self.careful:
             attribute = self._careful_attribute(attribute, fields, data)
-        if attribute.type not in (AttributeType.GRAPH, AttributeType.GRAPHS):
+        if small and attribute.type not in (AttributeType.GRAPH, AttributeType.GRAPHS):
             self._attributes[data] = attribute
         return attribute
 

@@ -29,11 +29,11 @@ def int64(text: str) -> int:
 
 
 def field_number(text: str) -> int:
-    """The number of a protobuf field.
+    """The number of a protobuf field; 0, which is no number, can stand in a group all the same.
 
     Raises:
-        Fault: it is not between 1 and 2**29 - 1.
+        Fault: it is not between 0 and 2**29 - 1.
     """
-    if len(text) < 12 and 1 <= int(text) < 1 << 29:
+    if len(text) < 12 and 0 <= int(text) < 1 << 29:
         return int(text)
     raise Fault("a field's number is between 1 and 536870911", token=text)

@@ -39,7 +39,7 @@ def narrow_texts(name: str, page: int) -> tuple[str, ...]:
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))
     values = values_of(name)[codes.start : codes.stop]
     # In 16 bits the sign is a bit of the page: one call does with positive numbers only.
-    minus = form.bits == 16 and codes.start & form.sign
+    minus = codes.start & form.sign if form.bits == 16 else 0
     finite = np.isfinite(values)
     sizes = np.where(finite, np.abs(values) if minus else values, 0.0)
     texts = iter(_decimals(form, sizes, np.arange(len(codes)) + (codes.start & ~minus)))

@@ -79,6 +79,21 @@ def test_a_patch_that_no_longer_fits_is_dropped_with_a_warning() -> None:
     assert list(onnx.ModelProto.FromString(edited).graph.node[0].attribute[0].ints) == [3, 4]
 
 
+def test_a_forged_patch_cannot_say_what_the_text_does_not() -> None:
+    import base64
+    import hashlib
+
+    from onnxtext.wire.patch import make_patch
+
+    text = "<onnxtext: 1> g () => () { y = Relu (x) }"
+    data = onnxtext.to_binary(text)
+    forged = base64.b64encode(make_patch(data, data.replace(b"Relu", b"Tanh"))).decode()
+    digest = hashlib.sha256(data).hexdigest()
+    section = f'encoding {{ canonical: "{digest}" patch: "{forged}" }}'
+    with pytest.warns(OnnxTextWarning, match="no longer fits"):
+        assert onnxtext.to_binary(f"{text} {section}") == data
+
+
 @pytest.mark.parametrize(
     "habit",
     [

@@ -198,7 +198,9 @@ def check_each_loss(data: bytes) -> None:
     lost = paths(losses)
     for path in sorted(lost)[:: 1 + len(lost) // 10]:
         inside_another = any(path.startswith((f"{other}.", f"{other}[")) for other in lost)
-        if not inside_another:
+        # A message may hold nothing but stored zeros, which are the same to the comparison.
+        is_message = path.rpartition(".")[2] in ("t", "g", "tp", "sparse_tensor", "segment")
+        if not inside_another and not is_message:
             assert list(differences(wanted, found, lost - {path})), path
 
 

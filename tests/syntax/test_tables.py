@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import lark
 import pytest
@@ -47,7 +48,8 @@ def test_children_are_those_that_lark_would_choose() -> None:
     made = lark.Lark(
         GRAMMAR, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=True
     )
-    for rule, ours in zip(made.rules, build_tables(GRAMMAR).rules, strict=True):
+    rules: list[Any] = made.rules
+    for rule, ours in zip(rules, build_tables(GRAMMAR).rules, strict=True):
         kept = [s.name for s in rule.expansion if not (s.is_term and s.filter_out)]
         assert [ours.symbols[index] for index in ours.take if index >= 0] == kept
         assert len(ours.take) == len(kept) + sum(rule.options.empty_indices or ())
