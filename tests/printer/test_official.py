@@ -124,7 +124,7 @@ def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iter
     one.CopyFrom(wanted)
     other.CopyFrom(found)
     for tensor in (one, other):
-        for name in (*gone, "data_location", "external_data"):
+        for name in (*gone, "data_location", "external_data", "segment"):
             tensor.ClearField(name)
     if not one.raw_data:
         one.ClearField("raw_data")
@@ -134,12 +134,15 @@ def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iter
     )
     if same and one.raw_data == other.raw_data:
         return
+    if not one.raw_data or any(getattr(one, name) for name in DATA - {"raw_data"}):
+        yield f"{path}:data"
+        return
     try:
         arrays = [onnx.numpy_helper.to_array(tensor).tobytes() for tensor in (one, other)]
     except (ValueError, TypeError, KeyError):
         yield f"{path}:data"
         return
-    if arrays[0] != arrays[1] or not one.raw_data:
+    if arrays[0] != arrays[1]:
         yield f"{path}:data"
 
 
