@@ -134,6 +134,7 @@ ACTIONS.update(
     empty_container=lambda name: types.container_type(name, []),
     container_type=types.container_type,
     opaque_argument=types.OpaqueName,
+    opaque_pair=lambda first, second: [str(first), second],
     no_shape=lambda: None,
     dim_list=tuple,
     dim_numbers=types.dim_numbers,

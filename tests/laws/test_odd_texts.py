@@ -57,3 +57,18 @@ def test_mistakes_are_reported_where_they_are(text: str, place: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.parse(text)
     assert caught.value.diagnostics[0].where() == f"<string>:{place}"
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        "opaque(seq)", "opaque(a, map)", "opaque(seq.a)", "opaque(float)", "opaque(float.a, b)",
+        "opaque(a.float)", "opaque(undefined.a.b, int4)", "seq(opaque(seq))",
+        "opaque(a, undefined)",
+    ],
+)  # fmt: skip
+def test_opaque_types_take_any_word_as_officially(type: str) -> None:
+    text = f"g () => () <{type} x> {{}}"
+    proto = onnxtext.loads(text, onnx.GraphProto)
+    assert proto == onnx.parser.parse_graph(text)
+    assert onnxtext.loads(onnxtext.dumps(proto), onnx.GraphProto) == proto
