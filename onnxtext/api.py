@@ -58,8 +58,8 @@ def from_binary(
 ) -> str:
     """Print a binary model as text.
 
-    The text says everything: `to_binary` gives the very same bytes back (this is checked for every
-    model before the function returns).
+    The text says everything: `to_binary` gives the very same bytes back. For every model the
+    syntax tree that was read is encoded again and compared, before it is printed.
 
     Args:
         data: an encoded `ModelProto`, in whatever way it is encoded.
