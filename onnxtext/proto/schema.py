@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of the installed onnx, from its descriptors.
+"""The schema of the installed onnx, from its descriptors, and what newer ones are known to add.
 
 Only what is rare needs it (records, `@set`, the difference that no sugar carries): importing onnx
 takes longer than converting a small model.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from onnxtext.proto.newer import NEWER_FIELDS
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT
 
 _SCALARS = {
@@ -74,27 +75,49 @@ def message_spec(name: str) -> MessageSpec:
         name: without the package, such as `NodeProto` or `TypeProto.Tensor`.
 
     Raises:
-        KeyError: the installed onnx has no such message.
+        KeyError: there is no such message.
     """
-    descriptor = _descriptors()[name]
-    fields = [_field_spec(field) for field in descriptor.fields]
+    newer = NEWER_FIELDS.get(name, ())
+    fields = installed_fields(name)
+    if not fields and not newer:
+        raise KeyError(name)
+    known = {field.number for field in fields}
+    fields += [newer_field(*field) for field in newer if field[1] not in known]
     return MessageSpec(
         name, {field.name: field for field in fields}, {field.number: field for field in fields}
     )
 
 
+def installed_fields(name: str) -> list[FieldSpec]:
+    """The fields of a message that the installed onnx knows, none if it does not know it."""
+    descriptor = _descriptors().get(name)
+    return [] if descriptor is None else [_field_spec(field) for field in descriptor.fields]
+
+
+def newer_field(name: str, number: int, type: str) -> FieldSpec:
+    """The spec of a field of `NEWER_FIELDS`."""
+    kind = type.removesuffix("*")
+    repeated = kind != type
+    for scalar, wire_type in _SCALARS.values():
+        if scalar == kind:
+            return FieldSpec(name, number, kind, wire_type, repeated, packed=False)
+    return FieldSpec(name, number, "message", LENGTH, repeated, packed=False, message=kind)
+
+
 @cache
 def message_names() -> dict[str, str]:
     """The names of messages in `explicit: [node.domain]` to those of the schema."""
-    return {_short_name(name): name for name in _descriptors() if "." not in name}
+    return {_short_name(name): name for name in _all_names() if "." not in name}
 
 
 @cache
 def spelled_messages() -> dict[str, str]:
     """The names of all messages in `encoding: [order(node, 1, 2)]` to those of the schema."""
-    return {
-        ".".join(_short_name(part) for part in name.split(".")): name for name in _descriptors()
-    }
+    return {".".join(_short_name(part) for part in name.split(".")): name for name in _all_names()}
+
+
+def _all_names() -> list[str]:
+    return list(dict.fromkeys([*_descriptors(), *NEWER_FIELDS]))
 
 
 def _short_name(name: str) -> str:

@@ -12,7 +12,14 @@ import onnx
 import pytest
 
 import onnxtext
-from onnxtext.proto.schema import FieldSpec, message_spec, spelled_messages
+from onnxtext.proto.newer import NEWER_FIELDS
+from onnxtext.proto.schema import (
+    FieldSpec,
+    installed_fields,
+    message_spec,
+    newer_field,
+    spelled_messages,
+)
 from onnxtext.wire.writer import LENGTH, delimited, tag, varint
 
 
@@ -82,3 +89,15 @@ def test_every_message_can_be_reached() -> None:
     reached = set(PATHS)
     assert {name for name in spelled_messages().values() if name not in reached} == set()
     assert len(FIELDS) > 130
+
+
+@pytest.mark.parametrize("message", NEWER_FIELDS)
+def test_what_an_older_onnx_is_told_is_the_schema(message: str) -> None:
+    known = {spec.name: spec for spec in installed_fields(message)}
+    if not known:
+        pytest.skip(f"onnx {onnx.__version__} has no {message}")
+    for field in NEWER_FIELDS[message]:
+        if field[0] in known:
+            assert newer_field(*field) == known[field[0]]
+        else:
+            assert message in ("ModelProto", "NodeProto"), "the installed onnx is older"

@@ -132,6 +132,8 @@ def test_every_entry_finds_its_owner() -> None:
     assert training.initialization.name == "init"
     assert training.algorithm.name == "step"
     assert training.initialization_binding[0].value == "w0"
+    if not hasattr(model, "configuration"):
+        return  # an onnx before 1.18 keeps it as an unknown field
     (configuration,) = model.configuration
     assert configuration.name == "2gpu"
     assert configuration.num_devices == 2

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What onnx got after 1.17, the oldest version we run with: `configuration` and all below it.
+
+The language has spellings for these, which must mean the same whatever onnx is installed; one
+that does not know them keeps them as unknown fields.
+"""
+
+from __future__ import annotations
+
+NEWER_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
+    "ModelProto": (("configuration", 26, "DeviceConfigurationProto*"),),
+    "NodeProto": (("device_configurations", 10, "NodeDeviceConfigurationProto*"),),
+    "DeviceConfigurationProto": (
+        ("name", 1, "string"),
+        ("num_devices", 2, "int32"),
+        ("device", 3, "string*"),
+    ),
+    "NodeDeviceConfigurationProto": (
+        ("configuration_id", 1, "string"),
+        ("sharding_spec", 2, "ShardingSpecProto*"),
+        ("pipeline_stage", 3, "int32"),
+    ),
+    "ShardingSpecProto": (
+        ("tensor_name", 1, "string"),
+        ("device", 2, "int64*"),
+        ("index_to_device_group_map", 3, "IntIntListEntryProto*"),
+        ("sharded_dim", 4, "ShardedDimProto*"),
+    ),
+    "ShardedDimProto": (
+        ("axis", 1, "int64"),
+        ("simple_sharding", 2, "SimpleShardedDimProto*"),
+    ),
+    "SimpleShardedDimProto": (
+        ("dim_value", 1, "int64"),
+        ("dim_param", 2, "string"),
+        ("num_shards", 3, "int64"),
+    ),
+    "IntIntListEntryProto": (("key", 1, "int64"), ("value", 2, "int64*")),
+}
+"""Message to its fields: name, number, and scalar kind or message, with `*` for a list."""
