@@ -106,11 +106,16 @@ def _dim(dim: Dim) -> bytes:
 # ---- Tensors --------------------------------------------------------------------------------
 
 
-def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[Piece]:
-    """A `TensorProto`, in pieces, so that weights are not copied."""
+def tensor_head(type: TensorType) -> bytes:
+    """The dims and the element type of a `TensorProto`."""
     dims = type.shape or ()
     head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
-    head += b"\x10" + varint(element_number(type.element))
+    return head + b"\x10" + varint(element_number(type.element))
+
+
+def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[Piece]:
+    """A `TensorProto`, in pieces, so that weights are not copied."""
+    head = tensor_head(type)
     name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
     match data:
         case Blob():
