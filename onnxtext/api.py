@@ -82,6 +82,7 @@ def from_binary(
         with paused_collector():
             model = lift_placed(data, weights=weights, inline_limit=inline_limit, metadata=metadata)
             text = print_model(model)
+            del model  # before the collector looks at all of it
     except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
         raise _no_model(data, error, name) from None
     _advise(data, name)
@@ -158,15 +159,16 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
     from onnxtext.syntax.parse import parse_model
 
     source = Source(text, name)
-    model = parse_model(source)
-    try:
-        with paused_collector():
+    with paused_collector():
+        model = parse_model(source)
+        try:
             data = lower_model(model)
-    except LowerError as error:
-        raise _unlowerable(error, source) from None
-    _check_depth(data, source)
-    if model.encoding is not None:
-        return _restore_encoding(model, model.encoding, data, name)
+        except LowerError as error:
+            raise _unlowerable(error, source) from None
+        _check_depth(data, source)
+        if model.encoding is not None:
+            data = _restore_encoding(model, model.encoding, data, name)
+        del model  # before the collector looks at all of it
     return data
 
 

@@ -100,20 +100,27 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
         return []
     left = len(infos)
     placed: list[tuple[Node, int, ValueInfo]] = []
+    info = infos[-1]
     for node in reversed(nodes):
-        for index in range(len(node.outputs) - 1, -1, -1):
-            info = infos[left - 1]
-            if info.name == node.outputs[index] and info.type is not None and not info.decorators:
+        index = len(node.outputs)
+        for name in reversed(node.outputs):
+            index -= 1
+            if info.name == name and info.type is not None and not info.decorators:
                 placed.append((node, index, info))
                 left -= 1
                 if not left:
                     break
+                info = infos[left - 1]
         if not left:
             break
-    defined = {name for node in nodes for name in node.outputs}
-    if any(info.name in defined for info in infos[:left]):
-        return infos
+    if left:
+        defined = {name for node in nodes for name in node.outputs}
+        if any(info.name in defined for info in infos[:left]):
+            return infos
     for node, index, info in placed:
+        if len(node.outputs) == 1:
+            node.output_types = (info.type,)
+            continue
         types = list(node.output_types or (None,) * len(node.outputs))
         types[index] = info.type
         node.output_types = tuple(types)

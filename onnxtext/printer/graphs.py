@@ -9,6 +9,7 @@ from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
 from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.few import FewNumbers
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, inline_decorators
 from onnxtext.printer.strings import quoted, string_value, value_name, word
@@ -32,6 +33,15 @@ def opsets_text(opsets: Sequence[OpsetImport], indent: str) -> str:
     return bracketed(items, "[]", indent, WIDTH - 20)
 
 
+class _Names(dict[str, str]):
+    """Names of values as text; most are met more than once."""
+
+    def __missing__(self, name: str) -> str:
+        """A name that was not met before."""
+        text = self[name] = value_name(name)
+        return text
+
+
 class GraphPrinter:
     """One run of printing. What is met more than once, as types are, is printed once.
 
@@ -39,7 +49,10 @@ class GraphPrinter:
     """
 
     def __init__(self) -> None:
+        self._names = _Names()
+        self._words: dict[str, str] = {}
         self._types: dict[int, str] = {}
+        self._few = FewNumbers()
         self._attributes: dict[int, str | None] = {}
 
     # ---- Graphs and functions ---------------------------------------------------------------
@@ -76,6 +89,7 @@ class GraphPrinter:
         return bracketed(items, "()", indent, 1 << 30 if width <= WIDTH - 20 else 0)
 
     def _values(self, values: Sequence[ValueInfo], indent: str) -> str:
+        self._few.gather(values)
         items = [self.value_text(value, indent + STEP) for value in values]
         single = len(items) == 1 and "\n" not in items[0]
         if single and len(items[0]) - len(values[0].name) <= ATTRIBUTE_WIDTH:
@@ -90,7 +104,7 @@ class GraphPrinter:
             indent: the indentation of the line it stands on.
         """
         head = inline_decorators(value.decorators, indent) if value.decorators else ""
-        name = value_name(value.name)
+        name = self._names[value.name]
         if value.type is None:
             return head + name
         type = self._type(value.type)
@@ -98,6 +112,9 @@ class GraphPrinter:
         if data is None:
             return f"{head}{type} {name}"
         budget = WIDTH - len(indent) - len(type) - NAME_WIDTH
+        few = self._few.text(data, budget)
+        if few is not None:
+            return f"{head}{type} {name} = {few}"
         if isinstance(data, SparseTensor):
             return f"{head}{type} {name} = {sparse_text(data, indent, budget)}"
         literal = data_text(value.type, data, indent, budget)  # type: ignore[arg-type]
@@ -159,14 +176,17 @@ class GraphPrinter:
             node: the node.
             indent: the indentation of the line it stands on.
         """
-        inputs = ", ".join([value_name(name) for name in node.inputs])
-        operator = word(node.op_type) if node.op_type else ""
+        names = self._names
+        inputs = ", ".join([names[name] for name in node.inputs])
+        operator = self._words.get(node.op_type)
+        if operator is None:
+            operator = self._words[node.op_type] = word(node.op_type) if node.op_type else ""
         if node.domain is not None or node.overload is not None:
             operator = _operator(node)
         if node.output_types:
             outputs = self._typed_outputs(node)
         else:
-            outputs = ", ".join([value_name(name) for name in node.outputs])
+            outputs = ", ".join([names[name] for name in node.outputs])
         line = f"{outputs} =" if outputs else "="
         if operator:
             line = f"{line} {operator}"
@@ -203,14 +223,14 @@ class GraphPrinter:
         return ", ".join(texts)
 
     def _typed_outputs(self, node: Node) -> str:
-        types = self._types
+        types, names = self._types, self._names
         texts = []
         for name, type in zip(node.outputs, node.output_types, strict=True):
             if type is None:
-                texts.append(value_name(name))
+                texts.append(names[name])
             else:
                 text = types.get(id(type)) or self._type(type)
-                texts.append(f"{text} {value_name(name)}")
+                texts.append(f"{text} {names[name]}")
         return ", ".join(texts)
 
 

@@ -81,31 +81,28 @@ class NodeLifter(ABC):
                 outputs.append(text)
             else:
                 name = text
-        node = self._node_tail(data, at, end, depth)
-        if node.inputs or node.outputs or node.name is not None:  # in an order that nobody uses
+        tail = self._node_tail(data, at, end, depth)
+        if tail.inputs or tail.outputs or tail.name is not None:  # in an order that nobody uses
             return self._node_fields(data, depth)
-        node.inputs = tuple(inputs)
-        node.outputs = tuple(outputs)
-        node.name = name
+        node = Node(
+            tail.op_type, tuple(inputs), tuple(outputs), tail.attributes, name,
+            tail.domain, tail.overload, (), tail.decorators,
+        )  # fmt: skip
         if self.careful:
             node.decorators += difference("NodeProto", self._lowering.node(node), bytes(data))
         return node
 
     def _node_tail(self, data: Data, at: int, end: int, depth: int) -> Node:
-        """A node of the fields behind an offset; those that look alike share their attributes."""
+        """A node of the fields behind an offset; those that look alike are one object."""
         if end - at > SMALL:
             return self._fields_of_node(data[at:], depth)
         tail = bytes(data[at:])
         known = self._tails.get(tail)
         if known is None:
             known = self._fields_of_node(tail, depth)
-            if any(item.type in _NESTING for item in known.attributes):
-                return known
-            self._tails[tail] = known
-        return Node(
-            known.op_type, known.inputs, known.outputs, known.attributes, known.name,
-            known.domain, known.overload, (), known.decorators,
-        )  # fmt: skip
+            if not any(item.type in _NESTING for item in known.attributes):
+                self._tails[tail] = known
+        return known
 
     def _node_fields(self, data: Data, depth: int) -> Node:
         """A `NodeProto` with fields in any order."""

@@ -124,7 +124,8 @@ class Lowering(ValueLowering):
         for value in graph.outputs:
             pieces.append(delimited(b"\x62", self.value_info(value)))
         for data in self.value_infos(graph, with_data):
-            pieces += (b"\x6a", length(len(data)), data)
+            size = len(data)
+            pieces += (b"\x6a", LENGTHS[size] if size < SHORT else varint(size), data)
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         pieces += [*sparse, *metadata_fields(b"\x82\x01", graph.metadata)]
         decorators = [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]
@@ -165,8 +166,12 @@ class Lowering(ValueLowering):
                         continue
                     if plain:
                         data = name.encode("utf-8", "surrogateescape")
+                        size = len(data)
                         tail = typed.get(id(type)) or self._typed(type)
-                        lowered.append(b"\x0a" + length(len(data)) + data + tail)
+                        if size < 128:
+                            lowered.append(b"\x0a%c%b%b" % (size, data, tail))
+                        else:
+                            lowered.append(b"\x0a" + length(size) + data + tail)
                     else:
                         entries = metadata.pop(name, ())
                         lowered.append(self.value_info(ValueInfo(name, type, None, (), entries)))
