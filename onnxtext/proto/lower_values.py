@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import (
     DecoratedDim,
@@ -29,6 +27,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.proto.decorators import decorate
 from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.varints import pack_varints
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Sequence
 from struct import pack, unpack
 
 from onnxtext.tensor.elements import ElementType
@@ -19,6 +20,10 @@ LONGEST = 1000
 _INTEGERS = re.compile(r"[\[{]-?[0-9]{1,18}(?:, ?-?[0-9]{1,18})*[\]}]")
 _NUMBER = r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e-?[0-9]{1,3})?"
 _NUMBERS = re.compile(rf"[\[{{]{_NUMBER}(?:, ?{_NUMBER})*[\]}}]")
+_GAP = re.compile(r"[^\[\],\s]\s+[^\[\],\s]|\]\s*[^\],\s]|[^\[,\s]\s*\[")
+_LAST_COMMA = re.compile(r",\s*\]")
+_NOT_STRUCTURE = re.compile(r"[^\[\],]+")
+_BRACKETS = re.compile(r"[\[\]\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 _HALF = 0x1000_0000
 _LOW_BITS = 0x1FFF_FFFF
@@ -67,6 +72,28 @@ def parse_few(
         return pack(f"<{found}f", *values)
     except OverflowError:
         return None
+
+
+def flattened(text: str, dims: Sequence[int]) -> str | None:
+    """A short nested literal as a flat one; None if that is not plainly what it is.
+
+    Args:
+        text: The literal.
+        dims: The dimensions it should be nested by, all or those other than 1.
+    """
+    if len(text) > LONGEST or _GAP.search(text):
+        return None
+    text = _LAST_COMMA.sub("]", text)
+    found = _NOT_STRUCTURE.sub("", text)
+    for shape in ([size for size in dims if size != 1], dims):
+        structure = ""
+        for size in reversed(shape):
+            if size > LONGEST or size * len(structure) > LONGEST:
+                return None
+            structure = f"[{','.join([structure] * size)}]"
+        if found == structure:
+            return f"[{_BRACKETS.sub('', text)}]"
+    return None
 
 
 def _integers(element: ElementType, text: str, count: int | None) -> bytes | None:

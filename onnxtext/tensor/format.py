@@ -9,17 +9,19 @@ orjson; what it cannot write (it says ``null`` for infinities and NaNs) or write
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from onnxtext.tensor.elements import ElementType, raw_size
 from onnxtext.tensor.floats import float32_text, float64_text
 from onnxtext.tensor.ieee import FORMATS
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.tensor.shortest import narrow_texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _FIELD_TYPES = {
     "float_data": "<f4",

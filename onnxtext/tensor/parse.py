@@ -9,17 +9,18 @@ with an offset into that text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
 from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.few import parse_few
+from onnxtext.tensor.few import flattened, parse_few
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
@@ -59,7 +60,8 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     if element.kind == "string":
         raise _string_error(text)
     count = product(dims)
-    few = parse_few(element, text, count)
+    short = flattened(text, dims) if text.startswith("[[") else text
+    few = None if short is None else parse_few(element, short, count)
     if few is not None:
         return few
     body = nested(text, dims)

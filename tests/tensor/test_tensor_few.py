@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.few import LONGEST, parse_few
+from onnxtext.tensor.few import LONGEST, flattened, parse_few
 from onnxtext.tensor.floats import float32_bits, float64_bits
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -72,3 +72,27 @@ def test_integers(name: str, number: int) -> None:
 def test_what_is_not_plain_is_left_alone(text: str) -> None:
     assert parse_few(ELEMENTS["float"], text, 2) is None
     assert parse_few(ELEMENTS["int64"], text, 2) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "dims", "flat"),
+    [
+        ("[[1, 2], [3, 4]]", [2, 2], "[1,2,3,4]"),
+        ("[\n  [1, 2],\n  [3, 4],\n]", [2, 2], "[1,2,3,4]"),
+        ("[[[1, 2]], [[3, 4]]]", [2, 1, 2], "[1,2,3,4]"),
+        ("[[1, 2], [3, 4]]", [2, 1, 2], "[1,2,3,4]"),
+        ("[[1 2, 3], [4, 5]]", [2, 2], None),
+        ("[[1, 2], [3, 4]]", [4], None),
+        ("[[1, 2], [3]]", [2, 2], None),
+        ("[[1, 2], [3, 4]], []", [2, 2], None),
+        ("[[1, 2],, [3, 4]]", [2, 2], None),
+        ("[[1, 2,,], [3, 4]]", [2, 2], None),
+        ("[[1, 2], [3, 4]] 5", [2, 2], None),
+        ("[[1, 2], [3, 4] 5]", [2, 2], None),
+        ("[[1, 2], 3 [4, 5]]", [2, 2], None),
+        ("5 [[1, 2], [3, 4]]", [2, 2], None),
+        ("[[]]", [1 << 40, 1 << 40], None),
+    ],
+)
+def test_nested(text: str, dims: list[int], flat: str | None) -> None:
+    assert flattened(text, dims) == flat
