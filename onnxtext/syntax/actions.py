@@ -85,6 +85,7 @@ ACTIONS.update(
     no_resources=lambda word: (word, {}),
     resources_section=lambda word, items: (word, dict(items)),
     metadata_section=sections.metadata_section,
+    metadata_left_out=sections.metadata_left_out,
     metadata_entry=sections.Entry,
     metadata_block=sections.metadata_block,
     plain_step=Step,

@@ -14,7 +14,7 @@ from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.to_binary import TO_BINARY
 
 TO = (TO_BINARY.suffixes, TO_BINARY.suffix)
-FROM_BINARY = conversion("section", 64)
+FROM_BINARY = conversion("section", 64, "auto")
 FROM = (FROM_BINARY.suffixes, FROM_BINARY.suffix)
 
 
