@@ -38,7 +38,13 @@ class _Names(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         """A name that was not met before."""
-        text = self[name] = value_name(name)
+        if name.isidentifier():
+            text = value_name(name)
+        elif name.isprintable() and '"' not in name and "\\" not in name:
+            text = f'"{name}"'
+        else:
+            text = quoted(name)
+        self[name] = text
         return text
 
 
@@ -187,11 +193,12 @@ class GraphPrinter:
             outputs = self._typed_outputs(node)
         else:
             outputs = ", ".join([names[name] for name in node.outputs])
-        line = f"{outputs} =" if outputs else "="
-        if operator:
-            line = f"{line} {operator}"
-        if node.name is not None:
-            line = f"[{word(node.name) if node.name else ''}] {line}"
+        label = "" if node.name is None else f"[{word(node.name) if node.name else ''}] "
+        line = (
+            f"{label}{outputs} = {operator}"
+            if outputs and operator
+            else (f"{label}{outputs}{' ' if outputs else ''}={' ' if operator else ''}{operator}")
+        )
         if node.decorators:
             before = decorator_lines(node.decorators, indent)[len(indent) :]
             line = f"{before}{indent if before.endswith(chr(10)) else ''}{line}"
@@ -224,6 +231,10 @@ class GraphPrinter:
 
     def _typed_outputs(self, node: Node) -> str:
         types, names = self._types, self._names
+        if len(node.outputs) == 1:
+            type = node.output_types[0]
+            if type is not None:
+                return f"{types.get(id(type)) or self._type(type)} {names[node.outputs[0]]}"
         texts = []
         for name, type in zip(node.outputs, node.output_types, strict=True):
             if type is None:

@@ -83,15 +83,17 @@ def settle_habits(root: Root) -> None:
     """
     nodes = list(walk_nodes(root))
     explicit = []
-    empty = sum(node.domain == "" for node in nodes)
-    if empty and empty > sum(node.domain is None for node in nodes):
+    domains = [node.domain for node in nodes]
+    empty = domains.count("")
+    if empty and empty > domains.count(None):
         explicit.append("node.domain")
         for node in nodes:
             if node.domain is None:
                 node.decorators += (_unset("domain"),)
             elif node.domain == "":
                 node.domain = None
-    if 2 * sum(_EMPTY_DOC in node.decorators for node in nodes) > len(nodes):
+    decorated = [node for node in nodes if node.decorators]
+    if 2 * sum(_EMPTY_DOC in node.decorators for node in decorated) > len(nodes):
         explicit.append("node.doc_string")
         for node in nodes:
             if _EMPTY_DOC in node.decorators:

@@ -153,7 +153,10 @@ def _token_pattern(terminals: list[Terminal]) -> re.Pattern[str]:
     rest = [t for t in terminals if t not in specials and t is not word]
     named = [t.pattern for t in rest if t.literal is None]
     punctuation = [re.escape(t.literal) for t in rest if t.literal is not None]
-    choices = [*named, "-?" + word.pattern, *punctuation, r"[^ \t\n\v\f\r#]"]
+    # The most frequent tokens first, where no other can begin like this: a word with one of these
+    # characters behind it, marks that begin no other token, a string without a backslash.
+    common = [word.pattern + "(?=[ ,)=])", "[,()]", "=(?!>)", r'"[^"\\]+"']
+    choices = [*common, *named, "-?" + word.pattern, *punctuation, r"[^ \t\n\v\f\r#]"]
     # Written so that it can be matched in one way only: no backtracking on long blanks.
     blank = r"[ \t\n\v\f\r]*"
     skipped = rf"{blank}(?:#[^\n]*(?:\n{blank}|\Z))*"

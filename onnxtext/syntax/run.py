@@ -40,7 +40,7 @@ _ENTRY = re.compile(
 _OPENING = {"(": ")", "<": ">", "[": "]"}
 _MOST_JOINED = 200
 _SHORT_LIST = 24
-_MOST_KEYS = 4096
+_MOST_KEYS = 1024
 _MOST_MADE = 256
 """How many texts of one shape are remembered, and how many get a builder of their own."""
 
@@ -202,8 +202,12 @@ class Run:
         line, at = self._line, self._at
         while line < len(chunks):
             chunk = chunks[line]
-            parts = chunk.split('"')
-            key = '"'.join(parts[::2])
+            if '"' in chunk:
+                parts = chunk.split('"')
+                key = '"'.join(parts[::2])
+            else:
+                parts = [chunk]
+                key = chunk
             builder = by_text.get(key)
             if builder is not None and "\\" not in chunk:
                 count = len(items)
