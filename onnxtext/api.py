@@ -8,23 +8,35 @@ import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, overload
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
 from onnxtext.files import write_atomically
+from onnxtext.refusals import (
+    advise,
+    incomplete,
+    no_model,
+    not_a_message,
+    unlowerable,
+    without_weights,
+)
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
     import onnx
 
-    from onnxtext.proto.lift import LiftError
     from onnxtext.proto.losses import Loss
-    from onnxtext.proto.lower import LowerError
+    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.wire.writer import Piece
+    from onnxtext.weights.writer import Beside, Weights
 
     Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
+
+Metadata = Literal["auto", "inline", "section", "none"]
+Directory = Union[str, "os.PathLike[str]", None]
 
 FRAGMENTS = {"GraphProto": "graph", "FunctionProto": "function", "NodeProto": "node"}
 """The messages other than `ModelProto` that have a text of their own, and what that is called."""
@@ -51,9 +63,9 @@ def parse(text: str, *, name: str = "<string>") -> Model:
 def from_binary(
     data: bytes,
     *,
-    weights: Literal["section", "inline"] = "section",
+    weights: Literal["section", "inline", "none"] = "section",
     inline_limit: int = 64,
-    metadata: Literal["auto", "inline", "section", "none"] = "auto",
+    metadata: Metadata = "auto",
     name: str = "<bytes>",
 ) -> str:
     """Print a binary model as text.
@@ -64,7 +76,8 @@ def from_binary(
     Args:
         data: an encoded `ModelProto`, in whatever way it is encoded.
         weights: where large tensors, strings and lists go: as blobs to a section at the end of
-            the text, or inline as literals.
+            the text (section); inline as literals; or nowhere, so that the text is for reading,
+            and `to_binary` refuses it (none).
         inline_limit: how many elements a tensor may have that is written inline in any case.
         metadata: where metadata goes: to a section at the end of the text, but for short single
             entries (auto) or with them (section); to the statements it belongs to (inline); or
@@ -77,21 +90,72 @@ def from_binary(
     Raises:
         OnnxTextError: the bytes are no `ModelProto`.
     """
+    return print_binary(
+        data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
+    )[0]
+
+
+def print_binary(
+    data: bytes,
+    target: Path | None,
+    *,
+    weights: Weights = "section",
+    inline_limit: int = 64,
+    metadata: Metadata = "auto",
+    place: str | None = None,
+    name: str = "<bytes>",
+) -> tuple[str, Beside | None]:
+    """Print a binary model as text, with its weights beside it.
+
+    Args:
+        data: as for `from_binary`; bytes that are mapped stay where they are.
+        target: the file that the text will be in; None without one, for which no weights are
+            beside the text: `auto` is `section` then.
+        weights: as for `from_binary`; to a store or a safetensors file beside the text; `auto` is
+            a section up to 1 MiB of weights, and a store beyond.
+        inline_limit: as for `from_binary`.
+        metadata: as for `from_binary`.
+        place: the name of the store or file; None for one like the text's.
+        name: as for `from_binary`.
+
+    Returns:
+        The text, and what has to be written before it, if anything.
+
+    Raises:
+        OnnxTextError: the bytes are no `ModelProto`.
+    """
     from onnxtext.printer import print_model
 
+    beside: Beside | None = None
     try:
         with paused_collector():
-            model = lift_placed(data, weights=weights, inline_limit=inline_limit, metadata=metadata)
+            digests: dict[str, str] = {}
+            model = lift_placed(
+                data,
+                weights=weights,
+                inline_limit=inline_limit,
+                metadata=metadata,
+                digests=digests,
+            )
+            if target is not None and digests:
+                from onnxtext.weights.writer import take_out
+
+                beside = take_out(model, digests, weights, target, place)
             text = print_model(model)
             del model  # before the collector looks at all of it
     except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
-        raise _no_model(data, error, name) from None
-    _advise(data, name)
-    return text
+        raise no_model(data, error, name) from None
+    advise(data, name)
+    return text, beside
 
 
 def lift_placed(
-    data: bytes, *, weights: str = "section", inline_limit: int = 64, metadata: str = "auto"
+    data: bytes,
+    *,
+    weights: str = "section",
+    inline_limit: int = 64,
+    metadata: str = "auto",
+    digests: dict[str, str] | None = None,
 ) -> Model:
     """The syntax tree that `from_binary` prints; that it lowers to the same bytes is proven.
 
@@ -100,6 +164,7 @@ def lift_placed(
         weights: as for `from_binary`.
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
+        digests: takes the whole digests of the resources.
 
     Raises:
         LiftError: the bytes are no `ModelProto`.
@@ -111,12 +176,17 @@ def lift_placed(
     def finish(model: Model) -> None:
         if metadata in ("auto", "section"):
             place_metadata(model, short_too=metadata == "section")
-        if weights == "section":
-            move_weights(model, inline_limit=inline_limit)
+        if weights != "inline":
+            moved = move_weights(model, inline_limit=inline_limit)
+            if digests is not None:
+                digests.update(moved)
 
     model = lift_model(data, finish)
     if metadata == "none":
         leave_metadata_out(model)
+    if weights == "none" and model.resources:
+        model.resources = {}
+        model.resources_left_out = True
     return model
 
 
@@ -141,16 +211,20 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
             model, losses = lift_reduced(data)
             text = print_official(model)
     except ValueError as error:
-        raise _no_model(data, error, name) from None
-    _advise(data, name)
+        raise no_model(data, error, name) from None
+    advise(data, name)
     return text, losses
 
 
-def to_binary(text: str, *, name: str = "<string>") -> bytes:
+def to_binary(
+    text: str, *, base_dir: Directory = None, name: str = "<string>"
+) -> bytes:
     """Encode the text of a whole model.
 
     Args:
         text: in the onnxtext language.
+        base_dir: the directory of the text, from which it names the files beside it that hold its
+            weights. Without it nothing is read from disk, and such a text is an error.
         name: what to call the text in messages, such as its file name.
 
     Returns:
@@ -159,36 +233,75 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
     Raises:
         OnnxTextError: the text is not of the language, or says what no model can hold.
     """
-    from onnxtext.proto.lower import LowerError, lower_model
+    pieces = encode_text(text, base_dir=base_dir, name=name)
+    return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
+
+
+def encode_text(
+    text: str, *, base_dir: Directory = None, name: str = "<string>"
+) -> list[Piece]:
+    """What `to_binary` gives, in pieces: weights in files beside the text are mapped, not copied.
+
+    Args:
+        text: as for `to_binary`.
+        base_dir: as for `to_binary`.
+        name: as for `to_binary`.
+
+    Raises:
+        OnnxTextError: as for `to_binary`.
+    """
+    from onnxtext.proto.lower import LowerError, lower_pieces
     from onnxtext.syntax.parse import parse_model
 
     source = Source(text, name)
     with paused_collector():
         model = parse_model(source)
         if model.metadata_left_out:
-            raise _incomplete(source)
+            raise incomplete(source)
+        if model.resources_left_out:
+            raise without_weights(model, source)
+        elsewhere = _elsewhere(model, base_dir)
         try:
-            data = lower_model(model)
+            pieces = lower_pieces(model, elsewhere)
         except LowerError as error:
-            raise _unlowerable(error, source) from None
-        _check_depth(data, source)
+            raise unlowerable(error, source) from None
+        _check_depth(pieces, source)
         if model.encoding is not None:
-            data = _restore_encoding(model, model.encoding, data, name)
+            data = b"".join(pieces)
+            pieces = [_restore_encoding(model, model.encoding, data, name, elsewhere)]
         del model  # before the collector looks at all of it
-    return data
+    return pieces
+
+
+def _elsewhere(model: Model, base_dir: Directory) -> Elsewhere | None:
+    """Where the blobs are that a text does not hold; None for texts that hold all."""
+    if not model.places:
+        return None
+    from onnxtext.weights.reader import Reader
+
+    return Reader(None if base_dir is None else Path(base_dir), model.places)
 
 
 @overload
-def loads(text: str, *, name: str = ...) -> onnx.ModelProto: ...
+def loads(text: str, *, base_dir: Directory = ..., name: str = ...) -> onnx.ModelProto: ...
 @overload
-def loads(text: str, message_type: type[P], *, name: str = ...) -> P: ...
-def loads(text: str, message_type: type[Any] | None = None, *, name: str = "<string>") -> Any:
+def loads(
+    text: str, message_type: type[P], *, base_dir: Directory = ..., name: str = ...
+) -> P: ...
+def loads(
+    text: str,
+    message_type: type[Any] | None = None,
+    *,
+    base_dir: Directory = None,
+    name: str = "<string>",
+) -> Any:
     """Parse a text to a message of the `onnx` package.
 
     Args:
         text: in the onnxtext language.
         message_type: `onnx.ModelProto` (the default), `GraphProto`, `FunctionProto` or
             `NodeProto`.
+        base_dir: as for `to_binary`.
         name: what to call the text in messages, such as its file name.
 
     Raises:
@@ -199,7 +312,7 @@ def loads(text: str, message_type: type[Any] | None = None, *, name: str = "<str
 
     message = "ModelProto" if message_type is None else _message_name(message_type)
     if message == "ModelProto":
-        return onnx.ModelProto.FromString(to_binary(text, name=name))
+        return onnx.ModelProto.FromString(to_binary(text, base_dir=base_dir, name=name))
     from onnxtext.proto.lower import LowerError, lower_fragment
     from onnxtext.syntax.parse import parse_fragment
 
@@ -208,7 +321,7 @@ def loads(text: str, message_type: type[Any] | None = None, *, name: str = "<str
     try:
         data = lower_fragment(fragment)
     except LowerError as error:
-        raise _unlowerable(error, source) from None
+        raise unlowerable(error, source) from None
     return _decode(getattr(onnx, message), data, source)
 
 
@@ -234,7 +347,7 @@ def dumps(proto: Proto) -> str:
     try:
         return print_fragment(lift_fragment(data, message))
     except LiftError as error:
-        raise _not_a_message(error, message, "<message>") from None
+        raise not_a_message(error, message, "<message>") from None
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
@@ -247,19 +360,44 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
         OnnxTextError: the file is not of the language.
         OSError: the file cannot be read.
     """
-    return loads(read_text(path), name=os.fspath(path))
+    return loads(read_text(path), base_dir=Path(path).parent, name=os.fspath(path))
 
 
-def dump(proto: onnx.ModelProto, path: str | os.PathLike[str]) -> None:
+def dump(
+    proto: onnx.ModelProto,
+    path: str | os.PathLike[str],
+    *,
+    weights: Weights = "auto",
+    inline_limit: int = 64,
+    metadata: Metadata = "auto",
+) -> None:
     """Write a model to a text file, which is replaced as a whole or not at all.
 
+    Args:
+        proto: the model.
+        path: the file; weights may be written beside it, and before it.
+        weights: where large data goes: `section` (the end of the text), `store` (a directory
+            beside it, one file a blob), `safetensors` (one file beside it), `inline`, `none`;
+            `auto` is a section up to 1 MiB, and a store beyond.
+        inline_limit: as for `from_binary`.
+        metadata: as for `from_binary`.
+
     Raises:
-        OSError: the file cannot be written.
+        OSError: a file cannot be written.
         TypeError: it is no `ModelProto`.
     """
     if _message_name(type(proto)) != "ModelProto":
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
-    write_atomically(Path(path), dumps(proto).encode())
+    text, beside = print_binary(
+        proto.SerializeToString(),
+        Path(path),
+        weights=weights,
+        inline_limit=inline_limit,
+        metadata=metadata,
+    )
+    if beside is not None:
+        beside.write()
+    write_atomically(Path(path), text.encode())
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -317,19 +455,21 @@ def _decode(message_type: type[P], data: bytes, source: Source) -> P:
         ) from None
 
 
-def _check_depth(data: bytes, source: Source) -> None:
+def _check_depth(pieces: list[Piece], source: Source) -> None:
     """Refuse a model that protobuf could not read back; only deep ones are tried."""
     if source.text.count("=>") > _DEEP:
         import onnx
 
-        _decode(onnx.ModelProto, data, source)
+        _decode(onnx.ModelProto, b"".join(pieces), source)
 
 
 _DEEP = 20
 """A text with fewer graphs than this cannot nest them deeper than protobuf reads."""
 
 
-def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: str) -> bytes:
+def _restore_encoding(
+    model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
+) -> bytes:
     """The file's own bytes, if the text still says the model they encoded."""
     from onnxtext.wire.patch import apply_patch
     from onnxtext.wire.reader import WireError
@@ -340,77 +480,27 @@ def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: 
         except WireError:
             pass
         else:
-            if _same_model(restored, model):
+            if _same_model(restored, model, elsewhere):
                 return restored
     warnings.warn(
         f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
         "remove the section",
         OnnxTextWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return data
 
 
-def _same_model(data: bytes, model: Model) -> bool:
+def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
     """Whether bytes say what a text does: a patch must not make another model of it."""
     from onnxtext.proto.lift import LiftError, canonical_encoding
     from onnxtext.proto.lower import lower_model
 
     try:
-        return canonical_encoding(data) == lower_model(replace(model, encoding_habits=()))
+        plain = lower_model(replace(model, encoding_habits=()), elsewhere)
+        return canonical_encoding(data) == plain
     except LiftError:
         return False
-
-
-def _incomplete(source: Source) -> OnnxTextError:
-    """What to raise for a text that was printed for reading only."""
-    at = source.text.rfind("\nmetadata none") + 1
-    return OnnxTextError(
-        Diagnostic(
-            "metadata-left-out",
-            "this text was printed without its metadata, so no model can be made of it",
-            source=source,
-            labels=(Label(Span(at, at + len("metadata none"))),),
-            help="print it again without --metadata none; or remove this line, for a model "
-            "without metadata",
-        )
-    )
-
-
-def _unlowerable(error: LowerError, source: Source) -> OnnxTextError:
-    at = max(error.at, 0)
-    end = min(at + 1, len(source.text))
-    return OnnxTextError(
-        Diagnostic("invalid-record", error.message, source=source, labels=(Label(Span(at, end)),))
-    )
-
-
-def _no_model(data: bytes, error: ValueError, name: str) -> ValueError:
-    """What to raise for bytes that are no model; the error itself if it is none of theirs."""
-    from onnxtext.proto.refusal import refusal
-
-    diagnostic = refusal(data, name)
-    return error if diagnostic is None else OnnxTextError(diagnostic)
-
-
-def _advise(data: bytes, name: str) -> None:
-    """Warn of a model that is hardly one."""
-    from onnxtext.proto.refusal import advice
-
-    said = advice(data, name)
-    if said is not None:
-        warnings.warn(said, OnnxTextWarning, stacklevel=3)
-
-
-def _not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
-    return OnnxTextError(
-        Diagnostic(
-            "not-a-model" if message == "ModelProto" else "not-a-message",
-            f"these bytes are no {message}: {error.message}",
-            offset=error.offset,
-            file=name,
-        )
-    )
 
 
 __all__ = [

@@ -20,6 +20,7 @@ from onnxtext.ast.model import (
     Presence,
     Training,
     ValueInfo,
+    WeightPlace,
 )
 from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
 from onnxtext.ast.types import (
@@ -96,5 +97,6 @@ __all__ = [
     "Type",
     "TypedData",
     "ValueInfo",
+    "WeightPlace",
     "Word",
 ]

@@ -12,7 +12,7 @@ from one; it takes no part in comparisons. Every finer place is found from it (`
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import Type
@@ -254,6 +254,19 @@ class Configuration:
     record: Record
 
 
+@dataclass(frozen=True, slots=True)
+class WeightPlace:
+    """Where blobs are that the text itself does not hold: `store: "model.weights"`.
+
+    Attributes:
+        kind: `store` is a directory with one file a blob, `safetensors` a single file.
+        path: relative to the directory of the text, with `/` between its parts.
+    """
+
+    kind: Literal["store", "safetensors"]
+    path: str
+
+
 @dataclass(slots=True)
 class Model:
     """A model (`ModelProto`). Header fields are None where they are not stored.
@@ -278,6 +291,9 @@ class Model:
         resources: the bytes of the blobs, by their digests, in order.
         metadata_left_out: whether the text was printed without the metadata below its header, so
             that no model can be made of it (`metadata none`).
+        places: where blobs are that are not among the resources, in order.
+        resources_left_out: whether the text was printed without the bytes of its blobs, so that no
+            model can be made of it (`resources none`).
     """
 
     graph: Graph
@@ -296,5 +312,7 @@ class Model:
     configurations: list[Configuration] = field(default_factory=list)
     encoding_habits: tuple[EncodingHabit, ...] = ()
     encoding: EncodingPatch | None = None
-    resources: dict[str, bytes] = field(default_factory=dict)
+    resources: dict[str, bytes | memoryview] = field(default_factory=dict)
     metadata_left_out: bool = False
+    places: list[WeightPlace] = field(default_factory=list)
+    resources_left_out: bool = False

@@ -62,12 +62,16 @@ def print_model(model: Model) -> str:
     parts += [f"\n{text}\n" for text in section_texts(model, printer.graph_value)]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
-    if model.resources:
-        parts += ["\nresources {\n", *map(_resource, model.resources.items()), "}\n"]
+    if model.resources_left_out:
+        parts.append("\nresources none\n")
+    elif model.resources or model.places:
+        places = [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
+        blobs = map(_resource, model.resources.items())
+        parts += ["\nresources {\n", *places, *blobs, "}\n"]
     return "".join(parts)
 
 
-def _resource(item: tuple[str, bytes]) -> str:
+def _resource(item: tuple[str, bytes | memoryview]) -> str:
     """A blob's bytes, in lines of fixed width, so that a change in place changes few of them."""
     digest, data = item
     text = base64.encodebytes(data).decode("ascii").replace("\n", "\n    ")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from dataclasses import replace
 from math import prod
@@ -21,7 +22,7 @@ from onnxtext.ast.values import (
     Tensor,
 )
 from onnxtext.ast.visit import walk_graphs, walk_nodes
-from onnxtext.tensor.blobs import digest_of
+from onnxtext.tensor.blobs import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.format import is_splat
 
@@ -43,19 +44,23 @@ class Mover:
 
     Attributes:
         limit: how many elements of a tensor stay where they are.
-        resources: what was moved, by digest.
+        resources: what was moved, by digest as it is printed.
+        digests: the whole digest of each.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.resources: dict[str, bytes] = {}
+        self.resources: dict[str, bytes | memoryview] = {}
+        self.digests: dict[str, str] = {}
         self._attributes: dict[int, Attribute] = {}
 
     def blob(self, data: bytes | memoryview) -> Blob:
         """Move some bytes."""
-        digest = digest_of(data)
+        whole = hashlib.sha256(data).hexdigest()
+        digest = whole[:PRINTED_DIGITS]
         if digest not in self.resources:
-            self.resources[digest] = bytes(data)
+            self.resources[digest] = data
+            self.digests[digest] = whole
         return Blob(digest)
 
     def data(self, type: TensorType, data: Any) -> Any:
@@ -108,12 +113,15 @@ class Mover:
         return value
 
 
-def move_weights(model: Model, *, inline_limit: int = INLINE_ELEMENTS) -> None:
+def move_weights(model: Model, *, inline_limit: int = INLINE_ELEMENTS) -> dict[str, str]:
     """Move large tensors, strings and lists of a model into its resources.
 
     Args:
         model: is changed.
         inline_limit: how many elements of a tensor stay where they are.
+
+    Returns:
+        The whole digest of each resource, by the digits that are printed.
     """
     mover = Mover(inline_limit)
     kept: list[tuple[Attribute, ...]] = []
@@ -145,3 +153,4 @@ def move_weights(model: Model, *, inline_limit: int = INLINE_ELEMENTS) -> None:
                 moved[id(attributes)] = known
             node.attributes = known
     model.resources = mover.resources
+    return mover.digests

@@ -12,23 +12,37 @@ from onnxtext.proto.generic import RecordError
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lowering import Lowering
 from onnxtext.proto.value_lowering import LowerError
-from onnxtext.wire.writer import delimited
+from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.wire.writer import Piece, delimited
 
-__all__ = ["LowerError", "lower_fragment", "lower_model"]
+__all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces"]
 
 
-def lower_model(model: Model) -> bytes:
+def lower_model(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
     """A `ModelProto`.
 
+    Args:
+        model: the model.
+        elsewhere: where the blobs are that are not among its resources.
+
     Raises:
-        LowerError: a decorator or record does not fit.
+        LowerError: a decorator or record does not fit, or a blob is missing or damaged.
+    """
+    return b"".join(lower_pieces(model, elsewhere))
+
+
+def lower_pieces(model: Model, elsewhere: Elsewhere | None = None) -> list[Piece]:
+    """A `ModelProto` in pieces, so that weights stay where they are.
+
+    Raises:
+        LowerError: as for `lower_model`.
     """
     try:
-        lowering = Lowering(Habits(model.presence), model.resources)
+        lowering = Lowering(Habits(model.presence), model.resources, elsewhere)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
-    data = b"".join(lowering.model(model))
-    return _with_habits(model, data) if model.encoding_habits else data
+    pieces = lowering.model(model)
+    return [_with_habits(model, b"".join(pieces))] if model.encoding_habits else pieces
 
 
 def _with_habits(model: Model, data: bytes) -> bytes:

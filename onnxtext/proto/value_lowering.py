@@ -30,7 +30,7 @@ from onnxtext.proto.decorators import FieldTable, decorate
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, tensor_head, text_bytes
-from onnxtext.tensor.blobs import BlobError, Blobs
+from onnxtext.tensor.blobs import BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import (
     Piece,
@@ -64,9 +64,16 @@ class LowerError(ValueError):
 class ValueLowering(ABC):
     """The part of lowering that is about values; `graph` is what attributes need of the rest."""
 
-    def __init__(self, habits: Habits, resources: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self,
+        habits: Habits,
+        resources: Mapping[str, bytes | memoryview] | None = None,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self.habits = habits
         self._blobs = Blobs(resources or {})
+        self._resources = resources or {}
+        self._elsewhere = elsewhere
         # By identity. What was lowered is kept alive, so that no other object gets its identity.
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
@@ -115,7 +122,8 @@ class ValueLowering(ABC):
         assert value.data is not None
         if type(value.data) is RawData and not (decorators or value.metadata or self.habits.others):
             return self._raw_initializer(value.type, value.name, value.data.data)
-        pieces = lower_tensor(value.type, value.name, self._data(value.type, value.data, value.at))
+        held = self._data(value.type, value.data, value.at, value.name)
+        pieces = lower_tensor(value.type, value.name, held)
         if not is_input:
             pieces = [*pieces, *metadata_fields(b"\x82\x01", value.metadata)]
         return self.finish_pieces("TensorProto", pieces, decorators, value.at)
@@ -135,11 +143,17 @@ class ValueLowering(ABC):
         pieces = lower_tensor(tensor.type, name, self._data(tensor.type, tensor.data, -1))
         return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
 
-    def _data(self, type: TensorType, data: TensorData, at: int) -> TensorData:
+    def _data(
+        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+    ) -> TensorData:
         """A tensor's data, with the bytes of a blob."""
         if not isinstance(data, Blob):
             return data
-        raw = self.blob(data, at)
+        try:
+            raw = self.blob(data, at)
+        except LowerError as error:
+            whose = f"tensor `{name}`: " if name else ""
+            raise LowerError(whose + error.message, at) from None
         dims = [dim for dim in type.shape or () if isinstance(dim, int)]
         element = ELEMENTS.get(type.element)
         wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
@@ -150,14 +164,19 @@ class ValueLowering(ABC):
             )
         return RawData(raw)
 
-    def blob(self, blob: Blob, at: int) -> bytes:
+    def blob(self, blob: Blob, at: int) -> bytes | memoryview:
         """The bytes of a blob.
 
         Raises:
             LowerError: they are nowhere, or not what the digest says.
         """
+        digest = blob.digest
         try:
-            return self._blobs.find(blob.digest)
+            if self._elsewhere is not None and not any(
+                name.startswith(digest) or digest.startswith(name) for name in self._resources
+            ):
+                return self._elsewhere.find(digest)
+            return self._blobs.find(digest)
         except BlobError as error:
             raise LowerError(str(error), at) from None
 
@@ -250,8 +269,9 @@ class ValueLowering(ABC):
                 return self._list_value(attribute.type, value)
         raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
 
-    def _blob_value(self, kind: AttributeType | None, data: bytes) -> bytes:
+    def _blob_value(self, kind: AttributeType | None, data: bytes | memoryview) -> bytes:
         """A string, or a list of numbers from its little-endian elements."""
+        data = bytes(data)
         if kind is _A.STRING:
             return delimited(b"\x22", data)
         width = 4 if kind is _A.FLOATS else 8
@@ -272,7 +292,7 @@ class ValueLowering(ABC):
                 case _A.STRINGS, bytes():
                     parts.append(delimited(b"\x4a", item))
                 case _A.STRINGS, Blob():
-                    parts.append(delimited(b"\x4a", self.blob(item, -1)))
+                    parts.append(delimited(b"\x4a", bytes(self.blob(item, -1))))
                 case _A.TENSORS, Tensor():
                     parts.append(delimited(b"\x52", self.tensor(item)))
                 case _A.GRAPHS, Graph():

@@ -17,6 +17,7 @@ from onnxtext.ast.model import (
     Graph,
     Model,
     Training,
+    WeightPlace,
 )
 from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Record
@@ -54,6 +55,21 @@ class Block:
 
 
 @dataclass(slots=True)
+class Resources:
+    """What the resources section says.
+
+    Attributes:
+        blobs: bytes by digest.
+        places: where further blobs are.
+        left_out: whether the text was printed without its weights.
+    """
+
+    blobs: dict[str, bytes | memoryview] = field(default_factory=dict)
+    places: list[WeightPlace] = field(default_factory=list)
+    left_out: bool = False
+
+
+@dataclass(slots=True)
 class Sections:
     """All sections of a text, sorted.
 
@@ -63,7 +79,7 @@ class Sections:
         training: one a section.
         configurations: one a section.
         encoding: None without one.
-        resources: None without one.
+        resources: what the resources section says.
     """
 
     metadata: list[Block] | bool = field(default_factory=list)
@@ -71,7 +87,7 @@ class Sections:
     training: list[Training] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
     encoding: EncodingPatch | None = None
-    resources: dict[str, bytes] | None = None
+    resources: Resources = field(default_factory=Resources)
 
     @classmethod
     def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
@@ -104,7 +120,9 @@ class Sections:
         model.training = self.training
         model.configurations = self.configurations
         model.encoding = self.encoding
-        model.resources = self.resources or {}
+        model.resources = self.resources.blobs
+        model.places = self.resources.places
+        model.resources_left_out = self.resources.left_out
         from onnxtext.syntax.tying import Ties
 
         ties = Ties()
@@ -175,6 +193,49 @@ def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
     if none != "none":
         raise Fault("metadata has blocks, or is `none`", token=none, help="write metadata { … }")
     return word, True
+
+
+def resources_section(
+    word: str, items: list[tuple[str, bytes] | WeightPlace]
+) -> tuple[str, Resources]:
+    """`resources { store: "m.weights"  "9f2c…": base64 \"\"\"…\"\"\" }`."""
+    blobs: dict[str, bytes | memoryview] = {}
+    places = []
+    for item in items:
+        if isinstance(item, WeightPlace):
+            places.append(item)
+        else:
+            blobs[item[0]] = item[1]
+    return word, Resources(blobs, places)
+
+
+def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
+    """`resources none`: the text was printed without its weights.
+
+    Raises:
+        Fault: it is another word.
+    """
+    if none != "none":
+        raise Fault("resources are in braces, or `none`", token=none, help="write resources { … }")
+    return word, Resources(left_out=True)
+
+
+def resource_place(kind: str, path: str) -> WeightPlace:
+    """`store: "model.weights"`.
+
+    Raises:
+        Fault: the kind is unknown.
+    """
+    match str(kind):
+        case "store":
+            return WeightPlace("store", path)
+        case "safetensors":
+            return WeightPlace("safetensors", path)
+    raise Fault(
+        f"`{kind}` is no kind of place for blobs",
+        token=kind,
+        help='write store: "DIRECTORY" or safetensors: "FILE"',
+    )
 
 
 def indexed_step(name: str, numbers: str) -> Step:

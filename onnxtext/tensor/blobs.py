@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import Protocol
 
 PRINTED_DIGITS = 32
 """How many hexadecimal digits of the SHA-256 are printed: 128 bits tell any two blobs apart."""
@@ -14,9 +15,15 @@ class BlobError(ValueError):
     """The bytes of a blob are missing, or are not what its digest says."""
 
 
-def digest_of(data: bytes | memoryview) -> str:
-    """The digest under which a blob is printed."""
-    return hashlib.sha256(data).hexdigest()[:PRINTED_DIGITS]
+class Elsewhere(Protocol):
+    """Where the blobs are that a text does not bring along itself."""
+
+    def find(self, digest: str) -> bytes | memoryview:
+        """The bytes of a blob, verified.
+
+        Raises:
+            BlobError: they are missing or damaged.
+        """
 
 
 class Blobs:
@@ -25,7 +32,7 @@ class Blobs:
     Digests are verified once for each resource, when it is first used.
     """
 
-    def __init__(self, resources: Mapping[str, bytes]) -> None:
+    def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
         self._resources = resources
         self._verified: dict[str, bytes] = {}
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the functions of `onnxtext.api` raise and warn of, in words."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
+from onnxtext.source import Source, Span
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.proto.lift import LiftError
+    from onnxtext.proto.lower import LowerError
+
+
+def incomplete(source: Source) -> OnnxTextError:
+    """What to raise for a text that was printed for reading only."""
+    at = source.text.rfind("\nmetadata none") + 1
+    return OnnxTextError(
+        Diagnostic(
+            "metadata-left-out",
+            "this text was printed without its metadata, so no model can be made of it",
+            source=source,
+            labels=(Label(Span(at, at + len("metadata none"))),),
+            help="print it again without --metadata none; or remove this line, for a model "
+            "without metadata",
+        )
+    )
+
+
+def without_weights(model: Model, source: Source) -> OnnxTextError:
+    """What to raise for a text that was printed without its weights."""
+    from onnxtext.weights.missing import blob_owners
+
+    at = source.text.rfind("\nresources none") + 1
+    owners = blob_owners(model)
+    shown = ", ".join(owners[:_SHOWN]) + (f" and {len(owners) - _SHOWN} more" * (len(owners) > _SHOWN))
+    return OnnxTextError(
+        Diagnostic(
+            "weights-left-out",
+            "this text was printed without its weights, so no model can be made of it",
+            source=source,
+            labels=(Label(Span(at, at + len("resources none"))),),
+            notes=(f"missing: {shown}",) if owners else (),
+            help="print it again without --weights none",
+        )
+    )
+
+
+_SHOWN = 20
+"""So many missing blobs are named."""
+
+
+def unlowerable(error: LowerError, source: Source) -> OnnxTextError:
+    at = max(error.at, 0)
+    end = min(at + 1, len(source.text))
+    return OnnxTextError(
+        Diagnostic("invalid-record", error.message, source=source, labels=(Label(Span(at, end)),))
+    )
+
+
+def no_model(data: bytes, error: ValueError, name: str) -> ValueError:
+    """What to raise for bytes that are no model; the error itself if it is none of theirs."""
+    from onnxtext.proto.refusal import refusal
+
+    diagnostic = refusal(data, name)
+    return error if diagnostic is None else OnnxTextError(diagnostic)
+
+
+def advise(data: bytes, name: str) -> None:
+    """Warn of a model that is hardly one."""
+    from onnxtext.proto.refusal import advice
+
+    said = advice(data, name)
+    if said is not None:
+        warnings.warn(said, OnnxTextWarning, stacklevel=3)
+
+
+def not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
+    return OnnxTextError(
+        Diagnostic(
+            "not-a-model" if message == "ModelProto" else "not-a-message",
+            f"these bytes are no {message}: {error.message}",
+            offset=error.offset,
+            file=name,
+        )
+    )

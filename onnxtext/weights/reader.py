@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding the blobs of a text in the places that it names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from onnxtext.ast.model import WeightPlace
+from onnxtext.tensor.blobs import BlobError
+from onnxtext.weights.paths import PathError, inside, view_file
+from onnxtext.weights.store import Store
+
+
+class Reader:
+    """The places of one text. Each blob is read and verified once; large ones are mapped.
+
+    Attributes:
+        base: the directory of the text; None if the text is in no file.
+    """
+
+    def __init__(self, base: Path | None, places: Sequence[WeightPlace]) -> None:
+        self.base = base
+        self._places = places
+        self._known: dict[str, memoryview] = {}
+        self._stores: dict[str, Store] = {}
+
+    def find(self, digest: str) -> memoryview:
+        """The bytes of a blob, verified.
+
+        Args:
+            digest: the first 16 or more hexadecimal digits of their SHA-256.
+
+        Raises:
+            BlobError: the blob is nowhere, or several begin like this, or it is damaged.
+        """
+        known = self._known.get(digest)
+        if known is None:
+            known = self._known[digest] = self._find(digest)
+        return known
+
+    def _find(self, digest: str) -> memoryview:
+        if self.base is None:
+            named = ", ".join([f"`{place.path}`" for place in self._places])
+            raise BlobError(
+                f"the blob {digest} is in {named}, beside the text; where that is was not said "
+                "(base_dir)"
+            )
+        looked = []
+        for place in self._places:
+            try:
+                data = self._look(place, digest)
+            except PathError as error:
+                raise BlobError(f"the blob {digest} cannot be read: {error}") from None
+            except OSError as error:
+                raise BlobError(
+                    f"the blob {digest} cannot be read: {error.filename or place.path}: "
+                    f"{error.strerror or error}"
+                ) from None
+            if data is not None:
+                return data
+            looked.append(f"{place.kind} {self.base / place.path}")
+        raise BlobError(f"the blob {digest} is missing; looked in {', '.join(looked)}")
+
+    def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
+        """The bytes of a blob in one place; None if they are not there."""
+        assert self.base is not None
+        store = self._stores.get(place.path)
+        if store is None:
+            store = self._stores[place.path] = Store(inside(self.base, place.path))
+        found = store.matching(digest)
+        if not found:
+            return None
+        if len(found) > 1:
+            raise BlobError(f"{len(found)} blobs in {store.directory} begin with {digest}")
+        path = inside(store.directory, found[0])
+        data = view_file(path)
+        verify(data, found[0], f"in {path}")
+        return data
+
+
+def verify(data: memoryview, digest: str, where: str) -> None:
+    """Compare bytes with their digest.
+
+    Raises:
+        BlobError: they are others.
+    """
+    actual = hashlib.sha256(data).hexdigest()
+    if not actual.startswith(digest):
+        raise BlobError(
+            f"the blob {digest} is damaged: the SHA-256 of its {len(data):,} bytes {where} is "
+            f"{actual}"
+        )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Taking the resources of a model out of its text, to a place beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from onnxtext.ast.model import Model, WeightPlace
+from onnxtext.weights.paths import inside
+from onnxtext.weights.store import Store
+
+Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
+"""Where large data goes (DESIGN 5.3)."""
+
+SECTION_BYTES = 1 << 20
+"""`auto` writes weights of more bytes than this into a store."""
+
+STORE_SUFFIX = ".weights"
+SAFETENSORS_SUFFIX = ".safetensors"
+
+Written = Callable[[int], None]
+"""Is told how many more bytes were written."""
+
+
+@dataclass(slots=True)
+class Beside:
+    """What is written beside a text, and before it: so a text never names what is not there.
+
+    Attributes:
+        base: the directory of the text.
+        place: where in it the blobs go.
+        blobs: their bytes, by their whole digests.
+        model: names of tensors, for safetensors.
+    """
+
+    base: Path
+    place: WeightPlace
+    blobs: dict[str, bytes | memoryview]
+    model: Model
+
+    def write(self, written: Written | None = None) -> None:
+        """Write the blobs that are not there yet.
+
+        Args:
+            written: is told of progress.
+
+        Raises:
+            OSError: something cannot be written; what was there before is intact.
+            PathError: the place is not below the directory of the text.
+        """
+        target = inside(self.base, self.place.path)
+        if self.place.kind == "safetensors":
+            from onnxtext.weights.safetensors_file import write_safetensors
+
+            write_safetensors(target, self.blobs, self.model)
+            return
+        target.mkdir(parents=True, exist_ok=True)
+        store = Store(target)
+        for digest, data in self.blobs.items():
+            store.put(digest, data)
+            if written is not None:
+                written(len(data))
+
+
+def take_out(
+    model: Model, digests: dict[str, str], weights: Weights, text: Path, place: str | None = None
+) -> Beside | None:
+    """Take the resources out of a model, and name in it where they will be.
+
+    Args:
+        model: whose large data was moved to its resources; is changed.
+        digests: the whole digests of the resources.
+        weights: `auto` leaves few bytes where they are.
+        text: the file that the text will be in.
+        place: the directory of the store or the safetensors file, relative to the text's
+            directory; None for one named like the text.
+
+    Returns:
+        What is to be written; None if nothing is.
+    """
+    if weights == "auto":
+        size = sum(map(len, model.resources.values()))
+        weights = "store" if size > SECTION_BYTES else "section"
+    if weights not in ("store", "safetensors") or not model.resources:
+        return None
+    kind: Literal["store", "safetensors"] = "store" if weights == "store" else "safetensors"
+    suffix = STORE_SUFFIX if kind == "store" else SAFETENSORS_SUFFIX
+    made = WeightPlace(kind, place or text.stem + suffix)
+    blobs = {digests[digest]: data for digest, data in model.resources.items()}
+    model.resources = {}
+    model.places = [made]
+    return Beside(text.parent, made, blobs, model)
