@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from onnxtext.proto.losses import Loss
     from onnxtext.tensor.blobs import Elsewhere
-    from onnxtext.wire.writer import Piece
     from onnxtext.weights.writer import Beside, Weights
+    from onnxtext.wire.writer import Piece
 
     Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
@@ -216,9 +216,7 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
     return text, losses
 
 
-def to_binary(
-    text: str, *, base_dir: Directory = None, name: str = "<string>"
-) -> bytes:
+def to_binary(text: str, *, base_dir: Directory = None, name: str = "<string>") -> bytes:
     """Encode the text of a whole model.
 
     Args:
@@ -237,9 +235,7 @@ def to_binary(
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
-def encode_text(
-    text: str, *, base_dir: Directory = None, name: str = "<string>"
-) -> list[Piece]:
+def encode_text(text: str, *, base_dir: Directory = None, name: str = "<string>") -> list[Piece]:
     """What `to_binary` gives, in pieces: weights in files beside the text are mapped, not copied.
 
     Args:
@@ -285,9 +281,7 @@ def _elsewhere(model: Model, base_dir: Directory) -> Elsewhere | None:
 @overload
 def loads(text: str, *, base_dir: Directory = ..., name: str = ...) -> onnx.ModelProto: ...
 @overload
-def loads(
-    text: str, message_type: type[P], *, base_dir: Directory = ..., name: str = ...
-) -> P: ...
+def loads(text: str, message_type: type[P], *, base_dir: Directory = ..., name: str = ...) -> P: ...
 def loads(
     text: str,
     message_type: type[Any] | None = None,

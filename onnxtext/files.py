@@ -7,7 +7,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
@@ -46,7 +46,30 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+@contextlib.contextmanager
+def replacing_path(path: Path) -> Iterator[Path]:
+    """Like `replacing`, for libraries that open files by their names: gives the name to write to.
+
+    Raises:
+        OSError: the file cannot be written; the old one is then untouched.
+    """
+    old = _status(path)
+    target = Path(os.path.realpath(path))
+    descriptor, temporary = _create_beside(target, old)
+    os.close(descriptor)
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        _take_over(temporary, old)
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def write_atomically(path: Path, data: bytes | memoryview) -> None:
     """Write a file as a whole or not at all.
 
     Raises:
@@ -56,8 +79,13 @@ def write_atomically(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def holds(path: Path, data: bytes) -> bool:
-    """Whether a regular file holds exactly these bytes.
+def holds(path: Path, data: bytes | memoryview) -> bool:
+    """Whether a regular file holds exactly these bytes; see `holds_pieces`."""
+    return holds_pieces(path, [data])
+
+
+def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
+    """Whether a regular file holds exactly these bytes, one piece after the other.
 
     Nothing is read where the size tells, and no more than up to the first difference. Of a file
     that we may not read we know nothing: the answer is no.
@@ -66,24 +94,45 @@ def holds(path: Path, data: bytes) -> bool:
         OSError: the file is there and reading it fails.
     """
     status = _status(path)
-    if status is None or not stat.S_ISREG(status.st_mode) or status.st_size != len(data):
+    size = sum(map(len, pieces))
+    if status is None or not stat.S_ISREG(status.st_mode) or status.st_size != size:
         return False
     try:
         with path.open("rb", buffering=0) as file:
-            return _reads(file, memoryview(data))
+            return all(_reads(file, memoryview(piece)) for piece in _joined(pieces))
     except PermissionError:
         return False
 
 
 def _reads(file: FileIO, data: memoryview) -> bool:
-    """Whether this is what the rest of a file says."""
+    """Whether this is what the next bytes of a file say."""
     buffer = memoryview(bytearray(min(_CHUNK, len(data))))
     at = 0
-    while count := file.readinto(buffer):
-        if buffer[:count] != data[at : at + count]:
+    while at < len(data):
+        count = file.readinto(buffer[: len(data) - at])
+        # Comparing views goes item by item; comparing with bytes does not.
+        if not count or bytes(buffer[:count]) != bytes(data[at : at + count]):
             return False
         at += count
-    return at == len(data)
+    return True
+
+
+def _joined(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """The same bytes in fewer pieces: none is short but the last."""
+    short: list[bytes | memoryview] = []
+    size = 0
+    for piece in pieces:
+        if len(piece) >= _CHUNK:
+            yield b"".join(short)
+            yield piece
+            short, size = [], 0
+            continue
+        short.append(piece)
+        size += len(piece)
+        if size >= _CHUNK:
+            yield b"".join(short)
+            short, size = [], 0
+    yield b"".join(short)
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -36,7 +36,8 @@ def without_weights(model: Model, source: Source) -> OnnxTextError:
 
     at = source.text.rfind("\nresources none") + 1
     owners = blob_owners(model)
-    shown = ", ".join(owners[:_SHOWN]) + (f" and {len(owners) - _SHOWN} more" * (len(owners) > _SHOWN))
+    more = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
+    shown = ", ".join(owners[:_SHOWN]) + more
     return OnnxTextError(
         Diagnostic(
             "weights-left-out",
@@ -54,6 +55,7 @@ _SHOWN = 20
 
 
 def unlowerable(error: LowerError, source: Source) -> OnnxTextError:
+    """What to raise for a text that says what no model can hold."""
     at = max(error.at, 0)
     end = min(at + 1, len(source.text))
     return OnnxTextError(
@@ -79,6 +81,7 @@ def advise(data: bytes, name: str) -> None:
 
 
 def not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
+    """What to raise for bytes that are no message of the wanted type."""
     return OnnxTextError(
         Diagnostic(
             "not-a-model" if message == "ModelProto" else "not-a-message",

@@ -3,19 +3,37 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter, is_terminal
-from onnxtext.files import holds, write_atomically
+from onnxtext.files import holds_pieces, replacing
+
+if TYPE_CHECKING:
+    from onnxtext.weights.writer import Beside
+    from onnxtext.wire.writer import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a conversion gives.
+
+    Attributes:
+        pieces: the bytes to write, in order.
+        beside: what is to be written before, beside them; None for nothing.
+    """
+
+    pieces: list[Piece]
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +41,14 @@ class Conversion:
     """A direction.
 
     Attributes:
-        convert: gives the bytes to write for the bytes and the name of the input.
+        convert: gives what to write for the bytes of the input, and what is known of it.
         suffixes: of inputs; they are replaced.
         suffix: of outputs.
         binary: which side is binary, and kept away from terminals.
         inverse: the verb that converts the other way.
     """
 
-    convert: Callable[[bytes, str], bytes]
+    convert: Callable[[bytes, Job], Output]
     suffixes: tuple[str, ...]
     suffix: str
     binary: Literal["in", "out"]
@@ -60,19 +78,19 @@ def run(
             reporter.aside = progress.aside
             for job in progress.through(jobs):
                 with reporter.watching(job.name):
-                    _convert(conversion, job, force)
+                    _convert(conversion, job, force, progress)
         if reporter.failed and len(jobs) > 1:
             reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be converted")
     return reporter.status
 
 
-def _convert(conversion: Conversion, job: Job, force: bool) -> None:
+def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) -> None:
     _check_places(conversion, job)
-    result = conversion.convert(_read(conversion, job), job.name)
+    result = conversion.convert(_read(conversion, job), job)
     if job.target is None:
         _write_stdout(result)
     else:
-        _write(job.target, result, force, job.makes_directory)
+        _write(job.target, result, force, job.makes_directory, progress)
 
 
 def _check_places(conversion: Conversion, job: Job) -> None:
@@ -121,11 +139,36 @@ def _is_same(source: Path, target: Path) -> bool:
 def _read(conversion: Conversion, job: Job) -> bytes:
     try:
         if job.source is not None:
-            return job.source.read_bytes()
+            return _read_file(conversion, job.source)
         _check_stdin(conversion)
         return sys.stdin.buffer.read()
     except OSError as error:
         raise Refused("cannot-read", f"cannot read {job.name}: {_why(error)}") from None
+
+
+def _read_file(conversion: Conversion, source: Path) -> bytes:
+    """The bytes of a file; a large binary model is mapped, so that weights are read once."""
+    if conversion.binary == "in" and source.is_file():
+        size = source.stat().st_size
+        if size > MOST_BYTES:
+            raise Refused(
+                "model-too-large",
+                f"{source} has {size:,} bytes: protobuf reads and writes no message of more than "
+                f"{MOST_BYTES:,}",
+                help="keep its weights in external data, as onnx.save(…, save_as_external_data="
+                "True) does",
+            )
+        if size >= _MAPPED:
+            with source.open("rb") as file:
+                mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                return mapped  # type: ignore[no-any-return]  # it slices like bytes
+    return source.read_bytes()
+
+
+MOST_BYTES = (1 << 31) - 1
+"""The longest message that protobuf reads and writes."""
+
+_MAPPED = 1 << 20
 
 
 def _check_stdin(conversion: Conversion) -> None:
@@ -143,28 +186,49 @@ def _check_stdin(conversion: Conversion) -> None:
     click.echo("reading a text from the terminal; Ctrl-D at the start of a line ends it", err=True)
 
 
-def _write(target: Path, data: bytes, force: bool, makes_directory: bool) -> None:
+def _write(
+    target: Path, output: Output, force: bool, makes_directory: bool, progress: Progress
+) -> None:
     try:
         if makes_directory:
             target.parent.mkdir(parents=True, exist_ok=True)
-        if holds(target, data):
-            return
-        if target.is_file() and not force:
+        same = holds_pieces(target, output.pieces)
+        if not same and target.is_file() and not force:
             raise Refused(
                 "output-exists",
                 f"{target} exists and has other content",
                 help="--force overwrites it; -o names another output",
             )
-        write_atomically(target, data)
+        if output.beside is not None:
+            _write_beside(output.beside, progress)
+        if not same:
+            size = sum(map(len, output.pieces))
+            with progress.counting(target.name, size) as written, replacing(target) as file:
+                for piece in output.pieces:
+                    file.write(piece)
+                    written(len(piece))
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {target}: {_why(error)}") from None
 
 
-def _write_stdout(data: bytes) -> None:
+def _write_beside(beside: Beside, progress: Progress) -> None:
+    where = beside.base / beside.place.path
+    size = sum(map(len, beside.blobs.values()))
+    try:
+        with progress.counting(where.name, size) as written:
+            beside.write(written)
+    except OSError as error:
+        raise Refused("cannot-write", f"cannot write {where}: {_why(error)}") from None
+    except ValueError as error:  # a path that leaves the directory, a library that is not there
+        raise Refused("cannot-write", f"cannot write {where}: {error}") from None
+
+
+def _write_stdout(output: Output) -> None:
     if sys.stdout is None:
         raise Refused("cannot-write", "standard output is closed")
     try:
-        sys.stdout.buffer.write(data)
+        for piece in output.pieces:
+            sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     except OSError as error:
         message = f"cannot write to standard output: {_why(error)}"

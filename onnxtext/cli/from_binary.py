@@ -8,8 +8,10 @@ from typing import Literal
 
 import click
 
-from onnxtext.cli.convert import Conversion, run
+from onnxtext.cli.convert import Conversion, Output, run
+from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_options
+from onnxtext.cli.report import Refused
 
 EXAMPLES = """\b
 Examples:
@@ -21,38 +23,60 @@ Examples:
   curl -s https://example.org/m.onnx | onnxtext from-binary | less"""
 
 
+Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
 Metadata = Literal["auto", "inline", "section", "none"]
 
 
 def conversion(
-    weights: Literal["section", "inline"], inline_limit: int, metadata: Metadata
+    weights: Weights, inline_limit: int, metadata: Metadata, store: str | None
 ) -> Conversion:
     """The conversion with these options."""
 
-    def convert(data: bytes, name: str) -> bytes:
-        from onnxtext.api import from_binary
+    def convert(data: bytes, job: Job) -> Output:
+        from onnxtext.api import print_binary
         from onnxtext.diagnostics import OnnxTextWarning
 
-        text = from_binary(
-            data, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
+        if job.target is None and weights in ("store", "safetensors"):
+            raise Refused(
+                "no-place",
+                f"--weights {weights} writes beside the text, and standard output is nowhere",
+                help="name a file with -o",
+            )
+        text, beside = print_binary(
+            data,
+            job.target,
+            weights=weights,
+            inline_limit=inline_limit,
+            metadata=metadata,
+            place=store,
+            name=job.name,
         )
         if not data:
             # Formally it is a model, and the text of one that says nothing.
-            warnings.warn(f"{name}: the file is empty", OnnxTextWarning, stacklevel=2)
-        return text.encode("utf-8")
+            warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
+        if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
+            click.echo(
+                "note: the weights stand in the text itself; -o FILE stores them beside it",
+                err=True,
+            )
+        return Output([text.encode("utf-8")], beside)
 
     return Conversion(
         convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
     )
 
 
+_LONG_TEXT = 1 << 20
+"""A shorter text is not worth a note on its weights."""
+
+
 def official_conversion(allow_loss: bool) -> Conversion:
     """The conversion to the official syntax."""
 
-    def convert(data: bytes, name: str) -> bytes:
+    def convert(data: bytes, job: Job) -> Output:
         from onnxtext.cli.official import convert_official
 
-        return convert_official(data, name, allow_loss=allow_loss)
+        return Output([convert_official(bytes(data), job.name, allow_loss=allow_loss)])
 
     return Conversion(
         convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
@@ -66,7 +90,7 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
             raise click.UsageError("--allow-loss goes with --dialect onnx: no other loses anything")
         return
     context = click.get_current_context()
-    for name in ("weights", "inline_limit", "metadata"):
+    for name in ("weights", "store", "inline_limit", "metadata"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "--" + name.replace("_", "-")
             raise click.UsageError(f"{option} goes with --dialect onnxtext: onnx has no choice")
@@ -76,10 +100,18 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
 @conversion_options
 @click.option(
     "--weights",
-    type=click.Choice(["section", "inline"]),
-    default="section",
+    type=click.Choice(["auto", "inline", "section", "store", "safetensors", "none"]),
+    default="auto",
     show_default=True,
-    help="Where large tensors, strings and lists go: to a section at the end, or inline.",
+    help="Where large tensors, strings and lists go: to a section at the end of the text; to a "
+    "store, a directory beside it with one file a blob; to one safetensors file beside it; inline; "
+    "or nowhere, for reading only. auto: a section up to 1 MiB, a store beyond.",
+)
+@click.option(
+    "--store",
+    metavar="NAME",
+    help="The store or safetensors file, relative to the text: several texts can share a store. "
+    "Without it it is called like the text, .weights or .safetensors.",
 )
 @click.option(
     "--inline-limit",
@@ -114,7 +146,8 @@ def command(
     inputs: tuple[str, ...],
     output: str | None,
     force: bool,
-    weights: Literal["section", "inline"],
+    weights: Weights,
+    store: str | None,
     inline_limit: int,
     metadata: Metadata,
     dialect: Literal["onnxtext", "onnx"],
@@ -136,7 +169,8 @@ def command(
     """
     _check_dialect(dialect, allow_loss)
     official = dialect == "onnx"
-    made = (
-        official_conversion(allow_loss) if official else conversion(weights, inline_limit, metadata)
-    )
+    if official:
+        made = official_conversion(allow_loss)
+    else:
+        made = conversion(weights, inline_limit, metadata, store)
     return run(made, inputs, output, force=force, output_format=output_format, color=color)

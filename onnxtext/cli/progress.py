@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import rich.progress
 
 _MOMENT = 0.5
+_LARGE = 1 << 26
+"""Fewer bytes than this are written in a moment."""
 
 
 class Progress:
@@ -57,6 +59,41 @@ class Progress:
             yield job
 
     @contextlib.contextmanager
+    def counting(self, name: str, size: int) -> Iterator[Callable[[int], None]]:
+        """Show how many bytes of something large are done, how fast, and the time left.
+
+        Args:
+            name: of what is worked on.
+            size: in bytes.
+
+        Yields:
+            What is to be told of each number of further bytes.
+        """
+        if size < _LARGE or not is_terminal(sys.stderr):
+            yield lambda count: None
+            return
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            TextColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
+
+        with self.aside():
+            bar = _bar(
+                self._color,
+                DownloadColumn(),
+                BarColumn(),
+                TransferSpeedColumn(),
+                TimeRemainingColumn(),
+                TextColumn("{task.description}", markup=False),
+            )
+            task = bar.add_task(safe(name), total=size)
+            with bar:
+                yield lambda count: bar.advance(task, count)
+
+    @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
         """Hide the bar while something else is written."""
         if self._bar is None:
@@ -79,15 +116,23 @@ class Progress:
 
 
 def _new_bar(color: bool) -> rich.progress.Progress:
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
-    return Bar(
+    return _bar(
+        color,
         MofNCompleteColumn(),
         BarColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.description}", markup=False),
+    )
+
+
+def _bar(color: bool, *columns: rich.progress.ProgressColumn) -> rich.progress.Progress:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    return Bar(
+        *columns,
         console=Console(stderr=True, no_color=not color),
         transient=True,
     )

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from onnxtext.cli.convert import Conversion, run
+from onnxtext.cli.convert import Conversion, Output, run
+from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_options
 
 EXAMPLES = """\b
@@ -16,10 +19,11 @@ Examples:
   generate-model | onnxtext to-binary >model.onnx"""
 
 
-def _convert(data: bytes, name: str) -> bytes:
-    from onnxtext.api import decode_text, to_binary
+def _convert(data: bytes, job: Job) -> Output:
+    from onnxtext.api import decode_text, encode_text
 
-    return to_binary(decode_text(data, name), name=name)
+    base = Path.cwd() if job.source is None else job.source.parent
+    return Output(encode_text(decode_text(data, job.name), base_dir=base, name=job.name))
 
 
 TO_BINARY = Conversion(

@@ -34,9 +34,9 @@ class Blobs:
 
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
         self._resources = resources
-        self._verified: dict[str, bytes] = {}
+        self._verified: dict[str, bytes | memoryview] = {}
 
-    def find(self, digest: str) -> bytes:
+    def find(self, digest: str) -> bytes | memoryview:
         """The bytes of a blob.
 
         Args:

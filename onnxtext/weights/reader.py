@@ -25,6 +25,7 @@ class Reader:
         self._places = places
         self._known: dict[str, memoryview] = {}
         self._stores: dict[str, Store] = {}
+        self._files: dict[str, dict[str, memoryview]] = {}
 
     def find(self, digest: str) -> memoryview:
         """The bytes of a blob, verified.
@@ -66,9 +67,12 @@ class Reader:
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
         """The bytes of a blob in one place; None if they are not there."""
         assert self.base is not None
+        path = inside(self.base, place.path)
+        if place.kind == "safetensors":
+            return self._look_in_file(place, path, digest)
         store = self._stores.get(place.path)
         if store is None:
-            store = self._stores[place.path] = Store(inside(self.base, place.path))
+            store = self._stores[place.path] = Store(path)
         found = store.matching(digest)
         if not found:
             return None
@@ -78,6 +82,23 @@ class Reader:
         data = view_file(path)
         verify(data, found[0], f"in {path}")
         return data
+
+    def _look_in_file(self, place: WeightPlace, path: Path, digest: str) -> memoryview | None:
+        """The bytes of a blob in a safetensors file; None if they are not there."""
+        held = self._files.get(place.path)
+        if held is None:
+            from onnxtext.weights.safetensors_file import read_safetensors
+
+            if not path.exists():
+                return None
+            held = self._files[place.path] = read_safetensors(path)
+        found = [name for name in held if name.startswith(digest)]
+        if not found:
+            return None
+        if len(found) > 1:
+            raise BlobError(f"{len(found)} blobs in {path} begin with {digest}")
+        verify(held[found[0]], found[0], f"in {path}")
+        return held[found[0]]
 
 
 def verify(data: memoryview, digest: str, where: str) -> None:

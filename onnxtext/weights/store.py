@@ -7,7 +7,6 @@ and are never looked at. Several texts can share a store: equal bytes are stored
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -62,7 +61,7 @@ class Store:
         """
         if self._names is None:
             try:
-                found = os.listdir(self.directory)
+                found = [path.name for path in self.directory.iterdir()]
             except FileNotFoundError:
                 found = []
             self._names = sorted([name for name in found if DIGEST.fullmatch(name)])
