@@ -8,7 +8,7 @@ import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.collector import paused_collector
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
 
 Metadata = Literal["auto", "inline", "section", "none"]
-Directory = Union[str, "os.PathLike[str]", None]
 
 FRAGMENTS = {"GraphProto": "graph", "FunctionProto": "function", "NodeProto": "node"}
 """The messages other than `ModelProto` that have a text of their own, and what that is called."""
@@ -216,7 +215,9 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
     return text, losses
 
 
-def to_binary(text: str, *, base_dir: Directory = None, name: str = "<string>") -> bytes:
+def to_binary(
+    text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
+) -> bytes:
     """Encode the text of a whole model.
 
     Args:
@@ -235,7 +236,9 @@ def to_binary(text: str, *, base_dir: Directory = None, name: str = "<string>") 
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
-def encode_text(text: str, *, base_dir: Directory = None, name: str = "<string>") -> list[Piece]:
+def encode_text(
+    text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
+) -> list[Piece]:
     """What `to_binary` gives, in pieces: weights in files beside the text are mapped, not copied.
 
     Args:
@@ -269,7 +272,7 @@ def encode_text(text: str, *, base_dir: Directory = None, name: str = "<string>"
     return pieces
 
 
-def _elsewhere(model: Model, base_dir: Directory) -> Elsewhere | None:
+def _elsewhere(model: Model, base_dir: str | os.PathLike[str] | None) -> Elsewhere | None:
     """Where the blobs are that a text does not hold; None for texts that hold all."""
     if not model.places:
         return None
@@ -279,14 +282,22 @@ def _elsewhere(model: Model, base_dir: Directory) -> Elsewhere | None:
 
 
 @overload
-def loads(text: str, *, base_dir: Directory = ..., name: str = ...) -> onnx.ModelProto: ...
+def loads(
+    text: str, *, base_dir: str | os.PathLike[str] | None = ..., name: str = ...
+) -> onnx.ModelProto: ...
 @overload
-def loads(text: str, message_type: type[P], *, base_dir: Directory = ..., name: str = ...) -> P: ...
+def loads(
+    text: str,
+    message_type: type[P],
+    *,
+    base_dir: str | os.PathLike[str] | None = ...,
+    name: str = ...,
+) -> P: ...
 def loads(
     text: str,
     message_type: type[Any] | None = None,
     *,
-    base_dir: Directory = None,
+    base_dir: str | os.PathLike[str] | None = None,
     name: str = "<string>",
 ) -> Any:
     """Parse a text to a message of the `onnx` package.

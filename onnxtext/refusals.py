@@ -59,7 +59,7 @@ def unlowerable(error: LowerError, source: Source) -> OnnxTextError:
     at = max(error.at, 0)
     end = min(at + 1, len(source.text))
     return OnnxTextError(
-        Diagnostic("invalid-record", error.message, source=source, labels=(Label(Span(at, end)),))
+        Diagnostic(error.code, error.message, source=source, labels=(Label(Span(at, end)),))
     )
 
 

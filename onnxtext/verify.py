@@ -78,7 +78,8 @@ def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
     if PurePath(name).suffix.lower() in TEXT_SUFFIXES:
         from onnxtext.api import decode_text
 
-        return verify_text(decode_text(data, name), name=name)
+        base = PurePath(name).parent
+        return verify_text(decode_text(data, name), base_dir=base, name=name)
     return verify_binary(data, name=name)
 
 
@@ -105,8 +106,13 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
     return Verdict("binary", tuple(found))
 
 
-def verify_text(text: str, *, name: str = "<string>") -> Verdict:
+def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<string>") -> Verdict:
     """Prove the laws on a text.
+
+    Args:
+        text: the text.
+        base_dir: its directory, as for `onnxtext.to_binary`.
+        name: what to call it in messages.
 
     Raises:
         OnnxTextError: the text is not of the language, or says what no model can hold.
@@ -115,14 +121,14 @@ def verify_text(text: str, *, name: str = "<string>") -> Verdict:
     from onnxtext.printer import print_model
 
     model = parse(text, name=name)
-    data = to_binary(text, name=name)
+    data = to_binary(text, base_dir=base_dir, name=name)
     printed = f"{name} as printed"
     again = print_model(model)
     found: list[Difference] = []
     try:
         found += _compare_trees(model, parse(again, name=printed))
         found += _compare_printed(again, printed)
-        if to_binary(again, name=printed) != data:
+        if to_binary(again, base_dir=base_dir, name=printed) != data:
             found.append(Difference("L3", "what is printed is encoded differently"))
     except OnnxTextError as error:
         found.append(_unreadable("L3", error))

@@ -34,19 +34,26 @@ NAMES = [
 ]
 
 SIGNATURES = {
-    "dump": "(proto: onnx.ModelProto, path: str | os.PathLike[str]) -> None",
+    "dump": (
+        "(proto: onnx.ModelProto, path: str | os.PathLike[str], *, weights: Weights = 'auto', "
+        "inline_limit: int = 64, metadata: Metadata = 'auto') -> None"
+    ),
     "dumps": "(proto: Proto) -> str",
     "from_binary": (
-        "(data: bytes, *, weights: Literal['section', 'inline'] = 'section', "
-        "inline_limit: int = 64, metadata: Literal['auto', 'inline', 'section', 'none'] = 'auto', "
+        "(data: bytes, *, weights: Literal['section', 'inline', 'none'] = 'section', "
+        "inline_limit: int = 64, metadata: Metadata = 'auto', "
         "name: str = '<bytes>') -> str"
     ),
     "load": "(path: str | os.PathLike[str]) -> onnx.ModelProto",
     "loads": (
-        "(text: str, message_type: type[Any] | None = None, *, name: str = '<string>') -> Any"
+        "(text: str, message_type: type[Any] | None = None, *, "
+        "base_dir: str | os.PathLike[str] | None = None, name: str = '<string>') -> Any"
     ),
     "parse": "(text: str, *, name: str = '<string>') -> Model",
-    "to_binary": "(text: str, *, name: str = '<string>') -> bytes",
+    "to_binary": (
+        "(text: str, *, base_dir: str | os.PathLike[str] | None = None, "
+        "name: str = '<string>') -> bytes"
+    ),
 }
 
 DIAGNOSTIC = {
@@ -106,6 +113,7 @@ AST_NAMES = [
     "Type",
     "TypedData",
     "ValueInfo",
+    "WeightPlace",
     "Word",
 ]
 

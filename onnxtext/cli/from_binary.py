@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from onnxtext.cli.convert import Conversion, Output, run
 from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_options
-from onnxtext.cli.report import Refused
+from onnxtext.cli.report import Finding, Refused
+
+if TYPE_CHECKING:
+    from onnxtext.diagnostics import Diagnostic
 
 EXAMPLES = """\b
 Examples:
@@ -28,7 +31,7 @@ Metadata = Literal["auto", "inline", "section", "none"]
 
 
 def conversion(
-    weights: Weights, inline_limit: int, metadata: Metadata, store: str | None
+    weights: Weights, inline_limit: int, metadata: Metadata, store: str | None = None
 ) -> Conversion:
     """The conversion with these options."""
 
@@ -55,14 +58,23 @@ def conversion(
             # Formally it is a model, and the text of one that says nothing.
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
-            click.echo(
-                "note: the weights stand in the text itself; -o FILE stores them beside it",
-                err=True,
-            )
+            warnings.warn(Finding(_in_text(job.name)), stacklevel=2)
         return Output([text.encode("utf-8")], beside)
 
     return Conversion(
         convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
+    )
+
+
+def _in_text(name: str) -> Diagnostic:
+    from onnxtext.diagnostics import Diagnostic
+
+    return Diagnostic(
+        "weights-in-text",
+        "the weights stand in the text itself, because standard output has no place beside it",
+        "note",
+        file=name,
+        help="-o FILE puts them into a store beside the text",
     )
 
 

@@ -106,7 +106,8 @@ class Lowering(ValueLowering):
             try:
                 data = lower_node(node)
             except LowerError as error:  # attributes have no place of their own
-                raise LowerError(error.message, node.at if error.at < 0 else error.at) from None
+                at = node.at if error.at < 0 else error.at
+                raise LowerError(error.message, at, error.code) from None
             size = len(data)
             pieces += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
         pieces.append(delimited(b"\x12", text_bytes(graph.name)))

@@ -53,12 +53,14 @@ class LowerError(ValueError):
     Attributes:
         message: why.
         at: the statement's offset in its text, -1 if it has none.
+        code: of the diagnostic.
     """
 
-    def __init__(self, message: str, at: int) -> None:
+    def __init__(self, message: str, at: int, code: str = "invalid-record") -> None:
         super().__init__(message)
         self.message = message
         self.at = at
+        self.code = code
 
 
 class ValueLowering(ABC):
@@ -153,7 +155,7 @@ class ValueLowering(ABC):
             raw = self.blob(data, at)
         except LowerError as error:
             whose = f"tensor `{name}`: " if name else ""
-            raise LowerError(whose + error.message, at) from None
+            raise LowerError(whose + error.message, at, error.code) from None
         dims = [dim for dim in type.shape or () if isinstance(dim, int)]
         element = ELEMENTS.get(type.element)
         wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
@@ -178,7 +180,7 @@ class ValueLowering(ABC):
                 return self._elsewhere.find(digest)
             return self._blobs.find(digest)
         except BlobError as error:
-            raise LowerError(str(error), at) from None
+            raise LowerError(str(error), at, error.code) from None
 
     def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
         """A `SparseTensorProto`; a sparse initializer's name is that of its values."""

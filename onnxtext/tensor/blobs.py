@@ -12,7 +12,15 @@ PRINTED_DIGITS = 32
 
 
 class BlobError(ValueError):
-    """The bytes of a blob are missing, or are not what its digest says."""
+    """The bytes of a blob are missing, or are not what its digest says.
+
+    Attributes:
+        code: of the diagnostic.
+    """
+
+    def __init__(self, message: str, code: str = "invalid-record") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Elsewhere(Protocol):

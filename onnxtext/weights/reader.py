@@ -12,6 +12,11 @@ from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.paths import PathError, inside, view_file
 from onnxtext.weights.store import Store
 
+MISSING = "weights-missing"
+UNREADABLE = "weights-unreadable"
+DAMAGED = "weights-damaged"
+AMBIGUOUS = "weights-ambiguous"
+
 
 class Reader:
     """The places of one text. Each blob is read and verified once; large ones are mapped.
@@ -46,23 +51,26 @@ class Reader:
             named = ", ".join([f"`{place.path}`" for place in self._places])
             raise BlobError(
                 f"the blob {digest} is in {named}, beside the text; where that is was not said "
-                "(base_dir)"
+                "(base_dir)",
+                MISSING,
             )
         looked = []
         for place in self._places:
             try:
                 data = self._look(place, digest)
             except PathError as error:
-                raise BlobError(f"the blob {digest} cannot be read: {error}") from None
+                raise BlobError(f"the blob {digest} cannot be read: {error}", UNREADABLE) from None
             except OSError as error:
                 raise BlobError(
                     f"the blob {digest} cannot be read: {error.filename or place.path}: "
-                    f"{error.strerror or error}"
+                    f"{error.strerror or error}",
+                    UNREADABLE,
                 ) from None
             if data is not None:
                 return data
             looked.append(f"{place.kind} {self.base / place.path}")
-        raise BlobError(f"the blob {digest} is missing; looked in {', '.join(looked)}")
+        where = ", ".join(looked)
+        raise BlobError(f"the blob {digest} is missing; looked in {where}", MISSING)
 
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
         """The bytes of a blob in one place; None if they are not there."""
@@ -77,7 +85,9 @@ class Reader:
         if not found:
             return None
         if len(found) > 1:
-            raise BlobError(f"{len(found)} blobs in {store.directory} begin with {digest}")
+            raise BlobError(
+                f"{len(found)} blobs in {store.directory} begin with {digest}", AMBIGUOUS
+            )
         path = inside(store.directory, found[0])
         data = view_file(path)
         verify(data, found[0], f"in {path}")
@@ -96,7 +106,7 @@ class Reader:
         if not found:
             return None
         if len(found) > 1:
-            raise BlobError(f"{len(found)} blobs in {path} begin with {digest}")
+            raise BlobError(f"{len(found)} blobs in {path} begin with {digest}", AMBIGUOUS)
         verify(held[found[0]], found[0], f"in {path}")
         return held[found[0]]
 
@@ -111,5 +121,6 @@ def verify(data: memoryview, digest: str, where: str) -> None:
     if not actual.startswith(digest):
         raise BlobError(
             f"the blob {digest} is damaged: the SHA-256 of its {len(data):,} bytes {where} is "
-            f"{actual}"
+            f"{actual}",
+            DAMAGED,
         )

@@ -7,6 +7,8 @@ and are never looked at. Several texts can share a store: equal bytes are stored
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -49,6 +51,8 @@ class Store:
         """
         path = self.directory / digest
         if holds(path, data):
+            with contextlib.suppress(OSError):
+                os.utime(path)  # young files are safe from `weights gc`
             return False
         write_atomically(path, data)
         return True

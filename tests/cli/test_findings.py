@@ -139,11 +139,11 @@ def test_warnings_are_one_line_and_no_failure(stale: Path) -> None:
 
 CRASH = """\
 import onnxtext.api
-def crash(data, name, **options):
+def crash(data, target, name, **options):
     if name.endswith("m.onnx"):
         raise ValueError("something\\x1b[0m impossible\\nand more")
-    return "text"
-onnxtext.api.from_binary = crash
+    return "text", None
+onnxtext.api.print_binary = crash
 """
 
 

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext weights`: caring for weight stores."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.report import Refused, Reporter
+from onnxtext.diagnostics.safe import safe
+
+EXAMPLES = """\b
+Examples:
+  onnxtext weights list model.weights
+  onnxtext weights verify model.weights
+  onnxtext weights gc model.weights           shows what it would remove
+  onnxtext weights gc --delete model.weights
+
+\b
+Exit status:
+  0  everything went well
+  1  findings: a blob is damaged
+  2  could not run: wrong usage, or a store or text cannot be read"""
+
+_STORES = click.argument(
+    "stores",
+    nargs=-1,
+    required=True,
+    metavar="STORE...",
+    type=click.Path(exists=True, file_okay=False),
+)
+
+_YOUNG = 3600.0
+"""Files younger than this, in seconds, may belong to a conversion that is still running."""
+
+
+@click.group("weights", epilog=EXAMPLES)
+def command() -> None:
+    """Care for weight stores.
+
+    A store is a directory with one file a blob, named by its SHA-256. `from-binary --weights store`
+    writes it beside the text, and several texts can share it.
+    """
+
+
+@command.command("list", epilog=EXAMPLES)
+@_STORES
+@reporting_options
+def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
+    """List the blobs of stores: size, digest, and the texts that name them.
+
+    The texts are those below the directory that the store is in, and in the directories above it.
+    --output-format json gives a list
+    of objects with the keys store, digest, size and texts.
+    """
+    from onnxtext.weights.care import usage
+
+    rows: list[dict[str, object]] = []
+    with Reporter(output_format, color) as reporter:
+        for name in stores:
+            with reporter.watching(name), _reading():
+                found = usage(Path(name))
+                for digest, texts in found.users.items():
+                    size = (found.store.directory / digest).stat().st_size
+                    row = {"store": name, "digest": digest, "size": size}
+                    rows.append({**row, "texts": list(map(str, texts))})
+                    if output_format != "json":
+                        users = ", ".join(map(str, texts)) or "(no text)"
+                        _say(f"{size:>14,}  {digest}  {users}")
+        if output_format == "json":
+            _say(json.dumps(rows, indent=2))
+    return reporter.status
+
+
+@command.command("verify", epilog=EXAMPLES)
+@_STORES
+@reporting_options
+def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
+    """Verify that each blob of stores has the bytes that its name says."""
+    from onnxtext.diagnostics import Diagnostic, OnnxTextError
+    from onnxtext.weights.care import check_blob
+    from onnxtext.weights.store import Store
+
+    with Reporter(output_format, color) as reporter:
+        for name in stores:
+            store = Store(Path(name))
+            count = total = damaged = 0
+            with reporter.watching(name), _reading():
+                names = store.names()
+                sizes = [(store.directory / digest).stat().st_size for digest in names]
+                with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
+                    for digest, size in zip(names, sizes, strict=True):
+                        with reporter.watching(name), _reading():
+                            try:
+                                total += check_blob(store, digest)
+                                count += 1
+                            except ValueError as error:
+                                damaged += 1
+                                raise OnnxTextError(
+                                    Diagnostic("weights-damaged", str(error), file=name)
+                                ) from None
+                        done(size)
+            if output_format != "json":
+                bad = f", {damaged} damaged" if damaged else ""
+                _say(f"{name}: {count} blobs of {total:,} bytes are intact{bad}")
+    return reporter.status
+
+
+@command.command("gc", epilog=EXAMPLES)
+@_STORES
+@click.option("--delete", is_flag=True, help="Remove them. Without it they are only shown.")
+@reporting_options
+def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: str) -> int:
+    """Remove blobs of stores that no text names.
+
+    Every text below the directory that a store is in, or in a directory above it, keeps the blobs
+    that it names, also in comments, and also if it has errors. Texts elsewhere, and older versions
+    in git, keep nothing. Blobs written in the last hour are kept, because a conversion writes its blobs
+    before its text. If any of these texts cannot be read, nothing is removed.
+    """
+    from onnxtext.weights.care import usage
+
+    rows: list[dict[str, object]] = []
+    with Reporter(output_format, color) as reporter:
+        for name in stores:
+            with reporter.watching(name), _reading():
+                found = usage(Path(name))
+                unused = [found.store.directory / digest for digest in found.unused]
+                old = list(_old([*unused, *found.leftovers]))
+                kept = len(found.users) - sum(path in unused for path, _ in old)
+                for path, size in old:
+                    if delete:
+                        path.unlink()
+                    rows.append({"file": str(path), "size": size, "removed": delete})
+                    if output_format != "json":
+                        _say(f"{'removed' if delete else 'would remove'} {path}  {size:,} bytes")
+                if output_format != "json":
+                    freed = sum(size for _, size in old)
+                    verb = "removed" if delete else "to remove with --delete"
+                    texts = (
+                        f"{len(found.texts)} texts below {found.store.directory.parent} and above"
+                    )
+                    _say(f"{name}: {len(old)} files {verb}, {freed:,} bytes; {kept} blobs kept")
+                    _say(f"{name}: searched {texts}")
+        if output_format == "json":
+            _say(json.dumps(rows, indent=2))
+    return reporter.status
+
+
+def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
+    now = time.time()
+    for path in paths:
+        status = path.lstat()
+        if now - status.st_mtime > _YOUNG:
+            yield path, status.st_size
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Refused("cannot-read", f"cannot read {error.filename}: {why}") from None
+
+
+def _say(text: str) -> None:
+    if sys.stdout is None:
+        raise Refused("cannot-write", "standard output is closed")
+    click.echo(safe(text) if "\n" not in text else text)
