@@ -200,7 +200,7 @@ def _write(
                 help="--force overwrites it; -o names another output",
             )
         if output.beside is not None:
-            _write_beside(output.beside, progress)
+            _write_beside(output.beside, force, progress)
         if not same:
             size = sum(map(len, output.pieces))
             with progress.counting(target.name, size) as written, replacing(target) as file:
@@ -211,10 +211,16 @@ def _write(
         raise Refused("cannot-write", f"cannot write {target}: {_why(error)}") from None
 
 
-def _write_beside(beside: Beside, progress: Progress) -> None:
+def _write_beside(beside: Beside, force: bool, progress: Progress) -> None:
     where = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))
     try:
+        if not force and (foreign := beside.foreign()) is not None:
+            raise Refused(
+                "output-exists",
+                f"{foreign} exists and has other content",
+                help="--force overwrites it; --store names another file",
+            )
         with progress.counting(where.name, size) as written:
             beside.write(written)
     except OSError as error:

@@ -123,8 +123,8 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
 
     Every text below the directory that a store is in, or in a directory above it, keeps the blobs
     that it names, also in comments, and also if it has errors. Texts elsewhere, and older versions
-    in git, keep nothing. Blobs written in the last hour are kept, because a conversion writes its blobs
-    before its text. If any of these texts cannot be read, nothing is removed.
+    in git, keep nothing. Blobs written in the last hour are kept, because a conversion writes its
+    blobs before its text. If any of these texts cannot be read, nothing is removed.
     """
     from onnxtext.weights.care import usage
 

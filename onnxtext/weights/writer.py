@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from onnxtext.ast.model import Model, WeightPlace
+from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.paths import inside
 from onnxtext.weights.store import Store
+from onnxtext.wire.compare import same_bytes
 
 Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
 """Where large data goes (DESIGN 5.3)."""
@@ -41,6 +43,29 @@ class Beside:
     blobs: dict[str, bytes | memoryview]
     model: Model
 
+    def foreign(self) -> Path | None:
+        """A file of other content that writing would replace; blobs in stores never do.
+
+        Raises:
+            OSError: it is there and cannot be read.
+            PathError: the place is not below the directory of the text.
+        """
+        target = inside(self.base, self.place.path)
+        if self.place.kind == "store" or not target.exists():
+            return None
+        return None if self._is_written(target) else target
+
+    def _is_written(self, target: Path) -> bool:
+        from onnxtext.weights.safetensors_file import read_safetensors
+
+        try:
+            held = read_safetensors(target)
+        except BlobError:
+            return False
+        return held.keys() == self.blobs.keys() and all(
+            same_bytes(held[digest], data) for digest, data in self.blobs.items()
+        )
+
     def write(self, written: Written | None = None) -> None:
         """Write the blobs that are not there yet.
 
@@ -55,7 +80,8 @@ class Beside:
         if self.place.kind == "safetensors":
             from onnxtext.weights.safetensors_file import write_safetensors
 
-            write_safetensors(target, self.blobs, self.model)
+            if not (target.exists() and self._is_written(target)):
+                write_safetensors(target, self.blobs, self.model)
             return
         target.mkdir(parents=True, exist_ok=True)
         store = Store(target)
@@ -88,7 +114,7 @@ def take_out(
         return None
     kind: Literal["store", "safetensors"] = "store" if weights == "store" else "safetensors"
     suffix = STORE_SUFFIX if kind == "store" else SAFETENSORS_SUFFIX
-    made = WeightPlace(kind, place or text.stem + suffix)
+    made = WeightPlace(kind, text.stem + suffix if place is None else place)
     blobs = {digests[digest]: data for digest, data in model.resources.items()}
     model.resources = {}
     model.places = [made]

@@ -31,14 +31,15 @@ def says(pieces: Iterable[Piece], data: bytes) -> bool:
         if data[at : at + len(joined)] != joined:
             return False
         at += len(joined)
-        if not _same(piece, memoryview(data)[at : at + len(piece)]):
+        if not same_bytes(piece, memoryview(data)[at : at + len(piece)]):
             return False
         at += len(piece)
     joined = b"".join(short)
     return at + len(joined) == len(data) and data[at:] == joined
 
 
-def _same(left: Piece, right: memoryview) -> bool:
+def same_bytes(left: Piece, right: Piece) -> bool:
+    """Whether two pieces are equal; they are not read if they are the same memory."""
     if len(left) != len(right):
         return False
     one, other = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)

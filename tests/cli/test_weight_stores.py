@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weights beside texts, as users of the command line meet them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+import pytest
+
+from tests.cli.command import environment, names, onnxtext_command, run
+
+MODES = ["auto", "inline", "section", "store", "safetensors"]
+COUNT = 100_000
+
+
+def model(layers: int = 4, count: int = COUNT, changed: int | None = None) -> bytes:
+    """A model with some layers of random float32."""
+    random = np.random.default_rng(7)
+    tensors = []
+    for layer in range(layers):
+        values = random.standard_normal(count, dtype=np.float32).reshape(-1, 10)
+        if layer == changed:
+            values[3, 4] += 1
+        tensors.append(nh.from_array(values, f"layer.{layer}"))
+    node = oh.make_node("Op", ["layer.0"], ["y"], name="n", vocab=b"a word and " * 1000)
+    data: bytes = oh.make_model(
+        oh.make_graph([node], "g", [], [], tensors), ir_version=10
+    ).SerializeToString()
+    return data
+
+
+@pytest.fixture
+def binary(tmp_path: Path) -> Path:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model())
+    return path
+
+
+def stored(directory: Path) -> dict[str, bytes]:
+    """The blobs of a store, each of which has the digest it is named by."""
+    found = {path.name: path.read_bytes() for path in directory.iterdir() if path.suffix == ""}
+    found = {name: data for name, data in found.items() if name[0] != "."}
+    for name, data in found.items():
+        assert hashlib.sha256(data).hexdigest() == name
+    return found
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_gives_the_bytes_back(binary: Path, mode: str) -> None:
+    assert run("from-binary", binary, "--weights", mode).status == 0
+    text = binary.with_suffix(".onnxtxt")
+    assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
+    beside = {"auto": "m.weights", "store": "m.weights", "safetensors": "m.safetensors"}
+    expected = sorted({"m.onnx", "m.onnxtxt", beside.get(mode, "m.onnx")})
+    assert names(binary.parent) == expected
+    # Once more: nothing is written, and nothing is refused.
+    before = {path: path.stat().st_ino for path in binary.parent.rglob("*")}
+    assert run("from-binary", binary, "--weights", mode).status == 0
+    assert {path: path.stat().st_ino for path in binary.parent.rglob("*")} == before
+
+
+def test_a_file_of_somebody_else_is_not_overwritten(binary: Path) -> None:
+    other = binary.with_suffix(".safetensors")
+    other.write_bytes(b"precious")
+    result = run("from-binary", binary, "--weights", "safetensors")
+    assert result.status == 2
+    assert "output-exists" in result.err
+    assert other.read_bytes() == b"precious"
+    assert not binary.with_suffix(".onnxtxt").exists()
+    assert run("from-binary", binary, "--weights", "safetensors", "--force").status == 0
+    assert run("to-binary", binary.with_suffix(".onnxtxt"), "-o", "-").out == binary.read_bytes()
+
+
+def test_auto_keeps_small_weights_in_the_text(tmp_path: Path) -> None:
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(model(1, 1000))
+    assert run("from-binary", binary).status == 0
+    assert names(tmp_path) == ["m.onnx", "m.onnxtxt"]
+    assert "resources {" in (tmp_path / "m.onnxtxt").read_text()
+
+
+def test_auto_on_standard_output(binary: Path) -> None:
+    result = run("from-binary", binary, "-o", "-")
+    assert result.status == 0
+    assert "base64" in result.out.decode()
+    assert "note[weights-in-text]" in result.err
+    assert names(binary.parent) == ["m.onnx"]
+    for mode in ("store", "safetensors"):
+        result = run("from-binary", binary, "-o", "-", "--weights", mode)
+        assert (result.status, result.out) == (2, b"")
+        assert "no-place" in result.err
+
+
+def test_none_is_for_reading_only(binary: Path) -> None:
+    assert run("from-binary", binary, "--weights", "none").status == 0
+    result = run("to-binary", binary.with_suffix(".onnxtxt"), "-o", "-")
+    assert result.status == 1
+    assert "weights-left-out" in result.err
+    for missing in ("tensor `layer.3`, blob ", "attribute `vocab` of `y`, blob "):
+        assert missing in result.err
+
+
+def test_two_texts_share_a_store(tmp_path: Path) -> None:
+    for name, changed in (("a", None), ("b", 2)):
+        (tmp_path / f"{name}.onnx").write_bytes(model(changed=changed))
+        assert run("from-binary", tmp_path / f"{name}.onnx", "--store", "shared/w").status == 0
+    assert len(stored(tmp_path / "shared" / "w")) == 6
+    for name in "ab":
+        text, data = tmp_path / f"{name}.onnxtxt", (tmp_path / f"{name}.onnx").read_bytes()
+        assert run("to-binary", text, "-o", "-").out == data
+
+
+@pytest.mark.parametrize("name", ["../w", "/tmp/w", "a/../../w", "", "link/w"])
+def test_stores_stay_beside_the_text(tmp_path: Path, name: str) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "link").symlink_to(outside)
+    binary = inside / "m.onnx"
+    binary.write_bytes(model())
+    result = run("from-binary", binary, "--weights", "store", "--store", name)
+    assert result.status == 2
+    assert names(inside) == ["link", "m.onnx"]
+    assert names(outside) == []
+
+
+# ---- Reading ---------------------------------------------------------------------------------
+
+
+def text_with_store(binary: Path) -> tuple[Path, Path]:
+    assert run("from-binary", binary, "--weights", "store").status == 0
+    return binary.with_suffix(".onnxtxt"), binary.with_suffix(".weights")
+
+
+def blob_of(text: Path, tensor: str) -> str:
+    line = next(line for line in text.read_text().splitlines() if f'"{tensor}" = blob' in line)
+    return line.split('blob"')[1][:32]
+
+
+def test_a_missing_blob(binary: Path) -> None:
+    text, store = text_with_store(binary)
+    digest = blob_of(text, "layer.2")
+    (path,) = store.glob(digest + "*")
+    path.unlink()
+    result = run("to-binary", text, "-o", binary.parent / "new.onnx", "--output-format", "json")
+    (finding,) = result.findings()
+    assert result.status == 1
+    assert finding["code"] == "weights-missing"
+    for part in ("layer.2", digest, str(store)):
+        assert part in finding["message"]
+    assert not (binary.parent / "new.onnx").exists()
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "longer"])
+def test_a_damaged_blob(binary: Path, damage: str) -> None:
+    text, store = text_with_store(binary)
+    digest = blob_of(text, "layer.1")
+    (path,) = store.glob(digest + "*")
+    good = path.read_bytes()
+    bad = {"flip": b"\xff" + good[1:], "cut": good[:-1], "empty": b"", "longer": good + b"\0"}
+    path.write_bytes(bad[damage])
+    result = run("to-binary", text, "-o", "-", "--output-format", "json")
+    (finding,) = result.findings()
+    assert (result.status, result.out) == (1, b"")
+    assert finding["code"] == "weights-damaged"
+    for part in ("layer.1", digest, str(path)):
+        assert part in finding["message"]
+    # Converting again mends it.
+    assert run("from-binary", binary, "--weights", "store").status == 0
+    assert path.read_bytes() == good
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("what", [Path.mkdir, fifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_blob_that_is_no_file(binary: Path, what: Callable[[Path], None]) -> None:
+    text, store = text_with_store(binary)
+    digest = blob_of(text, "layer.1")
+    (path,) = store.glob(digest + "*")
+    path.unlink()
+    what(path)
+    result = run("to-binary", text, "-o", "-", "--output-format", "json")
+    assert (result.status, result.out) == (1, b"")
+    assert [finding["code"] for finding in result.findings()] == ["weights-unreadable"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../outside", "/etc", "x/../../outside", "link", "C:/w", "..\\\\outside", "m.weights/.."],
+)
+def test_hostile_places(tmp_path: Path, path: str) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    binary = inside / "m.onnx"
+    binary.write_bytes(model())
+    text, store = text_with_store(binary)
+    store.rename(tmp_path / "outside")
+    (inside / "link").symlink_to(tmp_path / "outside")
+    for kind in ("store", "safetensors"):
+        text.write_text(text.read_text().replace('store: "m.weights"', f'{kind}: "{path}"'))
+        result = run("to-binary", text, "-o", "-", "--output-format", "json")
+        assert (result.status, result.out) == (1, b"")
+        assert [finding["code"] for finding in result.findings()] == ["weights-unreadable"]
+        text.write_text(text.read_text().replace(f'{kind}: "{path}"', 'store: "m.weights"'))
+
+
+def test_a_blob_that_is_a_link_out_of_the_store(binary: Path) -> None:
+    text, store = text_with_store(binary)
+    (path,) = store.glob(blob_of(text, "layer.1") + "*")
+    path.rename(binary.parent / "elsewhere")
+    path.symlink_to("../elsewhere")
+    result = run("to-binary", text, "-o", "-")
+    assert (result.status, result.out) == (1, b"")
+    assert "link" in result.err
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}{}{}{}", b"{}"])
+def test_a_damaged_safetensors_file(binary: Path, data: bytes) -> None:
+    assert run("from-binary", binary, "--weights", "safetensors").status == 0
+    path = binary.with_suffix(".safetensors")
+    path.write_bytes(data)
+    result = run("to-binary", binary.with_suffix(".onnxtxt"), "-o", "-")
+    assert (result.status, result.out) == (1, b"")
+    assert "internal-error" not in result.err
+
+
+# ---- Killed, and a full disk -------------------------------------------------------------------
+
+
+def test_killed_in_the_middle(tmp_path: Path) -> None:
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(model(6, 1_000_000))
+    text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
+    text.write_text("before")
+    command = onnxtext_command("from-binary", binary, "--force", "--weights", "store")
+    found = set()
+    for attempt in range(12):
+        process = subprocess.Popen(command, env=environment())
+        for _ in range(2000):  # until it has begun to write, and a little longer each time
+            if store.is_dir() and len(list(store.glob("[!.]*"))) > attempt // 2:
+                break
+            time.sleep(0.002)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        blobs = stored(store) if store.is_dir() else {}
+        found.add(len(blobs))
+        if text.read_text() != "before":
+            break
+        assert (len(blobs) == 7) or process.returncode == -signal.SIGKILL
+    assert len(found) > 2  # it was indeed killed at several stages
+    (tmp_path / "new.onnxtxt").unlink(missing_ok=True)
+    assert run("from-binary", binary, "--force", "--weights", "store").status == 0
+    assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
+    assert len(stored(store)) == 7
+
+
+def test_killed_while_the_binary_is_written(tmp_path: Path) -> None:
+    binary = tmp_path / "m.onnx"
+    data = model(6, 1_000_000)
+    binary.write_bytes(data)
+    text, _ = text_with_store(binary)
+    binary.write_bytes(b"before")
+    killed = 0
+    for _ in range(5):
+        process = subprocess.Popen(
+            onnxtext_command("to-binary", text, "--force"), env=environment()
+        )
+        while process.poll() is None:
+            if any(path.name.startswith(".onnxtext-") for path in tmp_path.iterdir()):
+                os.kill(process.pid, signal.SIGKILL)
+                break
+        killed += process.wait() == -signal.SIGKILL
+        for path in tmp_path.glob(".onnxtext-*"):
+            path.unlink()
+        assert binary.read_bytes() in (b"before", data)
+        binary.write_bytes(b"before")
+    assert killed
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    def full() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(model(2, 50_000) + model(1, 500_000)[2:])  # the last is too large
+    text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
+    text.write_text("before")
+    result = run("from-binary", binary, "--force", "--weights", "store", before=full)
+    assert result.status == 2
+    assert "cannot write" in result.err
+    assert text.read_text() == "before"
+    assert all(name[0] != "." for name in names(store))
+    stored(store)
+
+
+# ---- Care ------------------------------------------------------------------------------------
+
+
+def aged(store: Path) -> None:
+    for path in store.iterdir():
+        os.utime(path, (0, 0))
+
+
+def test_list_and_verify(binary: Path) -> None:
+    text, store = text_with_store(binary)
+    result = run("weights", "list", store, "--output-format", "json")
+    rows = json.loads(result.out)
+    assert {row["digest"]: row["size"] for row in rows} == {
+        name: len(data) for name, data in stored(store).items()
+    }
+    assert all(row["texts"] == [str(text)] for row in rows)
+    assert run("weights", "verify", store).status == 0
+    path = next(iter(sorted(store.iterdir())))
+    path.write_bytes(b"other")
+    result = run("weights", "verify", store, "--output-format", "json")
+    assert result.status == 1
+    (finding,) = result.findings()
+    assert finding["code"] == "weights-damaged"
+    assert path.name in finding["message"]
+
+
+def test_collecting_is_safe(tmp_path: Path) -> None:
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(model())
+    assert run("from-binary", binary, "--store", "deep/er/w").status == 0
+    text, store = tmp_path / "m.onnxtxt", tmp_path / "deep" / "er" / "w"
+    (store / "notes.txt").write_text("somebody else's")
+    (store / ".onnxtext-0123456789ab").write_bytes(b"half")
+    before = names(store)
+    unused = "0" * 64
+    (store / unused).write_bytes(b"")
+    assert run("weights", "gc", "--delete", store).status == 0
+    assert unused in names(store)  # it is young
+    aged(store)
+    assert unused in run("weights", "gc", store).out.decode()
+    assert unused in names(store)  # not without --delete
+    assert run("weights", "gc", "--delete", store).status == 0
+    assert names(store) == sorted(set(before) - {".onnxtext-0123456789ab"})
+    # One more text keeps what it names, wherever it is below, whatever it is called.
+    lines = text.read_text().splitlines(keepends=True)
+    text.write_text("".join([line for line in lines if "layer.2" not in line]))
+    below = store.parent / "notes" / "old"
+    below.parent.mkdir()
+    below.write_text("# " + next(line for line in lines if "layer.2" in line))
+    aged(store)
+    assert run("weights", "gc", "--delete", store).status == 0
+    assert len(stored(store)) == 5
+    below.unlink()
+    assert run("weights", "gc", "--delete", store).status == 0
+    assert len(stored(store)) == 4
+    assert run("to-binary", text, "-o", "-").status == 0
+
+
+# ---- Git -------------------------------------------------------------------------------------
+
+
+def git(directory: Path, *arguments: str) -> str:
+    config = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "core.autocrlf=false"]
+    done = subprocess.run(
+        ["git", *config, *arguments], cwd=directory, capture_output=True, check=True, text=True
+    )
+    return done.stdout
+
+
+def test_one_changed_weight_in_git(tmp_path: Path) -> None:
+    """A model of 100 MB: one line of the text and one blob change."""
+    binary = tmp_path / "m.onnx"
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    git(repository, "config", "core.looseCompression", "0")
+    for changed in (None, 3):
+        binary.write_bytes(model(10, 2_500_000, changed))
+        assert len(binary.read_bytes()) > 100_000_000
+        made = run("from-binary", binary, "-o", repository / "m.onnxtxt", "--force")
+        assert made.status == 0, made.err
+        git(repository, "add", "-A")
+        if changed is None:
+            git(repository, "commit", "-qm", "first")
+    rows = [
+        row.split("\t") for row in git(repository, "diff", "--cached", "--numstat").splitlines()
+    ]
+    text = [row for row in rows if row[2] == "m.onnxtxt"]
+    assert text == [["1", "1", "m.onnxtxt"]]
+    (added,) = [row for row in rows if row[2] != "m.onnxtxt"]
+    assert added[:2] == ["-", "-"]
+    assert added[2].startswith("m.weights/")
+    diff = git(repository, "diff", "--cached", "-U0", "m.onnxtxt").splitlines()[5:]
+    assert len(diff) == 2
+    assert all('"layer.3" = blob"' in line for line in diff)
+    (repository / "back.onnx").unlink(missing_ok=True)
+    assert run("to-binary", repository / "m.onnxtxt", "-o", tmp_path / "b.onnx").status == 0
+    assert (tmp_path / "b.onnx").read_bytes() == binary.read_bytes()
+
+
+def test_models_load(binary: Path) -> None:
+    import onnxtext
+
+    text, _ = text_with_store(binary)
+    assert onnxtext.load(text) == onnx.load(binary)
+    with pytest.raises(onnxtext.OnnxTextError, match="base_dir"):
+        onnxtext.loads(text.read_text())
+    assert onnxtext.loads(text.read_text(), base_dir=binary.parent) == onnx.load(binary)
