@@ -16,6 +16,7 @@ from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarni
 from onnxtext.files import write_atomically
 from onnxtext.refusals import (
     advise,
+    check_size,
     incomplete,
     no_model,
     not_a_message,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from onnxtext.proto.losses import Loss
     from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.weights.external import ExternalFile
     from onnxtext.weights.writer import Beside, Weights
     from onnxtext.wire.writer import Piece
 
@@ -102,6 +104,8 @@ def print_binary(
     inline_limit: int = 64,
     metadata: Metadata = "auto",
     place: str | None = None,
+    embed_from: Path | None = None,
+    stats: bool = False,
     name: str = "<bytes>",
 ) -> tuple[str, Beside | None]:
     """Print a binary model as text, with its weights beside it.
@@ -115,6 +119,9 @@ def print_binary(
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
         place: the name of the store or file; None for one like the text's.
+        embed_from: the directory of the model's file, to take its external data into the text or
+            beside it; None to keep references as they are.
+        stats: whether to say in comments what the numbers of each blob are like.
         name: as for `from_binary`.
 
     Returns:
@@ -124,6 +131,7 @@ def print_binary(
         OnnxTextError: the bytes are no `ModelProto`.
     """
     from onnxtext.printer import print_model
+    from onnxtext.tensor.blobs import BlobError
 
     beside: Beside | None = None
     try:
@@ -135,13 +143,25 @@ def print_binary(
                 inline_limit=inline_limit,
                 metadata=metadata,
                 digests=digests,
+                embed_from=embed_from,
             )
+            comments = ""
+            if stats and model.resources:
+                from onnxtext.weights.statistics import describe_blobs
+
+                comments = describe_blobs(model)
+            if weights == "none" and model.resources:
+                model.resources, model.resources_left_out = {}, True
             if target is not None and digests:
                 from onnxtext.weights.writer import take_out
 
                 beside = take_out(model, digests, weights, target, place)
             text = print_model(model)
+            if comments:
+                text = comments.join(text.rpartition("\nresources ")[::2])
             del model  # before the collector looks at all of it
+    except BlobError as error:
+        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
     except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
         raise no_model(data, error, name) from None
     advise(data, name)
@@ -155,6 +175,7 @@ def lift_placed(
     inline_limit: int = 64,
     metadata: str = "auto",
     digests: dict[str, str] | None = None,
+    embed_from: Path | None = None,
 ) -> Model:
     """The syntax tree that `from_binary` prints; that it lowers to the same bytes is proven.
 
@@ -164,6 +185,7 @@ def lift_placed(
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
         digests: takes the whole digests of the resources.
+        embed_from: as for `print_binary`; the tree then lowers to another model.
 
     Raises:
         LiftError: the bytes are no `ModelProto`.
@@ -172,20 +194,28 @@ def lift_placed(
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
-    def finish(model: Model) -> None:
-        if metadata in ("auto", "section"):
-            place_metadata(model, short_too=metadata == "section")
+    def move(model: Model) -> None:
         if weights != "inline":
             moved = move_weights(model, inline_limit=inline_limit)
             if digests is not None:
+                digests.clear()
                 digests.update(moved)
 
+    def finish(model: Model) -> None:
+        if metadata in ("auto", "section"):
+            place_metadata(model, short_too=metadata == "section")
+        if embed_from is None:
+            move(model)
+
     model = lift_model(data, finish)
+    if embed_from is not None:
+        from onnxtext.weights.external import embed_external
+
+        if embed_external(model, embed_from):
+            model.encoding = None  # it is of the model as it was
+        move(model)
     if metadata == "none":
         leave_metadata_out(model)
-    if weights == "none" and model.resources:
-        model.resources = {}
-        model.resources_left_out = True
     return model
 
 
@@ -237,13 +267,20 @@ def to_binary(
 
 
 def encode_text(
-    text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
+    text: str,
+    *,
+    base_dir: str | os.PathLike[str] | None = None,
+    embed_external: bool = False,
+    external: ExternalFile | None = None,
+    name: str = "<string>",
 ) -> list[Piece]:
     """What `to_binary` gives, in pieces: weights in files beside the text are mapped, not copied.
 
     Args:
         text: as for `to_binary`.
         base_dir: as for `to_binary`.
+        embed_external: whether data that the text refers to as external is put into the model.
+        external: takes the data of tensors, which the model then refers to as external.
         name: as for `to_binary`.
 
     Raises:
@@ -259,7 +296,11 @@ def encode_text(
             raise incomplete(source)
         if model.resources_left_out:
             raise without_weights(model, source)
-        elsewhere = _elsewhere(model, base_dir)
+        elsewhere = _elsewhere(model, source, base_dir)
+        if embed_external or external is not None:
+            _convert_external(model, source, base_dir, embed_external, external)
+        elif elsewhere is not None:
+            check_size(model, source)
         try:
             pieces = lower_pieces(model, elsewhere)
         except LowerError as error:
@@ -272,13 +313,40 @@ def encode_text(
     return pieces
 
 
-def _elsewhere(model: Model, base_dir: str | os.PathLike[str] | None) -> Elsewhere | None:
-    """Where the blobs are that a text does not hold; None for texts that hold all."""
-    if not model.places:
+def _elsewhere(
+    model: Model, source: Source, base_dir: str | os.PathLike[str] | None
+) -> Elsewhere | None:
+    """Where the data is that a text does not hold; None for texts that hold all."""
+    if not model.places and 'file"' not in source.text:
         return None
     from onnxtext.weights.reader import Reader
 
     return Reader(None if base_dir is None else Path(base_dir), model.places)
+
+
+def _convert_external(
+    model: Model,
+    source: Source,
+    base_dir: str | os.PathLike[str] | None,
+    embed: bool,
+    external: ExternalFile | None,
+) -> None:
+    """Change where a model's data is."""
+    from onnxtext.tensor.blobs import BlobError
+    from onnxtext.weights.external import embed_external, externalize
+    from onnxtext.weights.reader import Reader
+
+    base = None if base_dir is None else Path(base_dir)
+    model.encoding = None  # it is of the model as it was
+    try:
+        if embed:
+            embed_external(model, base)
+        if external is None:
+            check_size(model, source)
+        else:
+            externalize(model, external, Reader(base, model.places))
+    except BlobError as error:
+        raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
 
 
 @overload

@@ -54,6 +54,27 @@ _SHOWN = 20
 """So many missing blobs are named."""
 
 
+def check_size(model: Model, source: Source) -> None:
+    """Refuse a model that protobuf could not hold, before its weights are read.
+
+    Raises:
+        OnnxTextError: it would be too large.
+    """
+    from onnxtext.weights.external import MOST_BYTES, declared_size
+
+    size = declared_size(model)
+    if size > MOST_BYTES:
+        raise OnnxTextError(
+            Diagnostic(
+                "model-too-large",
+                f"the weights of this model take {size:,} bytes: protobuf reads and writes no "
+                f"message of more than {MOST_BYTES:,}",
+                source=source,
+                help="`onnxtext to-binary --externalize` puts them into a file of external data",
+            )
+        )
+
+
 def unlowerable(error: LowerError, source: Source) -> OnnxTextError:
     """What to raise for a text that says what no model can hold."""
     at = max(error.at, 0)

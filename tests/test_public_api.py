@@ -76,6 +76,7 @@ AST_NAMES = [
     "AttributeValue",
     "Blob",
     "Configuration",
+    "DataFile",
     "DecoratedDim",
     "Decorator",
     "Dim",

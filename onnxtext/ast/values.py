@@ -133,7 +133,20 @@ class Blob:
     digest: str
 
 
-TensorData = Blob | RawData | TypedData | StringData | ExternalData | NoData | FieldData
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """Elements that stand in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
+
+    Attributes:
+        path: relative to the directory of the text, with `/` between its parts.
+        entry: the name of the array in a file of several; None for a file of one.
+    """
+
+    path: str
+    entry: str | None = None
+
+
+TensorData = Blob | DataFile | RawData | TypedData | StringData | ExternalData | NoData | FieldData
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
@@ -19,6 +20,7 @@ from onnxtext.cli.report import Refused, Reporter, is_terminal
 from onnxtext.files import holds_pieces, replacing
 
 if TYPE_CHECKING:
+    from onnxtext.weights.external import ExternalFile
     from onnxtext.weights.writer import Beside
     from onnxtext.wire.writer import Piece
 
@@ -30,10 +32,12 @@ class Output:
     Attributes:
         pieces: the bytes to write, in order.
         beside: what is to be written before, beside them; None for nothing.
+        external: a file of external data to be written with them.
     """
 
     pieces: list[Piece]
     beside: Beside | None = None
+    external: ExternalFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,23 +196,38 @@ def _write(
     try:
         if makes_directory:
             target.parent.mkdir(parents=True, exist_ok=True)
-        same = holds_pieces(target, output.pieces)
-        if not same and target.is_file() and not force:
-            raise Refused(
-                "output-exists",
-                f"{target} exists and has other content",
-                help="--force overwrites it; -o names another output",
-            )
+        files = [(target, output.pieces)]
+        if output.external is not None:
+            files.append((target.with_name(output.external.name), list(output.external.pieces())))
+        files = [(path, pieces) for path, pieces in files if not holds_pieces(path, pieces)]
+        for path, _ in files:
+            if path.is_file() and not force:
+                raise Refused(
+                    "output-exists",
+                    f"{path} exists and has other content",
+                    help="--force overwrites it; -o names another output",
+                )
         if output.beside is not None:
             _write_beside(output.beside, force, progress)
-        if not same:
-            size = sum(map(len, output.pieces))
-            with progress.counting(target.name, size) as written, replacing(target) as file:
-                for piece in output.pieces:
-                    file.write(piece)
-                    written(len(piece))
+        _replace(files, target.name, progress)
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {target}: {_why(error)}") from None
+
+
+def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
+    """Write files; they are replaced, the last one first, when all are on the disk."""
+    size = sum(len(piece) for _, pieces in files for piece in pieces)
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(replacing(path)) for path, _ in files]
+        with progress.counting(name, size) as written:
+            for file, (_, pieces) in zip(opened, files, strict=True):
+                for piece in pieces:
+                    file.write(piece)
+                    written(len(piece))
+        for file in opened:
+            file.flush()
+            with contextlib.suppress(OSError):  # of pipes and devices
+                os.fsync(file.fileno())
 
 
 def _write_beside(beside: Beside, force: bool, progress: Progress) -> None:

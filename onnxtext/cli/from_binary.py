@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -31,7 +32,13 @@ Metadata = Literal["auto", "inline", "section", "none"]
 
 
 def conversion(
-    weights: Weights, inline_limit: int, metadata: Metadata, store: str | None = None
+    weights: Weights,
+    inline_limit: int,
+    metadata: Metadata,
+    store: str | None = None,
+    *,
+    embed_external: bool = False,
+    stats: bool = False,
 ) -> Conversion:
     """The conversion with these options."""
 
@@ -52,6 +59,8 @@ def conversion(
             inline_limit=inline_limit,
             metadata=metadata,
             place=store,
+            embed_from=_directory(job) if embed_external else None,
+            stats=stats,
             name=job.name,
         )
         if not data:
@@ -64,6 +73,11 @@ def conversion(
     return Conversion(
         convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
     )
+
+
+def _directory(job: Job) -> Path:
+    """Where the external data of a model is found from."""
+    return Path.cwd() if job.source is None else job.source.parent
 
 
 def _in_text(name: str) -> Diagnostic:
@@ -102,7 +116,7 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
             raise click.UsageError("--allow-loss goes with --dialect onnx: no other loses anything")
         return
     context = click.get_current_context()
-    for name in ("weights", "store", "inline_limit", "metadata"):
+    for name in ("weights", "store", "embed_external", "stats", "inline_limit", "metadata"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "--" + name.replace("_", "-")
             raise click.UsageError(f"{option} goes with --dialect onnxtext: onnx has no choice")
@@ -124,6 +138,18 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     metavar="NAME",
     help="The store or safetensors file, relative to the text: several texts can share a store. "
     "Without it it is called like the text, .weights or .safetensors.",
+)
+@click.option(
+    "--embed-external",
+    is_flag=True,
+    help="Treat ONNX external data like other weights, instead of keeping the references. Its "
+    "files are found from the model's directory; to-binary then gives a model that holds all.",
+)
+@click.option(
+    "--stats",
+    is_flag=True,
+    help="Say in comments what the numbers of each blob are like: min, max, mean, standard "
+    "deviation, share of zeros, NaNs.",
 )
 @click.option(
     "--inline-limit",
@@ -160,6 +186,8 @@ def command(
     force: bool,
     weights: Weights,
     store: str | None,
+    embed_external: bool,
+    stats: bool,
     inline_limit: int,
     metadata: Metadata,
     dialect: Literal["onnxtext", "onnx"],
@@ -184,5 +212,12 @@ def command(
     if official:
         made = official_conversion(allow_loss)
     else:
-        made = conversion(weights, inline_limit, metadata, store)
+        made = conversion(
+            weights,
+            inline_limit,
+            metadata,
+            store,
+            embed_external=embed_external,
+            stats=stats,
+        )
     return run(made, inputs, output, force=force, output_format=output_format, color=color)

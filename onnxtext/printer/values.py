@@ -19,6 +19,7 @@ from onnxtext.ast.types import (
 )
 from onnxtext.ast.values import (
     Blob,
+    DataFile,
     ExternalData,
     FieldData,
     NoData,
@@ -110,7 +111,7 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
         return f"{decorators}{type.element}{name} = {literal}"
     # Where a rank-0 type is followed by a bracket it would be read as its dimensions, and a field
     # in braces as a name: with `=` between them neither can be.
-    direct = type.shape or isinstance(tensor.data, (TypedData, StringData, Blob))
+    direct = type.shape or isinstance(tensor.data, (TypedData, StringData, Blob, DataFile))
     equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
     return f"{decorators}{type_text(type)}{name}{equals}{literal}"
 
@@ -137,6 +138,8 @@ def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> s
             return ""
         case Blob(digest):
             return f'blob"{digest}"'
+        case DataFile(path, entry):
+            return f'file"{path}"' if entry is None else f'file"{path}#{entry}"'
         case ExternalData(entries):
             items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget)

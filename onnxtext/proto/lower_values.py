@@ -17,6 +17,7 @@ from onnxtext.ast.types import (
 )
 from onnxtext.ast.values import (
     Blob,
+    DataFile,
     ExternalData,
     FieldData,
     NoData,
@@ -117,8 +118,8 @@ def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[P
     head = tensor_head(type)
     name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
     match data:
-        case Blob():
-            raise AssertionError("blobs are replaced by their bytes before")
+        case Blob() | DataFile():
+            raise AssertionError("they are replaced by their bytes before")
         case NoData():
             return [head + name_bytes]
         case RawData(raw):

@@ -18,6 +18,7 @@ from onnxtext.ast.values import (
     Attribute,
     AttributeType,
     Blob,
+    DataFile,
     Float32,
     Floats,
     RawData,
@@ -74,7 +75,6 @@ class ValueLowering(ABC):
     ) -> None:
         self.habits = habits
         self._blobs = Blobs(resources or {})
-        self._resources = resources or {}
         self._elsewhere = elsewhere
         # By identity. What was lowered is kept alive, so that no other object gets its identity.
         self._alive: list[object] = []
@@ -149,12 +149,14 @@ class ValueLowering(ABC):
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
         """A tensor's data, with the bytes of a blob."""
-        if not isinstance(data, Blob):
+        if not isinstance(data, (Blob, DataFile)):
             return data
+        whose = f"tensor `{name}`: " if name else ""
+        if isinstance(data, DataFile):
+            return RawData(self._array(type, data, at, whose))
         try:
             raw = self.blob(data, at)
         except LowerError as error:
-            whose = f"tensor `{name}`: " if name else ""
             raise LowerError(whose + error.message, at, error.code) from None
         dims = [dim for dim in type.shape or () if isinstance(dim, int)]
         element = ELEMENTS.get(type.element)
@@ -166,6 +168,15 @@ class ValueLowering(ABC):
             )
         return RawData(raw)
 
+    def _array(self, type: TensorType, file: DataFile, at: int, whose: str) -> bytes | memoryview:
+        """The elements in a data file."""
+        if self._elsewhere is None:
+            raise LowerError(f"{whose}data files are read for texts in files (base_dir)", at)
+        try:
+            return self._elsewhere.array(file, type)
+        except BlobError as error:
+            raise LowerError(whose + str(error), at, error.code) from None
+
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
         """The bytes of a blob.
 
@@ -174,9 +185,7 @@ class ValueLowering(ABC):
         """
         digest = blob.digest
         try:
-            if self._elsewhere is not None and not any(
-                name.startswith(digest) or digest.startswith(name) for name in self._resources
-            ):
+            if self._elsewhere is not None and not self._blobs.knows(digest):
                 return self._elsewhere.find(digest)
             return self._blobs.find(digest)
         except BlobError as error:

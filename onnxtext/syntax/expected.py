@@ -44,6 +44,7 @@ _SINGLE = {
     "ENCODING": "an `encoding` section",
     "RESOURCES": "a `resources` section",
     "BLOB": "a blob",
+    "FILE": "a data file",
     "$END": "the end of the text",
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
 from onnxtext.ast.values import (
     Blob,
+    DataFile,
     ExternalData,
     FieldData,
     NoData,
@@ -74,6 +75,7 @@ class FieldCalls:
 
 Pending = (
     Blob
+    | DataFile
     | ScalarText
     | TypedText
     | TypedLiterals
@@ -134,7 +136,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
         return _fields(calls)
     if data is None or isinstance(data, NoData):
         return NoData()
-    if isinstance(data, (ExternalData, Blob)):
+    if isinstance(data, (ExternalData, Blob, DataFile)):
         return data
     element = ELEMENTS.get(type.element)
     if element is None:

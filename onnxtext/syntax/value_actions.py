@@ -11,7 +11,7 @@ from typing import Any
 
 from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
 from onnxtext.ast.types import DecoratedDim, TensorType, Type
-from onnxtext.ast.values import Blob, ExternalData, NoData, Reference
+from onnxtext.ast.values import Blob, DataFile, ExternalData, NoData, Reference
 from onnxtext.syntax import attributes as attribute_rules
 from onnxtext.syntax import integers, strings, tensors, types
 from onnxtext.syntax.faults import Fault
@@ -41,6 +41,30 @@ def element(value: Any) -> Any:
 def number(text: str) -> Number:
     """A number as it is spelled."""
     return Number(text)
+
+
+@action
+def data_file(token: str) -> DataFile:
+    """`file"weights.npy"`.
+
+    Raises:
+        Fault: it names no file of a known kind, or no array in one of several.
+    """
+    path, mark, entry = token[5:-1].partition("#")
+    suffix = path.rpartition(".")[2].lower()
+    if suffix not in ("npy", "npz", "safetensors"):
+        raise Fault(
+            "a data file is called .npy, .npz or .safetensors",
+            token=token,
+            help="other bytes are read from a weight store: see `onnxtext weights --help`",
+        )
+    if (suffix == "npy") == bool(mark):
+        helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}
+        message = (
+            "a .npy file holds one array" if mark else f"a .{suffix} file holds several arrays"
+        )
+        raise Fault(message, token=token, help=helps[suffix == "npy"])
+    return DataFile(path, entry if mark else None)
 
 
 @action

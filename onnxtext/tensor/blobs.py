@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from onnxtext.ast.types import TensorType
+    from onnxtext.ast.values import DataFile
 
 PRINTED_DIGITS = 32
 """How many hexadecimal digits of the SHA-256 are printed: 128 bits tell any two blobs apart."""
@@ -33,6 +37,13 @@ class Elsewhere(Protocol):
             BlobError: they are missing or damaged.
         """
 
+    def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
+        """The elements of an array in a data file, as `raw_data`.
+
+        Raises:
+            BlobError: they cannot be read, or are of another type or shape.
+        """
+
 
 class Blobs:
     """The blobs that a text brings along.
@@ -43,6 +54,10 @@ class Blobs:
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
         self._resources = resources
         self._verified: dict[str, bytes | memoryview] = {}
+
+    def knows(self, digest: str) -> bool:
+        """Whether a resource begins with these digits, or they with it."""
+        return any(_agree(name, digest) for name in self._resources)
 
     def find(self, digest: str) -> bytes | memoryview:
         """The bytes of a blob.

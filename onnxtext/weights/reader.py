@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onnxtext.ast.model import WeightPlace
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import DataFile
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.paths import PathError, inside, view_file
 from onnxtext.weights.store import Store
@@ -92,6 +94,16 @@ class Reader:
         data = view_file(path)
         verify(data, found[0], f"in {path}")
         return data
+
+    def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
+        """The elements of an array in a data file, as `raw_data`.
+
+        Raises:
+            BlobError: they cannot be read, or are of another type or shape.
+        """
+        from onnxtext.weights.arrays import read_array
+
+        return read_array(self.base, file, type)
 
     def _look_in_file(self, place: WeightPlace, path: Path, digest: str) -> memoryview | None:
         """The bytes of a blob in a safetensors file; None if they are not there."""

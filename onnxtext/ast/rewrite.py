@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changing the data of tensors all over a model. What does not change stays the same object."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import is_
+from typing import Any
+
+from onnxtext.ast.model import Function, Model
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
+from onnxtext.ast.visit import walk_graphs, walk_nodes
+
+
+class Rewriter:
+    """One run over a model; subclasses say what changes."""
+
+    def __init__(self) -> None:
+        self._attributes: dict[int, Attribute] = {}
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        """A tensor's data.
+
+        Args:
+            type: its type.
+            data: what it is now.
+            name: the tensor's name, or what it belongs to.
+        """
+        return data
+
+    def run(self, model: Model) -> None:
+        """Change a model."""
+        kept: list[tuple[Attribute, ...]] = []
+        for graph in walk_graphs(model):
+            values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
+            for value in values:
+                if isinstance(value.data, SparseTensor):
+                    value.data = self.sparse(value.data)
+                elif value.data is not None and isinstance(value.type, TensorType):
+                    value.data = self.data(value.type, value.data, value.name)
+            if isinstance(graph, Function):
+                graph.attributes = tuple(
+                    [
+                        item if isinstance(item, str) else self.attribute(item)
+                        for item in graph.attributes
+                    ]
+                )
+        moved: dict[int, tuple[Attribute, ...]] = {}
+        for node in walk_nodes(model):
+            attributes = node.attributes
+            if attributes:
+                known = moved.get(id(attributes))
+                if known is None:
+                    known = tuple([self.attribute(item) for item in attributes])
+                    if all(map(is_, known, attributes)):
+                        known = attributes
+                    else:
+                        kept.append(attributes)  # so that no other tuple gets its identity
+                    moved[id(attributes)] = known
+                node.attributes = known
+
+    def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
+        """A tensor in an attribute."""
+        made = self.data(tensor.type, tensor.data, tensor.name or name)
+        return tensor if made is tensor.data else replace(tensor, data=made)
+
+    def sparse(self, sparse: SparseTensor) -> SparseTensor:
+        """A sparse tensor."""
+        values = self.tensor(sparse.values, "values")
+        indices = self.tensor(sparse.indices, "indices")
+        if values is sparse.values and indices is sparse.indices:
+            return sparse
+        return replace(sparse, values=values, indices=indices)
+
+    def attribute(self, attribute: Attribute) -> Attribute:
+        """An attribute; equal ones stay one object."""
+        made = self._attributes.get(id(attribute))
+        if made is None:
+            value = self.value(attribute.type, attribute.value, attribute.name)
+            made = attribute if value is attribute.value else replace(attribute, value=value)
+            self._attributes[id(attribute)] = made
+        return made
+
+    def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
+        """The value of an attribute, or an item of one."""
+        match value:
+            case Tensor():
+                return self.tensor(value, name)
+            case SparseTensor():
+                return self.sparse(value)
+            case tuple() if kind is not AttributeType.INTS:
+                items = tuple([self.value(None, item, name) for item in value])
+                if any(new is not old for new, old in zip(items, value, strict=True)):
+                    return items
+        return value

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the numbers of a blob are like, in a comment, so that a reviewer sees what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.ast.model import Model
+from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import Attribute, AttributeType, Blob
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BLOCK = 1 << 20
+"""So many elements are looked at together, so that memory is bounded."""
+
+_DTYPES = {
+    "float": "<f4", "double": "<f8", "float16": "<f2", "bool": "u1", "uint8": "u1", "int8": "i1",
+    "uint16": "<u2", "int16": "<i2", "uint32": "<u4", "int32": "<i4", "uint64": "<u8",
+    "int64": "<i8",
+}  # fmt: skip
+_ML_DTYPES = {
+    "bfloat16": "bfloat16",
+    "float8e4m3fn": "float8_e4m3fn",
+    "float8e4m3fnuz": "float8_e4m3fnuz",
+    "float8e5m2": "float8_e5m2",
+    "float8e5m2fnuz": "float8_e5m2fnuz",
+    "float8e8m0": "float8_e8m0fnu",
+}
+_LONGEST_NAME = 80
+
+
+class _Finder(Rewriter):
+    """Finds what each blob is, by its first use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, tuple[str, str]] = {}
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        if isinstance(data, Blob):
+            self.found.setdefault(data.digest, (name or "", type.element))
+        return data
+
+    def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
+        elements = {AttributeType.FLOATS: "float", AttributeType.INTS: "int64"}
+        if isinstance(value, Blob):
+            self.found.setdefault(
+                value.digest, (name, "" if kind is None else elements.get(kind, ""))
+            )
+        return super().value(kind, value, name)
+
+    def attribute(self, attribute: Attribute) -> Attribute:
+        return super().attribute(attribute)
+
+
+def describe_blobs(model: Model) -> str:
+    """Comments on the resources of a model, a line each, to stand before their section.
+
+    Args:
+        model: the model, its resources still there.
+    """
+    finder = _Finder()
+    finder.run(model)
+    lines = [""]
+    for digest, (name, element) in finder.found.items():
+        data = model.resources.get(digest)
+        if data is not None:
+            shown = name if name.isprintable() else ascii(name)
+            lines.append(f"# {shown[:_LONGEST_NAME]}: {describe(element, data)}")
+    return "\n".join(lines) + "\nresources "
+
+
+def describe(element: str, data: bytes | memoryview) -> str:
+    """Min, max, mean, standard deviation, share of zeros and number of NaNs of some elements.
+
+    Args:
+        element: their type; "" for bytes that are no numbers.
+        data: the elements, little-endian.
+    """
+    blocks = _blocks(element, data)
+    if blocks is None:
+        return f"{len(data):,} bytes"
+    count = zeros = nans = 0
+    low, high = float("inf"), float("-inf")
+    total = squares = shift = 0.0
+    with np.errstate(all="ignore"):
+        for block in blocks:
+            missing = np.isnan(block)
+            nans += int(missing.sum())
+            count += block.size
+            values = block[~missing]
+            if not values.size:
+                continue
+            zeros += int((values == 0).sum())
+            low, high = min(low, float(values.min())), max(high, float(values.max()))
+            if count == block.size:
+                shift = float(values[0]) if np.isfinite(values[0]) else 0.0
+            total += float((values - shift).sum())
+            squares += float(((values - shift) ** 2).sum())
+    valid = count - nans
+    if not valid:
+        return f"min -, max -, mean -, std -, zeros 0%, NaN {nans}"
+    mean = total / valid
+    spread = max(squares / valid - mean * mean, 0.0) if np.isfinite(squares) else float("nan")
+    share = f"{100 * zeros / count:.3g}%"
+    return (
+        f"min {low:.6g}, max {high:.6g}, mean {shift + mean:.6g}, std {spread**0.5:.6g}, "
+        f"zeros {share}, NaN {nans}"
+    )
+
+
+def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float64]] | None:
+    """The elements as float64, in parts; None if they are no real numbers of whole bytes."""
+    known = ELEMENTS.get(element)
+    if known is None or len(data) == 0:
+        return None
+    if element in _ML_DTYPES:
+        import ml_dtypes
+
+        dtype = np.dtype(getattr(ml_dtypes, _ML_DTYPES[element]))
+    elif element in _DTYPES:
+        dtype = np.dtype(_DTYPES[element])
+    else:
+        return None
+    if len(data) % dtype.itemsize:
+        return None
+    values = np.frombuffer(data, dtype)
+    return (values[at : at + _BLOCK].astype(np.float64) for at in range(0, values.size, _BLOCK))

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX external data, either way, and data files that a text refers to."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+import pytest
+import safetensors.numpy
+
+import onnxtext
+from onnxtext.diagnostics import OnnxTextError
+from tests.cli.command import names, run
+
+ARRAYS: dict[str, Any] = {
+    "large": np.arange(3000, dtype=np.float32).reshape(30, 100),
+    "odd": np.arange(1777, dtype=np.uint8),
+    "half": np.arange(600).astype(ml_dtypes.bfloat16),
+    "small": np.arange(7, dtype=np.int64),
+    "again": np.arange(3000, dtype=np.float32).reshape(30, 100),
+}
+
+
+def model() -> onnx.ModelProto:
+    value = nh.from_array(np.arange(999, dtype=np.int32))
+    node = oh.make_node("Constant", [], ["c"], value=value)
+    initializers = [nh.from_array(array, name) for name, array in ARRAYS.items()]
+    return oh.make_model(oh.make_graph([node], "g", [], [], initializers), ir_version=10)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "m.onnxtxt"
+    onnxtext.dump(model(), path, weights="store")
+    return path
+
+
+# ---- External data ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["store", "section", "inline", "safetensors"])
+def test_externalize(tmp_path: Path, mode: Any) -> None:
+    text = tmp_path / "m.onnxtxt"
+    onnxtext.dump(model(), text, weights=mode)
+    assert run("to-binary", text, "--externalize").status == 0
+    made = onnx.load(tmp_path / "m.onnx", load_external_data=False)
+    tensors = {tensor.name: tensor for tensor in made.graph.initializer}
+    tensors["c"] = made.graph.node[0].attribute[0].t
+    data = (tmp_path / "m.onnx.data").read_bytes()
+    offsets = set()
+    for name, tensor in tensors.items():
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        if name == "small":
+            assert not entries
+            continue
+        assert entries["location"] == "m.onnx.data"
+        offset, length = int(entries["offset"]), int(entries["length"])
+        assert offset % 4096 == 0
+        assert offset + length <= len(data)
+        offsets.add(offset)
+    assert len(offsets) >= 4
+    # onnx reads it, and finds what was there.
+    assert onnx.load(tmp_path / "m.onnx") == model()
+    onnx.checker.check_model(tmp_path / "m.onnx")
+
+
+def test_there_and_back(text: Path, tmp_path: Path) -> None:
+    assert run("to-binary", text, "--externalize").status == 0
+    binary = tmp_path / "m.onnx"
+    # A reference is kept as one, byte for byte.
+    kept = tmp_path / "kept.onnxtxt"
+    assert run("from-binary", binary, "-o", kept).status == 0
+    assert '"location": "m.onnx.data"' in kept.read_text()
+    assert run("to-binary", kept, "-o", "-").out == binary.read_bytes()
+    # On request it is not, from either side.
+    whole = tmp_path / "whole.onnxtxt"
+    assert run("from-binary", binary, "--embed-external", "-o", whole).status == 0
+    assert "location" not in whole.read_text()
+    wanted = model().SerializeToString()
+    assert run("to-binary", whole, "-o", "-").out == wanted
+    assert run("to-binary", kept, "--embed-external", "-o", "-").out == wanted
+
+
+def test_data_of_onnx_itself(tmp_path: Path) -> None:
+    binary = tmp_path / "m.onnx"
+    onnx.save(model(), binary, save_as_external_data=True, location="w.bin", size_threshold=0)
+    result = run("from-binary", binary, "--embed-external", "-o", "-")
+    assert onnxtext.loads(result.out.decode()) == model()
+
+
+def test_externalize_overwrites_nothing(text: Path, tmp_path: Path) -> None:
+    data = tmp_path / "m.onnx.data"
+    data.write_bytes(b"precious")
+    result = run("to-binary", text, "--externalize")
+    assert result.status == 2
+    assert "m.onnx.data" in result.err
+    assert data.read_bytes() == b"precious"
+    assert not (tmp_path / "m.onnx").exists()
+    assert run("to-binary", text, "--externalize", "--force").status == 0
+    assert onnx.load(tmp_path / "m.onnx") == model()
+    assert run("to-binary", text, "--externalize", "-o", "-").status == 2
+
+
+def external(**entries: str) -> str:
+    pairs = ", ".join([f'"{key}": "{value}"' for key, value in entries.items()])
+    return f"<onnxtext: 1> g () => () <float[2] w = [{pairs}]> {{}}"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"location": "../outside"},
+        {"location": "/etc/passwd"},
+        {"location": "link"},
+        {"location": "missing"},
+        {"location": "."},
+        {"location": "w.bin", "offset": "1"},
+        {"location": "w.bin", "offset": "-8"},
+        {"location": "w.bin", "offset": "0x0"},
+        {"location": "w.bin", "length": "9"},
+        {"location": "w.bin", "length": "7"},
+        {"location": "w.bin", "offset": "9" * 30, "length": "8"},
+        {"location": "w.bin", "checksum": "0" * 40},
+        {"offset": "0"},
+    ],
+    ids=str,
+)
+def test_hostile_external_data(tmp_path: Path, entries: dict[str, str]) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "outside").write_bytes(bytes(8))
+    (inside / "link").symlink_to(tmp_path / "outside")
+    (inside / "w.bin").write_bytes(b"12345678")
+    text = inside / "m.onnxtxt"
+    text.write_text(external(**entries))
+    assert run("to-binary", text, "-o", "-").status == 0  # references are not looked at
+    result = run("to-binary", text, "--embed-external", "-o", "-", "--output-format", "json")
+    assert (result.status, result.out) == (1, b"")
+    assert result.findings()[0]["code"].startswith("external-data-")
+    assert "`w`" in result.findings()[0]["message"]
+    (inside / "m.onnx").write_bytes(onnxtext.to_binary(text.read_text()))
+    result = run("from-binary", inside / "m.onnx", "--embed-external", "-o", "-")
+    assert (result.status, result.out) == (1, b"")
+
+
+def test_a_checksum_that_is_right(tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(b"12345678")
+    digest = hashlib.sha1(b"12345678").hexdigest()
+    text = tmp_path / "m.onnxtxt"
+    text.write_text(external(location="w.bin", checksum=digest))
+    data = run("to-binary", text, "--embed-external", "-o", "-").out
+    assert onnx.load_from_string(data).graph.initializer[0].raw_data == b"12345678"
+
+
+def test_two_gibibytes(tmp_path: Path) -> None:
+    """What cannot be is said at once: not a byte of the weights is looked for."""
+    text = tmp_path / "m.onnxtxt"
+    text.write_text(
+        '<onnxtext: 1> g () => () <float[600000000] w = blob"0123456789abcdef"> {}'
+        'resources {store: "w"}'
+    )
+    result = run("to-binary", text, "-o", "-")
+    assert result.status == 1
+    assert "model-too-large" in result.err
+    assert "--externalize" in result.err
+    large = tmp_path / "large.onnx"
+    with large.open("wb") as file:
+        file.truncate((1 << 31) + 10)
+    result = run("from-binary", large)
+    assert result.status == 2
+    assert "model-too-large" in result.err
+
+
+# ---- Data files ------------------------------------------------------------------------------
+
+
+def with_file(declared: str, reference: str) -> str:
+    return f'<onnxtext: 1> g () => () <{declared} w = file"{reference}"> {{}}'
+
+
+def read(directory: Path, declared: str, reference: str) -> bytes:
+    text = with_file(declared, reference)
+    made = onnxtext.loads(text, base_dir=directory)
+    data: bytes = made.graph.initializer[0].raw_data
+    return data
+
+
+ELEMENTS: list[tuple[str, Any]] = [
+    ("float", np.float32), ("double", np.float64), ("float16", np.float16), ("int8", np.int8),
+    ("uint16", np.uint16), ("int64", np.int64), ("bool", np.bool_), ("complex64", np.complex64),
+    ("bfloat16", ml_dtypes.bfloat16), ("float8e4m3fn", ml_dtypes.float8_e4m3fn),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("element", "dtype"), ELEMENTS, ids=lambda value: str(value))
+def test_arrays_of_numpy(tmp_path: Path, element: str, dtype: Any) -> None:
+    array = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    np.save(tmp_path / "w.npy", array)
+    np.savez(tmp_path / "w.npz", a=array)
+    np.savez_compressed(tmp_path / "c.npz", a=array)
+    for reference in ("w.npy", "w.npz#a", "c.npz#a"):
+        assert read(tmp_path, f"{element}[2, 3, 4]", reference) == array.tobytes()
+    np.save(tmp_path / "f.npy", np.asfortranarray(array))
+    assert read(tmp_path, f"{element}[2, 3, 4]", "f.npy") == array.tobytes()
+
+
+def test_big_endian_and_rank_0(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.arange(5, dtype=">f4"))
+    assert read(tmp_path, "float[5]", "w.npy") == np.arange(5, dtype="<f4").tobytes()
+    np.save(tmp_path / "s.npy", np.float32(2))
+    assert read(tmp_path, "float", "s.npy") == np.float32(2).tobytes()
+
+
+def test_safetensors_of_others(tmp_path: Path) -> None:
+    arrays = {"q": np.arange(6, dtype=np.float32).reshape(2, 3), "k#1": np.ones(3, np.int8)}
+    safetensors.numpy.save_file(arrays, tmp_path / "w.safetensors")
+    assert read(tmp_path, "float[2, 3]", "w.safetensors#q") == arrays["q"].tobytes()
+    assert read(tmp_path, "int8[3]", "w.safetensors#k#1") == arrays["k#1"].tobytes()
+    for wrong in ("float[3, 2]", "float[6]", "int32[2, 3]"):
+        with pytest.raises(OnnxTextError, match="tensor `w`"):
+            read(tmp_path, wrong, "w.safetensors#q")
+    with pytest.raises(OnnxTextError, match="the file has"):
+        read(tmp_path, "float[2, 3]", "w.safetensors#v")
+
+
+@pytest.mark.parametrize(
+    ("declared", "reference", "message"),
+    [
+        ("float[4]", "w.npy", "shape"),
+        ("float[1, 5]", "w.npy", "shape"),
+        ("double[5]", "w.npy", "type"),
+        ("int4[5]", "w.npy", "type"),
+        ("float[5]", "none.npy", "No such file"),
+        ("float[5]", "../w.npy", "leads out"),
+        ("float[5]", "/tmp/w.npy", "absolute"),
+        ("float[5]", "link.npy", "link"),
+        ("float[5]", "object.npy", "type"),
+        ("float[5]", "cut.npy", "ends after"),
+        ("float[5]", "text.npy", "no .npy file"),
+        ("float[5]", "w.npz#b", "missing"),
+        ("float[5]", "text.npz#b", "cannot be read"),
+        ("float[5]", "text.safetensors#b", "no safetensors file"),
+        ("float[5]", "w.bin", "called .npy"),
+        ("float[5]", "w.npz", "several"),
+        ("float[5]", "w.npy#a", "one array"),
+    ],
+)
+def test_data_files_that_do_not_fit(
+    tmp_path: Path, declared: str, reference: str, message: str
+) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    array = np.arange(5, dtype=np.float32)
+    np.save(tmp_path / "w.npy", array)
+    np.save(inside / "w.npy", array)
+    np.savez(inside / "w.npz", a=array)
+    np.save(inside / "object.npy", np.array([print] * 5), allow_pickle=True)
+    (inside / "cut.npy").write_bytes((inside / "w.npy").read_bytes()[:-1])
+    for suffix in ("npy", "npz", "safetensors"):
+        (inside / f"text.{suffix}").write_text("no data")
+    (inside / "link.npy").symlink_to(tmp_path / "w.npy")
+    with pytest.raises(OnnxTextError, match=message) as caught:
+        read(inside, declared, reference)
+    assert caught.value.diagnostics[0].source is not None
+
+
+def test_data_files_without_a_directory() -> None:
+    with pytest.raises(OnnxTextError, match="base_dir"):
+        onnxtext.to_binary(with_file("float[5]", "w.npy"))
+
+
+def test_data_files_in_attributes_and_externalized(tmp_path: Path) -> None:
+    array = np.arange(1000, dtype=np.float32)
+    np.save(tmp_path / "w.npy", array)
+    text = tmp_path / "m.onnxtxt"
+    text.write_text(
+        "<onnxtext: 1, ir_version: 10, opset_import: [20]> g () => () "
+        '{ c = Constant <value = float[1000] file"w.npy"> () }'
+    )
+    assert run("verify", text).status == 0
+    assert run("to-binary", text).status == 0
+    assert run("to-binary", text, "--externalize", "-o", tmp_path / "e.onnx").status == 0
+    assert "e.onnx.data" in names(tmp_path)
+    for name in ("m.onnx", "e.onnx"):
+        (attribute,) = onnx.load(tmp_path / name).graph.node[0].attribute
+        assert attribute.t.raw_data == array.tobytes()
+
+
+# ---- Statistics ------------------------------------------------------------------------------
+
+
+def test_statistics_are_comments(tmp_path: Path) -> None:
+    array = np.arange(1000, dtype=np.float32).reshape(10, 100) - 10
+    array[3, 3] = np.nan
+    initializers = [nh.from_array(array, "w"), nh.from_array(np.ones(500).cumsum(), "d")]
+    data = oh.make_model(oh.make_graph([], "g", [], [], initializers)).SerializeToString()
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(data)
+    for mode in ("section", "store", "none"):
+        text = tmp_path / f"{mode}.onnxtxt"
+        made = run("from-binary", binary, "--weights", mode, "--stats", "-o", text)
+        assert made.status == 0, made.err
+        plain = tmp_path / f"{mode}-plain.onnxtxt"
+        options = ["--weights", mode, "--store", f"{mode}.weights"][: 4 if mode == "store" else 2]
+        assert run("from-binary", binary, *options, "-o", plain).status == 0
+        lines = text.read_text().splitlines()
+        comments = [line for line in lines if line.startswith("# ")]
+        finite = array[~np.isnan(array)].astype(np.float64)
+        assert comments == [
+            f"# w: min -10, max 989, mean {finite.mean():.6g}, std {finite.std():.6g}, "
+            "zeros 0.1%, NaN 1",
+            f"# d: min 1, max 500, mean 250.5, std {np.arange(1, 501).std():.6g}, zeros 0%, NaN 0",
+        ]
+        assert [line for line in lines if line not in comments] == plain.read_text().splitlines()
+        if mode != "none":
+            assert run("to-binary", text, "-o", "-").out == data
