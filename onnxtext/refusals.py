@@ -60,7 +60,8 @@ def check_size(model: Model, source: Source) -> None:
     Raises:
         OnnxTextError: it would be too large.
     """
-    from onnxtext.weights.external import MOST_BYTES, declared_size
+    from onnxtext.weights.external import declared_size
+    from onnxtext.wire.writer import MOST_BYTES
 
     size = declared_size(model)
     if size > MOST_BYTES:

@@ -18,6 +18,7 @@ from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter, is_terminal
 from onnxtext.files import holds_pieces, replacing
+from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.weights.external import ExternalFile
@@ -168,9 +169,6 @@ def _read_file(conversion: Conversion, source: Path) -> bytes:
                 return mapped  # type: ignore[no-any-return]  # it slices like bytes
     return source.read_bytes()
 
-
-MOST_BYTES = (1 << 31) - 1
-"""The longest message that protobuf reads and writes."""
 
 _MAPPED = 1 << 20
 

@@ -60,9 +60,8 @@ def data_file(token: str) -> DataFile:
         )
     if (suffix == "npy") == bool(mark):
         helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}
-        message = (
-            "a .npy file holds one array" if mark else f"a .{suffix} file holds several arrays"
-        )
+        holds = "one array" if mark else "several arrays"
+        message = f"a .{suffix} file holds {holds}"
         raise Fault(message, token=token, help=helps[suffix == "npy"])
     return DataFile(path, entry if mark else None)
 

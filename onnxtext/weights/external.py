@@ -28,9 +28,6 @@ ALIGNMENT = 4096
 LEAST_BYTES = 1024
 """Smaller tensors stay in the model, as `onnx.save` does it."""
 
-MOST_BYTES = (1 << 31) - 1
-"""The longest message that protobuf reads and writes."""
-
 MISSING = "external-data-missing"
 WRONG = "external-data-wrong"
 

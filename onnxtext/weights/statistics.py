@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.ast.model import Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Attribute, AttributeType, Blob
+from onnxtext.ast.values import AttributeType, Blob
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.lazy import np
 
@@ -50,13 +50,9 @@ class _Finder(Rewriter):
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
         elements = {AttributeType.FLOATS: "float", AttributeType.INTS: "int64"}
         if isinstance(value, Blob):
-            self.found.setdefault(
-                value.digest, (name, "" if kind is None else elements.get(kind, ""))
-            )
+            element = "" if kind is None else elements.get(kind, "")
+            self.found.setdefault(value.digest, (name, element))
         return super().value(kind, value, name)
-
-    def attribute(self, attribute: Attribute) -> Attribute:
-        return super().attribute(attribute)
 
 
 def describe_blobs(model: Model) -> str:

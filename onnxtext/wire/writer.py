@@ -8,6 +8,9 @@ from collections.abc import Sequence
 Piece = bytes | memoryview
 """A part of an encoded message. Weights stay views of what they were read from."""
 
+MOST_BYTES = (1 << 31) - 1
+"""The longest message that protobuf reads and writes."""
+
 VARINT, FIXED64, LENGTH, GROUP, END_GROUP, FIXED32 = range(6)
 """Wire types (protobuf encoding specification)."""
 

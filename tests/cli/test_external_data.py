@@ -35,6 +35,14 @@ def model() -> onnx.ModelProto:
     return oh.make_model(oh.make_graph([node], "g", [], [], initializers), ir_version=10)
 
 
+def loaded(path: Path) -> onnx.ModelProto:
+    """What onnx makes of a model and its external data; it leaves a trace in the tensors."""
+    made = onnx.load(path)
+    for tensor in (*made.graph.initializer, made.graph.node[0].attribute[0].t):
+        tensor.ClearField("data_location")
+    return made
+
+
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     path = tmp_path / "m.onnxtxt"
@@ -67,7 +75,7 @@ def test_externalize(tmp_path: Path, mode: Any) -> None:
         offsets.add(offset)
     assert len(offsets) >= 4
     # onnx reads it, and finds what was there.
-    assert onnx.load(tmp_path / "m.onnx") == model()
+    assert loaded(tmp_path / "m.onnx") == model()
     onnx.checker.check_model(tmp_path / "m.onnx")
 
 
@@ -104,7 +112,7 @@ def test_externalize_overwrites_nothing(text: Path, tmp_path: Path) -> None:
     assert data.read_bytes() == b"precious"
     assert not (tmp_path / "m.onnx").exists()
     assert run("to-binary", text, "--externalize", "--force").status == 0
-    assert onnx.load(tmp_path / "m.onnx") == model()
+    assert loaded(tmp_path / "m.onnx") == model()
     assert run("to-binary", text, "--externalize", "-o", "-").status == 2
 
 
@@ -199,7 +207,7 @@ ELEMENTS: list[tuple[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("element", "dtype"), ELEMENTS, ids=lambda value: str(value))
+@pytest.mark.parametrize(("element", "dtype"), ELEMENTS, ids=str)
 def test_arrays_of_numpy(tmp_path: Path, element: str, dtype: Any) -> None:
     array = np.arange(24).reshape(2, 3, 4).astype(dtype)
     np.save(tmp_path / "w.npy", array)
