@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-LAYERS = 24
 TARGETS = {"from-binary": 2.0, "to-binary": 2.5}
 """Times that of `sha256sum` and `cp` together."""
 
@@ -42,25 +41,6 @@ class Run:
 
     seconds: float
     peak: int
-
-
-def write_model(path: Path, size: int) -> None:
-    """Write a model with about so many bytes of weights, layer by layer."""
-    import numpy as np
-    import onnx
-    import onnx.helper as oh
-    import onnx.numpy_helper as nh
-
-    random = np.random.default_rng(1)
-    rows = max(size // LAYERS // 4096, 1)
-    names = [f"layer.{number}.weight" for number in range(LAYERS)]
-    inputs = ["x", *names]
-    nodes = [
-        oh.make_node("MatMul", [inputs[0] if not at else f"h{at - 1}", name], [f"h{at}"])
-        for at, name in enumerate(names)
-    ]
-    tensors = [nh.from_array(random.standard_normal((rows, 1024), np.float32), n) for n in names]
-    onnx.save(oh.make_model(oh.make_graph(nodes, "g", [], [], tensors)), path)
 
 
 def run(command: Sequence[str | Path]) -> Run:
@@ -141,14 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         size = min(options.bytes, free // 6)
         if size < options.bytes:
             print(f"only {free:,} bytes are free: {size:,} bytes instead of {options.bytes:,}")
-        subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                f"from benchmarks.weights import *; write_model(Path({str(work / 'm.onnx')!r}), {size})",
-            ],
-            check=True,
-        )
+        made = [sys.executable, "-m", "benchmarks.weight_model", work / "m.onnx", str(size)]
+        subprocess.run(made, check=True)
         best = measure(work, options.rounds)
         print(report((work / "m.onnx").stat().st_size, (work / "m.onnxtxt").stat().st_size, best))
 

@@ -83,3 +83,19 @@ def test_each_workload_can_be_made() -> None:
 
 def test_the_same_models_are_made_every_time() -> None:
     assert list(MAKERS["sample"]()) == list(MAKERS["sample"]())
+
+
+def test_weights_through_a_store(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.weights", "--bytes", "3000000", "--rounds", "1"]
+    done = subprocess.run(
+        [*command, "--directory", tmp_path],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for name in ("sha256sum", "cp", "from-binary", "to-binary"):
+        assert f"\n{name} " in done.stdout
+    assert list(tmp_path.iterdir()) == []

@@ -93,11 +93,19 @@ def _tensors(model: Model) -> Iterator[tuple[str, tuple[str, TensorType]]]:
                 isinstance(value.data, Blob)
                 and isinstance(value.type, TensorType)
                 and value.data.digest not in seen
-                and value.name
-                and value.name != "__metadata__"
+                and _can_be_key(value.name)
             ):
                 seen.add(value.data.digest)
                 yield value.data.digest, (value.name, value.type)
+
+
+def _can_be_key(name: str) -> bool:
+    """Whether the header, which is JSON in UTF-8, can have an entry of this name."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:  # a lone surrogate stands for a byte that is no UTF-8
+        return False
+    return name not in ("", "__metadata__")
 
 
 def read_safetensors(path: Path) -> dict[str, memoryview]:

@@ -227,7 +227,10 @@ def test_big_endian_and_rank_0(tmp_path: Path) -> None:
 
 
 def test_safetensors_of_others(tmp_path: Path) -> None:
-    arrays = {"q": np.arange(6, dtype=np.float32).reshape(2, 3), "k#1": np.ones(3, np.int8)}
+    arrays: dict[str, Any] = {
+        "q": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "k#1": np.ones(3, np.int8),
+    }
     safetensors.numpy.save_file(arrays, tmp_path / "w.safetensors")
     assert read(tmp_path, "float[2, 3]", "w.safetensors#q") == arrays["q"].tobytes()
     assert read(tmp_path, "int8[3]", "w.safetensors#k#1") == arrays["k#1"].tobytes()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the model of `benchmarks.weights`, in a process of its own: that one has to stay small,
+because the peak of a process is at least what its parent occupied when it was started.
+
+    python -m benchmarks.weight_model PATH BYTES
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+
+LAYERS = 24
+
+
+def write_model(path: Path, size: int) -> None:
+    """Write a model with about so many bytes of weights, layer by layer."""
+    random = np.random.default_rng(1)
+    rows = max(size // LAYERS // 4096, 1)
+    names = [f"layer.{number}.weight" for number in range(LAYERS)]
+    inputs = ["x", *names]
+    nodes = [
+        oh.make_node("MatMul", [inputs[0] if not at else f"h{at - 1}", name], [f"h{at}"])
+        for at, name in enumerate(names)
+    ]
+    tensors = [nh.from_array(random.standard_normal((rows, 1024), np.float32), n) for n in names]
+    onnx.save(oh.make_model(oh.make_graph(nodes, "g", [], [], tensors)), path)
+
+
+if __name__ == "__main__":
+    write_model(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L1 through every place that weights can be in: any model, every element type, all real models."""
+
+from __future__ import annotations
+
+import tempfile
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import onnxtext
+from onnxtext.api import print_binary
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.wire.writer import delimited, varint
+from tests.corpus import shared_model, shared_models
+from tests.strategies import models
+
+BESIDE = ["store", "safetensors"]
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+def there_and_back(data: bytes, directory: Path, weights: Any, inline_limit: int = 0) -> str:
+    """Print a model, everything large outside of the text, and encode it again."""
+    text, beside = print_binary(
+        data, directory / "m.onnxtxt", weights=weights, inline_limit=inline_limit, place="w"
+    )
+    if beside is not None:
+        beside.write()
+    assert onnxtext.to_binary(text, base_dir=directory) == data
+    return text
+
+
+@st.composite
+def tensors(draw: st.DrawFn) -> bytes:
+    """A `TensorProto` of any element type whose raw data is random bits, which may be too many."""
+    element = ELEMENTS[draw(st.sampled_from(sorted(ELEMENTS)))]
+    dims = draw(st.lists(st.integers(0, 5), max_size=3))
+    head = b"".join([b"\x08" + varint(dim) for dim in dims]) + b"\x10" + varint(element.number)
+    name = delimited(b"\x42", draw(st.sampled_from([b"", b"w", b"v", b"__metadata__", b"\xff"])))
+    if not element.bits:
+        return head + name
+    size = raw_size(element, prod(dims)) + draw(st.sampled_from([0, 0, 0, 0, 1]))
+    return head + name + delimited(b"\x4a", draw(st.binary(min_size=size, max_size=size)))
+
+
+@st.composite
+def weighty_models(draw: st.DrawFn) -> bytes:
+    """A model with such tensors as initializers and in attributes, and with a long string."""
+    graph = b""
+    for tensor in draw(st.lists(tensors(), max_size=3)):
+        attribute = delimited(b"\x0a", b"value") + delimited(b"\x2a", tensor) + b"\xa0\x01\x04"
+        graph += delimited(b"\x0a", delimited(b"\x22", b"Op") + delimited(b"\x2a", attribute))
+    text = draw(st.binary(min_size=1, max_size=3)) * 5000
+    attribute = delimited(b"\x0a", b"s") + delimited(b"\x22", text) + b"\xa0\x01\x03"
+    graph += delimited(b"\x0a", delimited(b"\x22", b"Op") + delimited(b"\x2a", attribute))
+    graph += delimited(b"\x12", b"g")
+    graph += b"".join(
+        [delimited(b"\x2a", tensor) for tensor in draw(st.lists(tensors(), max_size=6))]
+    )
+    return b"\x08\x0a" + delimited(b"\x3a", graph)
+
+
+@pytest.mark.parametrize("weights", [*BESIDE, "section", "inline"])
+@settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
+@given(data=weighty_models())
+def test_any_weights(data: bytes, weights: str) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        text = there_and_back(data, Path(directory), weights)
+        if weights in BESIDE:
+            assert "base64" not in text
+            assert f'{weights}: "w"' in text
+
+
+@pytest.mark.parametrize("weights", BESIDE)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@given(data=models())
+def test_any_model(data: bytes, weights: str) -> None:
+    try:
+        onnxtext.from_binary(data)
+    except onnxtext.OnnxTextError:
+        return  # protobuf reads no model of it
+    with tempfile.TemporaryDirectory() as directory:
+        there_and_back(data, Path(directory), weights)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("weights", BESIDE)
+@pytest.mark.parametrize("file", shared_models())
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_shared_models(file: str, weights: str, tmp_path: Path) -> None:
+    there_and_back(shared_model(file), tmp_path, weights)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@given(data=weighty_models())
+def test_external_data_and_back(data: bytes) -> None:
+    """Externalized and embedded again, a model is what it was."""
+    from onnxtext.api import encode_text
+    from onnxtext.weights import external
+
+    text = onnxtext.from_binary(data)
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        file = external.ExternalFile("w.data")
+        made = b"".join(encode_text(text, base_dir=directory, external=file))
+        (directory / "w.data").write_bytes(b"".join(file.pieces()))
+        again, _ = print_binary(made, None, embed_from=directory)
+        assert onnxtext.to_binary(again) == data
+
+
+def test_large_models_are_compared_in_pieces(tmp_path: Path) -> None:
+    """Beyond 16 MiB nothing is joined; odd encodings and strange fields are kept all the same."""
+    size = 5_000_000
+    tensor = b"\x08" + varint(size) + b"\x10\x01" + delimited(b"\x42", b"w")
+    tensor += delimited(b"\x4a", bytes(range(250)) * (size * 4 // 250))
+    graph = delimited(b"\x12", b"g") + delimited(b"\x2a", tensor)
+    plain = b"\x08\x0a" + delimited(b"\x3a", graph)
+    for data in (plain, delimited(b"\x3a", graph) + b"\x08\x0a", plain + b"\xfa\x3e\x01x"):
+        there_and_back(data, tmp_path, "store")
