@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
 import pytest
 from google.protobuf import text_format
 
@@ -156,7 +159,7 @@ def test_everything_of_the_tour() -> None:
 
 
 def test_set_up_is_two_commands_and_the_tests_one() -> None:
-    set_up, job, tests = blocks("sh")
+    set_up, job, tests, _ = blocks("sh")
     assert set_up.splitlines() == SETUP
     assert job == JOB + "\n"
     assert tests == TEST + "\n"
@@ -178,6 +181,32 @@ def test_ci_runs_the_very_commands() -> None:
         "check_skips",
         "oldest_onnx",
     ]
+
+
+def test_the_commands_about_weights_work(tmp_path: Path) -> None:
+    array = np.random.default_rng(1).standard_normal(400_000, dtype=np.float32)
+    for name in ("model", "a", "b"):
+        made = oh.make_model(oh.make_graph([], "g", [], [], [nh.from_array(array, name)]))
+        onnx.save(made, tmp_path / f"{name}.onnx")
+    lines = blocks("sh")[3].splitlines()
+    assert len(lines) == 6
+    for line in lines:
+        assert line.startswith("onnxtext ")
+        words = line.partition("#")[0].split()
+        if "binary" in line:
+            words.append("--force")
+        done = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+    made = {path.name for path in tmp_path.iterdir()}
+    assert {"model.weights", "weights", "model.safetensors", "model.onnx.data"} <= made
+    assert len(list((tmp_path / "weights").iterdir())) == 1
 
 
 def test_the_job_works() -> None:
