@@ -171,7 +171,7 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
             data = lower_model(model)
         except LowerError as error:
             raise _unlowerable(error, source) from None
-        _check_depth(data, source)
+        _check_depth(model, data, source)
         if model.encoding is not None:
             data = _restore_encoding(model, model.encoding, data, name)
         del model  # before the collector looks at all of it
@@ -317,16 +317,18 @@ def _decode(message_type: type[P], data: bytes, source: Source) -> P:
         ) from None
 
 
-def _check_depth(data: bytes, source: Source) -> None:
+def _check_depth(model: Model, data: bytes, source: Source) -> None:
     """Refuse a model that protobuf could not read back; only deep ones are tried."""
-    if source.text.count("=>") > _DEEP:
+    from onnxtext.ast.visit import nesting
+
+    if nesting(model) > _DEEP:
         import onnx
 
         _decode(onnx.ModelProto, data, source)
 
 
 _DEEP = 20
-"""A text with fewer graphs than this cannot nest them deeper than protobuf reads."""
+"""Graphs that are nested no deeper than this are no problem for protobuf."""
 
 
 def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: str) -> bytes:

@@ -9,10 +9,8 @@ any other is fed to the automaton. A wrong guess costs time, never meaning (FAST
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from typing import Any
 
 from onnxtext.syntax.builders import Builder, compile_strings, compile_tokens
@@ -113,11 +111,10 @@ class Run:
         self.lexer = load_lexer()
         self.token: Token | None = None
         self.jumps = 0
-        self._chunks = _cut(text)
+        self._chunks, self._only_lines = _cut(text)
         self._line = 0  # the chunk to be read next, and where it begins
         self._at = 0
         self._end = -1  # where the chunk at hand ends
-        self._starts: list[int] = []  # where each chunk begins, if that was ever asked
         self._last: tuple[list[Any], int, int, int] | None = None
 
     def parse(self) -> Any:
@@ -176,11 +173,15 @@ class Run:
 
     def _seek(self, offset: int) -> None:
         """Go on behind the chunk in which an offset lies, however far away it is."""
-        if not self._starts:
-            self._starts = [0, *accumulate(len(chunk) + 1 for chunk in self._chunks)]
-        line = bisect_left(self._starts, offset) - 1
-        if line >= self._line:
-            self._line, self._at = line, self._starts[line]
+        chunks = self._chunks
+        if not self._only_lines:
+            while self._line < len(chunks) and self._end < offset:
+                self._next_chunk()
+            return
+        lines = self.text.count("\n", self._at, offset)
+        if lines and self._line + lines < len(chunks):
+            self._line += lines
+            self._at = self.text.rindex("\n", self._at, offset) + 1
             self._next_chunk()
 
     def _skip_to(self, offset: int) -> None:
@@ -361,13 +362,23 @@ def _first(chunk: str, token: str) -> int:
     return 0 if found is None else found.at
 
 
-def _cut(text: str) -> list[str]:
-    """The chunks of a text; each is followed by one character that belongs to none."""
-    lines = text.split("\n")
+def _cut(text: str) -> tuple[list[str], bool]:
+    """The chunks of a text, and whether all are lines.
+
+    Each chunk is followed by one character that belongs to none. Resources have no statements to
+    jump, and may have millions of lines: they are one chunk.
+    """
+    end = text.find(_RESOURCES)
+    rest = [] if end < 0 else [text[end + 1 :]]
+    lines = (text if end < 0 else text[:end]).split("\n")
     if max(map(len, lines)) <= LONG_LINE:
-        return lines
-    return [
+        return lines + rest, not rest
+    chunks = [
         chunk
         for line in lines
         for chunk in (_ENTRY.split(line) if len(line) > LONG_LINE else (line,))
     ]
+    return chunks + rest, False
+
+
+_RESOURCES = "\nresources {\n"
