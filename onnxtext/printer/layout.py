@@ -39,10 +39,14 @@ def bracketed(
 def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:
     """A list with one item a line; the items are indented one step."""
     opening, closing = brackets[0], brackets[1]
-    lines = [f"{indent}{STEP}{item}," for item in items]
-    if lines:
-        lines[-1] = lines[-1][:-1] + comma
-    return "\n".join([opening, *lines, indent + closing])
+    parts = [opening]  # in small parts: an item may be a tensor of many megabytes
+    before = f"\n{indent}{STEP}"
+    for item in items:
+        parts += (before, item, ",")
+    if items:
+        parts[-1] = comma
+    parts.append(f"\n{indent}{closing}")
+    return "".join(parts)
 
 
 def numbers(

@@ -53,7 +53,7 @@ def print_model(model: Model) -> str:
     parts = [decorator_lines(model.decorators, "")]
     if entries:
         parts.append(broken(entries, "<>", "") + "\n")
-    parts.append(printer.graph_statement(model.graph) + "\n")
+    parts += [*printer.graph_statement(model.graph), "\n"]
     parts += [f"\n{printer.function_statement(function)}\n" for function in model.functions]
     parts += [f"\n{text}\n" for text in section_texts(model, printer.graph_value)]
     if model.encoding is not None:
@@ -75,7 +75,7 @@ def print_fragment(fragment: Fragment) -> str:
     printer = GraphPrinter()
     match fragment.item:
         case Graph() as graph:
-            return head + printer.graph_statement(graph) + "\n"
+            return "".join([head, *printer.graph_statement(graph), "\n"])
         case Function() as function:
             return printer.function_statement(function, entries) + "\n"
         case Node() as node:
