@@ -101,4 +101,4 @@ def _equal_lines(text: bytes, indent: str) -> str:
     lines[:, : len(indent)] = ord(" ")
     lines[:, len(indent) : -1] = table
     lines[:, -1] = ord("\n")
-    return lines.tobytes().decode("ascii")
+    return str(lines.data, "ascii")

@@ -233,11 +233,15 @@ class Run:
         chunk, lines = self._chunks[self._line], 1
         if chunk[-1:] in _OPENING:
             chunk, lines = self._whole_chunk()
-        tokens = self.lexer.texts(chunk)
+        lexer = self.lexer
+        if "#" in chunk or "[[" in chunk:
+            tokens = lexer.texts(chunk)
+        else:
+            tokens = lexer.token_pattern.findall(chunk)
         if not tokens:
             self._pass_over(lines, chunk)
             return True
-        kind_of = self.lexer.short_kinds
+        kind_of = lexer.short_kinds
         kinds = "".join([kind_of[token] for token in tokens])
         if kinds not in shapes.by_kinds:
             if kinds not in shapes.seen:
