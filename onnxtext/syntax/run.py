@@ -51,14 +51,12 @@ class Shape:
         builder: makes its items of its tokens.
         recorded: what the automaton would do.
         needs_offsets: whether the builder needs the offsets of all tokens.
-        keys: how many texts outside the strings such statements were seen with.
-        made: how many of these texts have a builder of their own.
+        made: how many texts outside the strings have a builder of their own.
     """
 
     builder: Builder
     recorded: list[Any]
     needs_offsets: bool
-    keys: int = 0
     made: int = 0
 
 
@@ -68,7 +66,7 @@ class Shapes:
     Attributes:
         by_text: the text outside the strings to a builder.
         by_kinds: the kinds of the tokens to a shape; None where no jump is possible.
-        seen: keys that were met once.
+        seen: kinds that were met once.
     """
 
     __slots__ = ("by_kinds", "by_text", "seen")
@@ -116,6 +114,7 @@ class Run:
         self._at = 0
         self._end = -1  # where the chunk at hand ends
         self._last: tuple[list[Any], int, int, int] | None = None
+        self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
 
     def parse(self) -> Any:
         """The value of the start rule.
@@ -263,7 +262,7 @@ class Run:
         except (Fault, LiteralError):
             del items[count:]
             return False
-        if lines == 1 and not shape.needs_offsets and shape.keys < _MOST_KEYS:
+        if lines == 1 and not shape.needs_offsets and self._seen.get(id(shape), ()) is not None:
             self._remember(shapes, shape, key, chunk, tokens)
         self._last = (items, count, self._line, self._at)
         self.jumps += 1
@@ -315,14 +314,17 @@ class Run:
         """Know the statement by its text outside the strings from now on, if that is enough.
 
         It is if its strings are plain and just what splitting at the quotes gives. A key that was
-        not met before only waits for its second time. Where nearly every statement has a text of
-        its own, because its names have no quotes, that is given up.
+        not met before in this text only waits for its second time. Where nearly every statement
+        has a text of its own, because its names have no quotes, that is given up.
         """
         if key in shapes.by_text or len(key) > LONGEST_KEY or any(map(_is_payload, tokens)):
             return
-        if key not in shapes.seen:
-            shapes.seen.add(key)
-            shape.keys += 1
+        seen = self._seen.setdefault(id(shape), set())
+        assert seen is not None
+        if key not in seen:
+            seen.add(key)
+            if len(seen) > _MOST_KEYS:
+                self._seen[id(shape)] = None
             return
         if shape.made == _MOST_MADE:
             return
