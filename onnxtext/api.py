@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -209,6 +210,39 @@ def dumps(proto: Proto) -> str:
         raise _not_a_message(error, message, "<message>") from None
 
 
+def check(
+    source: str | bytes | os.PathLike[str] | Proto,
+    *,
+    base_dir: str | os.PathLike[str] | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+) -> list[Diagnostic]:
+    """Check a model against the rules of the ONNX IR.
+
+    Args:
+        source: text, the bytes of a binary model, the path of a file with either (a
+            `pathlib.Path`; a `str` is text), or a message: `ModelProto`, or `GraphProto`,
+            `FunctionProto`, `NodeProto` with what can be known of them.
+        base_dir: the directory of external data; of a file, its own by default. Without one,
+            external files are not looked into.
+        select: rules to turn on besides those that are on by default; `all` is every rule.
+        ignore: rules to turn off.
+
+    Returns:
+        What was found, syntax errors included, in the order of the text or of the model. No
+        finding has the severity `error` if the model is valid.
+
+    Raises:
+        OSError: the file cannot be read.
+        TypeError: the source is nothing of these.
+        ValueError: a rule is not known.
+    """
+    from onnxtext.checker.sources import check_any
+
+    directory = None if base_dir is None else Path(base_dir)
+    return check_any(source, base_dir=directory, select=select, ignore=ignore)
+
+
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
     """Read a model from a text file.
 
@@ -372,6 +406,7 @@ def _not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
 
 __all__ = [
     "Fragment",
+    "check",
     "dump",
     "dumps",
     "from_binary",

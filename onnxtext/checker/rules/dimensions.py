@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic dimensions.
+
+What: a dimension's name stands for one size in the whole model.
+Why: readers take equal names for equal sizes.
+Fix: give one of them another name, or correct the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.types import Dim, SparseTensorType, TensorType, Type
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.rules.value_infos import plain_dim
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find names of dimensions that would have to be two numbers."""
+    sizes: dict[str, dict[int, Place]] = {}
+    for scope in subject.scopes:
+        if scope.function is not None:
+            continue  # polymorphic: another size each call
+        types = _declared(scope)
+        for declarations in types.values():
+            first = declarations[0]
+            for type, place in declarations[1:]:
+                _unify(first[0], type, place, sizes)
+        known = {name: declarations[0] for name, declarations in types.items()}
+        for node in scope.nodes:
+            if node.op_type in ("MatMul", "Gemm") and len(node.inputs) >= 2:
+                left, right = known.get(node.inputs[0]), known.get(node.inputs[1])
+                if left is not None and right is not None and not node.attributes:
+                    pair = _inner(left[0]), _inner(right[0], right=True)
+                    _equal(*pair, Place(node, ("op_type",)), sizes)
+    for name, found in sizes.items():
+        if len(found) > 1:
+            (one, here), (other, there), *_ = found.items()
+            yield Finding(
+                "dim-variable-conflict",
+                f"the dimension {quoted(name)} would have to be {one} and {other}",
+                (
+                    there._replace(label=f"{other} here"),
+                    here._replace(label=f"{one} here"),
+                ),
+                help="give one of them another name",
+            )
+
+
+def _declared(scope: Scope) -> dict[str, list[tuple[Type, Place]]]:
+    found: dict[str, list[tuple[Type, Place]]] = {}
+    for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+        if value.type is not None:
+            found.setdefault(value.name, []).append((value.type, Place(value, ("type",))))
+    for node in scope.nodes:
+        if node.output_types:
+            for index, type in enumerate(node.output_types):
+                if type is not None:
+                    place = Place(node, ("output_types", index))
+                    found.setdefault(node.outputs[index], []).append((type, place))
+    return found
+
+
+def _unify(left: Type, right: Type, place: Place, sizes: dict[str, dict[int, Place]]) -> None:
+    if left is right or not isinstance(left, (TensorType, SparseTensorType)):
+        return
+    if isinstance(right, (TensorType, SparseTensorType)) and left.shape and right.shape:
+        if len(left.shape) == len(right.shape):
+            for one, other in zip(left.shape, right.shape, strict=True):
+                _equal(one, other, place, sizes)
+
+
+def _inner(type: Type, *, right: bool = False) -> Dim:
+    shape = getattr(type, "shape", None)
+    if not shape:
+        return None
+    dim: Dim = shape[-2] if right and len(shape) > 1 else shape[-1]
+    return dim
+
+
+def _equal(one: Dim, other: Dim, place: Place, sizes: dict[str, dict[int, Place]]) -> None:
+    one, other = plain_dim(one), plain_dim(other)
+    for name, size in ((one, other), (other, one)):
+        if isinstance(name, str) and name and isinstance(size, int) and size >= 0:
+            sizes.setdefault(name, {}).setdefault(size, place)
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "dim-variable-conflict",
+            "warning",
+            "a dimension's name stands for one size in the whole model",
+            "IR Static shapes",
+        ),
+    ),
+)
