@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from onnxtext.ast.model import Function, Graph, Node, Presence, ValueInfo
 from onnxtext.ast.records import Decorator, FieldValue, Record, Word
@@ -69,6 +70,9 @@ def changed_fields(decorators: Iterable[Decorator], target: str = "") -> dict[st
 
 
 UNSET = Word("")
+
+
+S = TypeVar("S", Node, Graph, Function, ValueInfo)
 
 
 class Effective:
@@ -170,16 +174,13 @@ class Effective:
         """The statement of the tree that an effective one stands for."""
         return self.originals.get(id(item), item)
 
-    def _made(self, original: object, made: _Statement) -> _Statement:
+    def _made(self, original: object, made: S) -> S:
         self.originals[id(made)] = original
         self._kept.append(made)
         return made
 
 
-_Statement = Node | Graph | Function | ValueInfo
-
-
-def _taking(original: _Statement, lifted: _Statement, fields: Iterable[str]) -> _Statement:
+def _taking(original: S, lifted: S, fields: Iterable[str]) -> S:
     """A copy of a statement with some fields of another."""
     made = replace(original)
     for field in fields:
@@ -199,8 +200,8 @@ def _sparse_initializer(record: FieldValue) -> ValueInfo:
             data = lower_record(message_spec("SparseTensorProto"), record)
             for field in read_fields(data, 0, len(data)):
                 if field.number in parts:
-                    type, name, values, decorators = lift_tensor(data[field.value : field.end])
-                    parts[field.number] = Tensor(type, values, name, tuple(decorators))
+                    type, name, stored, decorators = lift_tensor(data[field.value : field.end])
+                    parts[field.number] = Tensor(type, stored, name, tuple(decorators))
         except (RecordError, WireError):
             pass
         dims = _dims(record)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types without shapes, as the operator schemas spell them: `tensor(float)`, `seq(tensor(int64))`."""
+"""Types without shapes, as operator schemas spell them: `tensor(float)`, `seq(tensor(int64))`."""
 
 from __future__ import annotations
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from onnxtext.ast.model import Node, Presence
+from onnxtext.ast.model import Function, Graph, Node, Presence
 from onnxtext.ast.types import (
     Dim,
     OptionalType,
@@ -16,7 +17,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.ast.values import RawData, SparseTensor, Tensor, TypedData
+from onnxtext.ast.values import Attribute, RawData, Reference, SparseTensor, Tensor, TypedData
 from onnxtext.checker.explain import explain
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import rules
@@ -50,26 +51,41 @@ def whole_model(subject: Subject) -> str | None:
     It is run as `onnx.checker.check_model(full_check=True)` does.
     """
     from onnx.onnx_cpp2py_export import shape_inference
-    from onnx.shape_inference import InferenceError
 
     data = subject.options.encoded() if subject.options.encoded is not None else None
     if data is None or len(data) >= _LARGEST:
         return None
     try:
         shape_inference.infer_shapes(data, True, True, False)
-    except (InferenceError, RuntimeError, ValueError) as error:
+    except onnx_errors() as error:
         return str(error)
     return None
 
 
+def slug_of(objection: str) -> str:
+    """The rule that an objection of onnx is about."""
+    if "Mismatched attribute type" in objection:
+        return "attribute-type"
+    return "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"
+
+
+def onnx_errors() -> tuple[type[Exception], ...]:
+    """What the inference of onnx raises."""
+    from onnx.checker import ValidationError
+    from onnx.shape_inference import InferenceError
+
+    return (InferenceError, ValidationError, RuntimeError, ValueError, IndexError)
+
+
 @dataclass(slots=True)
 class Environment:
-    """The types of the values of a scope, and small constants among them."""
+    """The types of the values of a scope, small constants among them, and attributes of a call."""
 
     types: dict[str, Type]
     constants: dict[str, bytes]
     places: dict[str, Place]
     around: Environment | None = None
+    parameters: Mapping[str, Attribute] = field(default_factory=dict)
 
     def find(self, name: str) -> Type | None:
         """The type of a value; None if it is not known."""
@@ -133,9 +149,13 @@ class ShapeInference:
     # ---- Scopes -----------------------------------------------------------------------------
 
     def _scope(
-        self, scope: Scope, given: tuple[Type | None, ...], around: Environment | None
+        self,
+        scope: Scope,
+        given: tuple[Type | None, ...],
+        around: Environment | None,
+        parameters: Mapping[str, Attribute] | None = None,
     ) -> Environment:
-        environment = Environment({}, {}, {}, around)
+        environment = Environment({}, {}, {}, around, parameters or {})
         types, places = environment.types, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -219,7 +239,7 @@ class ShapeInference:
     ) -> dict[str, Type]:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
-            return self._call(node, target, inputs)
+            return self._call(node, target, inputs, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, ())
         for body in bodies:
@@ -246,6 +266,10 @@ class ShapeInference:
         schema = self._schemas.get(id(signature))
         if schema is None:
             schema = self._schemas[id(signature)] = schema_of(signature)
+        if scope.function is not None:
+            if any(isinstance(a.value, Graph) for a in node.attributes):
+                return {}  # references in there are not bound
+            node = _bound(node, environment.parameters)
         try:
             data = self._lowering.node(node)
         except (LowerError, RecordError):
@@ -263,11 +287,9 @@ class ShapeInference:
                 constants[name] = constant
         opsets = dict(scope.opsets.versions) if scope.opsets is not None else {}
         version = self._subject.ir_version or 10
-        from onnx.shape_inference import InferenceError
-
         try:
             made = schema._infer_node_outputs(data, types, constants, {}, opsets, version)
-        except (InferenceError, RuntimeError, ValueError) as error:
+        except onnx_errors() as error:
             self._objection(node, str(error), inputs, environment)
             return {}
         found = {}
@@ -286,17 +308,20 @@ class ShapeInference:
         self, node: Node, said: str, inputs: list[Type | None], environment: Environment
     ) -> None:
         explained = explain(node, said, inputs, environment.place)
-        slug = "type-mismatch" if "[TypeInferenceError]" in said else "shape-mismatch"
+        slug = slug_of(said)
         if slug == "type-mismatch" and "expected to have type but instead is null" in said:
             return
         self._tell(node, -1, explained[0], explained[1], slug)
 
-    def _call(self, node: Node, function: Scope, inputs: list[Type | None]) -> dict[str, Type]:
+    def _call(
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: Environment
+    ) -> dict[str, Type]:
         self._calls += 1
         if self._calls > _MOST_CALLS or self._depth > 50:
             return {}
         self._depth += 1
-        environment = self._scope(function, tuple(inputs), None)
+        parameters = _parameters(function.owner, node, outer)
+        environment = self._scope(function, tuple(inputs), None, parameters)
         self._depth -= 1
         made = {}
         for name, value in zip(node.outputs, function.outputs, strict=False):
@@ -326,6 +351,32 @@ class ShapeInference:
                 constant = self._tensor(value.type, value.data)
                 if constant is not None:
                     environment.constants[node.outputs[0]] = constant
+
+
+def _parameters(function: object, node: Node, outer: Environment) -> dict[str, Attribute]:
+    """What a call gives the attributes of a function, defaults included."""
+    found: dict[str, Attribute] = {}
+    if isinstance(function, Function):
+        for item in function.attributes:
+            if isinstance(item, Attribute) and item.value is not None:
+                found[item.name] = item
+    for attribute in _bound(node, outer.parameters).attributes:
+        found[attribute.name] = attribute
+    return found
+
+
+def _bound(node: Node, parameters: Mapping[str, Attribute]) -> Node:
+    """A node of a function's body with the attributes of a call in the place of references."""
+    if not any(type(attribute.value) is Reference for attribute in node.attributes):
+        return node
+    attributes = []
+    for attribute in node.attributes:
+        if type(attribute.value) is not Reference:
+            attributes.append(attribute)
+        elif attribute.value.name in parameters:
+            given = parameters[attribute.value.name]
+            attributes.append(replace(given, name=attribute.name))
+    return replace(node, attributes=tuple(attributes))
 
 
 def _is_small(type: Type | None, data: object) -> bool:
@@ -375,7 +426,7 @@ def _merged(declared: Type, inferred: Type) -> Type:
                 dims = tuple(map(_merged_dim, declared.shape, inferred.shape))
                 return replace(declared, shape=dims) if dims != declared.shape else declared
         case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
-            return replace(declared, element=_merged(a, b))  # type: ignore[type-var]
+            return type(declared)(_merged(a, b), declared.decorators)  # type: ignore[call-arg]
     return declared
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operator signatures: the schemas of the installed onnx (`onnx.defs`), read once and kept small."""
+"""Operator signatures: the schemas of the installed onnx, read once and kept small."""
 
 from __future__ import annotations
 

@@ -67,10 +67,11 @@ def _declared(scope: Scope) -> dict[str, list[tuple[Type, Place]]]:
 def _unify(left: Type, right: Type, place: Place, sizes: dict[str, dict[int, Place]]) -> None:
     if left is right or not isinstance(left, (TensorType, SparseTensorType)):
         return
-    if isinstance(right, (TensorType, SparseTensorType)) and left.shape and right.shape:
-        if len(left.shape) == len(right.shape):
-            for one, other in zip(left.shape, right.shape, strict=True):
-                _equal(one, other, place, sizes)
+    if not isinstance(right, (TensorType, SparseTensorType)) or not left.shape:
+        return
+    if right.shape and len(left.shape) == len(right.shape):
+        for one, other in zip(left.shape, right.shape, strict=False):
+            _equal(one, other, place, sizes)
 
 
 def _inner(type: Type, *, right: bool = False) -> Dim:

@@ -16,7 +16,7 @@ from math import prod
 from pathlib import Path
 
 from onnxtext.ast.records import Record, Word
-from onnxtext.ast.values import ExternalData, FieldData
+from onnxtext.ast.values import ExternalData, NoData, StringData, TypedData
 from onnxtext.checker.effective import changed_fields, field_of
 from onnxtext.checker.finding import Finding, quoted
 from onnxtext.checker.registry import Family, Rule
@@ -37,8 +37,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if entries is None:
             continue
         known = dict(entries)
-        held = tensor.data if isinstance(tensor.data, FieldData) else None
-        if held is not None and any(value for _, value in held.fields):
+        if not isinstance(tensor.data, (ExternalData, NoData)) and not _is_empty(tensor):
             yield _finding(
                 tensor, "external-location-missing", "is external, but has data here too"
             )
@@ -91,6 +90,11 @@ def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:
             key, value = field_of(record, "key"), field_of(record, "value")
             entries.append((_text(key), _text(value)))
     return tuple(entries)
+
+
+def _is_empty(tensor: TensorUse) -> bool:
+    data = tensor.data
+    return isinstance(data, (TypedData, StringData)) and data in (TypedData(b""), StringData(()))
 
 
 def _text(value: object) -> str:

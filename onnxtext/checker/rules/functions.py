@@ -157,8 +157,8 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
             if type(target) is Scope:
                 continue
             domain = plain_domain(node.domain)
-            version = scope.opsets.versions.get(domain)
-            if version is None or imports[domain][0] == version:
+            own = scope.opsets.versions.get(domain)
+            if own is None or imports[domain][0] == own:
                 continue
             key = domain, node.op_type, id(scope.function)
             if key in told:
@@ -171,7 +171,7 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
                 around = imports[domain][1]
                 yield Finding(
                     "function-opset-conflict",
-                    f"`{node.op_type}` is another operator in version {version}, which the function "
+                    f"`{node.op_type}` is another operator in version {own}, which the function "
                     f"{quoted(scope.function.name)} imports, than in version {imports[domain][0]}, "
                     f"which {around.words()} imports",
                     (Place(node, ("op_type",)),),

@@ -27,7 +27,7 @@ STANDARD_KEYS = frozenset(
         "Image.BitmapPixelFormat",
         "Image.ColorSpaceGamma",
         "Image.NominalPixelRange",
-    }  # fmt: skip
+    }
 )
 """The keys that the specification itself names (IR spec, Metadata; MetadataProps.md)."""
 

@@ -20,7 +20,11 @@ from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
 
-_CONTAINERS = {"sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type"}
+_CONTAINERS = {
+    "sequence_type": "elem_type",
+    "optional_type": "elem_type",
+    "map_type": "value_type",
+}
 _KINDS = {
     "tensor_type", "sparse_tensor_type", "sequence_type", "optional_type", "map_type", "opaque_type",
 }  # fmt: skip

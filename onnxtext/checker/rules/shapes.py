@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from onnxtext.checker.finding import Finding, Place
 from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.shape_inference import ShapeInference, errors_of, whole_model
+from onnxtext.checker.shape_inference import ShapeInference, errors_of, slug_of, whole_model
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.targets import targets
 
@@ -42,10 +42,11 @@ def _unplaced(subject: Subject, objection: str) -> Finding:
     if subject.main is not None:
         place = Place(subject.main.place, ("name",))
     for _, node in subject.nodes():
-        if node.name and f"node name: {node.name})" in objection:
+        named = f", node name: {node.name}" if node.name else ""
+        if f"(op_type:{node.op_type}{named})" in objection:
             place = Place(node, ("op_type",))
             break
-    slug = "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"
+    slug = slug_of(objection)
     said = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
     first = said.strip().partition("\n")[0]
     return Finding(slug, f"the inference of onnx objects: {first.strip()}", (place,))

@@ -213,7 +213,7 @@ def _components(before: list[list[int]]) -> list[list[int]]:
                     low[node] = min(low[node], number[other])
             else:
                 if low[node] == number[node]:
-                    group = []
+                    group: list[int] = []
                     while not group or group[-1] != node:
                         group.append(stack.pop())
                         on_stack[group[-1]] = False

@@ -15,6 +15,7 @@ from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensor
 from onnxtext.ast.values import Attribute
 from onnxtext.checker.finding import Finding, Place
 from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.walk import MOST_PLACES, attributes, inner_types, tensors, type_uses
 from onnxtext.diagnostics import Severity
@@ -127,7 +128,7 @@ def _overloaded_calls(subject: Subject, version: int) -> list[Place]:
     return [Place(node) for _, node in subject.nodes() if node.overload][:MOST_PLACES]
 
 
-def _has_infos(scope: object) -> bool:
+def _has_infos(scope: Scope) -> bool:
     infos = scope.infos
     values = [*scope.inputs, *scope.outputs]
     nodes = scope.nodes
