@@ -135,11 +135,20 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
     Raises:
         OnnxTextError: the text is not of the language, or says what no model can hold.
     """
-    from onnxtext.proto.lower import LowerError, lower_model
     from onnxtext.syntax.parse import parse_model
 
     source = Source(text, name)
-    model = parse_model(source)
+    return encode(parse_model(source), source)
+
+
+def encode(model: Model, source: Source) -> bytes:
+    """Encode a model that was read from a text.
+
+    Raises:
+        OnnxTextError: it says what no model can hold.
+    """
+    from onnxtext.proto.lower import LowerError, lower_model
+
     try:
         with paused_collector():
             data = lower_model(model)
@@ -147,7 +156,7 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
         raise _unlowerable(error, source) from None
     _check_depth(data, source)
     if model.encoding is not None:
-        return _restore_encoding(model, model.encoding, data, name)
+        return _restore_encoding(model, model.encoding, data, source.name)
     return data
 
 

@@ -86,13 +86,31 @@ def check_tree(
     Raises:
         UnknownRule: a slug is no rule's.
     """
+    subject, findings = find_in(
+        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
+    )
+    return diagnose(subject, findings, source=source, file=file)
+
+
+def find_in(
+    root: Model | Fragment,
+    *,
+    base_dir: Path | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    encoded: Callable[[], bytes | None] | None = None,
+) -> tuple[Subject, list[Finding]]:
+    """What breaks the rules that are on, without places; arguments as those of `check_tree`.
+
+    Raises:
+        UnknownRule: a slug is no rule's.
+    """
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & set(select or ())
     options = Options(base_dir, active, frozenset(selected), encoded)
     with paused_collector():
         subject = Subject(root, options)
-        findings = find(subject)
-    return diagnose(subject, findings, source=source, file=file)
+        return subject, find(subject)
 
 
 def diagnose(

@@ -131,6 +131,7 @@ class ShapeInference:
         self._schemas: dict[int, Any] = {}
         self._encoded: dict[int, tuple[Type, bytes]] = {}
         self._told: set[tuple[int, int]] = set()
+        self._kept: list[Node] = []  # lowering knows attributes by their ids
         self._calls = 0
         self._depth = 0
         # What is wrong with a node already says why its outputs are not known.
@@ -269,9 +270,10 @@ class ShapeInference:
         if scope.function is not None:
             if any(isinstance(a.value, Graph) for a in node.attributes):
                 return {}  # references in there are not bound
-            node = _bound(node, environment.parameters)
+        bound = _bound(node, environment.parameters) if scope.function is not None else node
+        self._kept.append(bound)
         try:
-            data = self._lowering.node(node)
+            data = self._lowering.node(bound)
         except (LowerError, RecordError):
             return {}
         names = dict(zip(node.inputs, inputs, strict=True))
@@ -425,8 +427,10 @@ def _merged(declared: Type, inferred: Type) -> Type:
             if len(declared.shape) == len(inferred.shape):
                 dims = tuple(map(_merged_dim, declared.shape, inferred.shape))
                 return replace(declared, shape=dims) if dims != declared.shape else declared
-        case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
-            return type(declared)(_merged(a, b), declared.decorators)  # type: ignore[call-arg]
+        case SequenceType(a), SequenceType(b):
+            return SequenceType(_merged(a, b), declared.decorators)
+        case OptionalType(a), OptionalType(b):
+            return OptionalType(_merged(a, b), declared.decorators)
     return declared
 
 

@@ -17,6 +17,8 @@ from onnxtext.source import Source
 if TYPE_CHECKING:
     import onnx
 
+    from onnxtext.checker.repair import Repaired
+
     Checkable = (
         str
         | bytes
@@ -133,6 +135,39 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
     encoder = encoded if isinstance(root, Model) else None
     return check_tree(root, source=source, encoded=encoder, **options)
+
+
+def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
+    """Mend what can be mended safely in a text.
+
+    Raises:
+        UnknownRule: a slug is no rule's.
+    """
+    from onnxtext.api import decode_text
+    from onnxtext.checker.repair import Repaired, repair
+    from onnxtext.checker.run import find_in
+    from onnxtext.checker.suppressions import Suppressions
+
+    done: list[str] = []
+    try:
+        text = decode_text(data, name)
+        # One repair makes room for the next: a name that is corrected may be out of order.
+        for _ in range(_MOST_ROUNDS):
+            source = Source(text, name)
+            root = parse_any(source)
+            subject, findings = find_in(root, **options)
+            suppressions = Suppressions(source)
+            made = repair(source, subject, suppressions.spoken(findings, subject))
+            if not made.done:
+                break
+            text = made.text
+            done += made.done
+    except OnnxTextError:
+        return Repaired("", ()) if not done else Repaired(text, tuple(done))
+    return Repaired(text, tuple(done))
+
+
+_MOST_ROUNDS = 4
 
 
 def parse_any(source: Source) -> Model | Fragment:

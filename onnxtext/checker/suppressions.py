@@ -18,6 +18,7 @@ from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
     from onnxtext.checker.places import TextPlaces
+    from onnxtext.checker.subject import Subject
 
 _MARK = "onnxtext: ignore"
 _TOKENS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"|#[^\n]*', re.DOTALL)
@@ -104,6 +105,23 @@ class Suppressions:
                 if suppression.slug in ("", finding.slug):
                     suppression.used = silenced = True
         return silenced
+
+    def spoken(self, findings: list[Finding], subject: Subject) -> list[Finding]:
+        """The findings that are not silenced."""
+        if not self:
+            return findings
+        from onnxtext.checker.places import TextPlaces
+
+        places = TextPlaces(self.source, subject)
+        return [
+            finding
+            for finding in findings
+            if not self.silence(
+                finding,
+                Diagnostic("", "", labels=(Label(places.span(finding.places[0])),)),
+                places,
+            )
+        ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
         """What is to be said about those that have silenced nothing."""

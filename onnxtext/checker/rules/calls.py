@@ -113,7 +113,8 @@ def _call(node: Node, function: Scope, needs: _Needs) -> Iterator[Finding]:
         if len(actual) > len(formal):
             yield Finding(
                 "function-call-arity",
-                f"the function {quoted(owner.name)} has {counted(len(formal), kind)}, not {len(actual)}",
+                f"the function {quoted(owner.name)} has {counted(len(formal), kind)}, "
+                f"not {len(actual)}",
                 (Place(node, (f"{kind}s", len(formal))), definition),
             )
     needed = needs.inputs(function)

@@ -55,7 +55,8 @@ def _shadowing(scope: Scope) -> Iterator[Finding]:
             if at is not None and at < limit:
                 yield Finding(
                     "value-shadows-outer",
-                    f"{quoted(name)} is defined in {scope.words()} and in {around.words()} around it",
+                    f"{quoted(name)} is defined in {scope.words()}, and in {around.words()} "
+                    "around it",
                     (
                         Place(*scope.definition(name)),
                         Place(*around.definition(name), "visible there"),

@@ -26,8 +26,13 @@ _CONTAINERS = {
     "map_type": "value_type",
 }
 _KINDS = {
-    "tensor_type", "sparse_tensor_type", "sequence_type", "optional_type", "map_type", "opaque_type",
-}  # fmt: skip
+    "tensor_type",
+    "sparse_tensor_type",
+    "sequence_type",
+    "optional_type",
+    "map_type",
+    "opaque_type",
+}
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -27,7 +27,8 @@ def check(subject: Subject) -> Iterator[Finding]:
                 near = nearest(annotation.tensor_name, scope.position)
                 yield Finding(
                     "quantization-annotation",
-                    f"the annotated tensor {quoted(annotation.tensor_name)} is not in {scope.words()}",
+                    f"the annotated tensor {quoted(annotation.tensor_name)} is not in "
+                    f"{scope.words()}",
                     (place,),
                     help=f"there is {quoted(near)}" if near else None,
                 )

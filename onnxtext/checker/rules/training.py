@@ -115,8 +115,8 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
         if name in main.position:
             yield Finding(
                 "training-graph-combined",
-                f"{quoted(name)} is defined in the graph and in the training's algorithm, which are "
-                "run as one",
+                f"{quoted(name)} is defined in the graph and in the training's algorithm, "
+                "which are run as one",
                 (
                     Place(*step.definition(name)),
                     Place(*main.definition(name), "defined there too"),

@@ -74,7 +74,8 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
         if value.name and value.name not in scope.position:
             yield Finding(
                 "value-info-unknown",
-                f"`value_info` describes {quoted(value.name)}, which {scope.words()} does not define",
+                f"`value_info` describes {quoted(value.name)}, "
+                f"which {scope.words()} does not define",
                 (Place(value, ("name",)),),
                 help="remove it",
                 severity="warning" if scope.is_graph else "error",
@@ -164,9 +165,14 @@ def _tensors(
     if len(left.shape) != len(right.shape):
         return f"the rank is {len(left.shape)} and {len(right.shape)}"
     for index, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
-        a, b = plain_dim(a), plain_dim(b)
-        if isinstance(a, int) and isinstance(b, int) and a != b and a >= 0 and b >= 0:
-            return f"dimension {index} is {a} and {b}"
+        one, other = plain_dim(a), plain_dim(b)
+        if (
+            isinstance(one, int)
+            and isinstance(other, int)
+            and one != other
+            and min(one, other) >= 0
+        ):
+            return f"dimension {index} is {one} and {other}"
     return None
 
 
