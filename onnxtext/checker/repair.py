@@ -335,7 +335,8 @@ def expected(model: Model, changes: Iterable[_Change]) -> Model:
             removed.add(id(memo[id(how.item)]))
         elif how.kind == "sort":
             graph = memo[id(how.item)]
-            assert isinstance(graph, (Graph, Function)) and change.order is not None
+            assert isinstance(graph, (Graph, Function))
+            assert change.order is not None
             graph.nodes = [graph.nodes[index] for index in change.order]
     if removed:
         _remove_values(made, removed)

@@ -163,4 +163,4 @@ def visible_graphs(node: Node) -> Iterator[tuple[str, Graph]]:
             yield attribute.name, value
         elif type(value) is tuple and value and type(value[0]) is Graph:
             for graph in value:
-                yield attribute.name, graph  # type: ignore[misc]
+                yield attribute.name, graph

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from onnxtext.ast.model import Function, Graph, Node, Presence
+from onnxtext.ast.model import Function, Node, Presence
 from onnxtext.ast.types import (
     Dim,
     OptionalType,
@@ -243,6 +243,8 @@ class ShapeInference:
             return self._call(node, target, inputs, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, ())
+        if any(map(self._is_wrong, bodies)):
+            return {}
         for body in bodies:
             self._scope(body, _given(node, inputs, body), environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
@@ -256,6 +258,14 @@ class ShapeInference:
             self._remember(node, environment)
         return self._infer(scope, node, target, environment, inputs)
 
+    def _is_wrong(self, body: Scope) -> bool:
+        """Whether something in a body is wrong already, so that inference would say it again."""
+        items = (body.place, *body.inputs, *body.outputs, *body.initializers, *body.nodes)
+        wrong = self._wrong
+        return any(id(item) in wrong for item in items) or any(
+            self._is_wrong(child) for children in body.children.values() for child in children
+        )
+
     def _infer(
         self,
         scope: Scope,
@@ -267,9 +277,8 @@ class ShapeInference:
         schema = self._schemas.get(id(signature))
         if schema is None:
             schema = self._schemas[id(signature)] = schema_of(signature)
-        if scope.function is not None:
-            if any(isinstance(a.value, Graph) for a in node.attributes):
-                return {}  # references in there are not bound
+        if scope.function is not None and scope.children.get(self._index(scope, node)):
+            return {}  # references in there are not bound
         bound = _bound(node, environment.parameters) if scope.function is not None else node
         self._kept.append(bound)
         try:

@@ -27,7 +27,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "opset-import-missing",
                 "the model imports no operator set",
                 (Place(model, ("opset_imports",)),),
-                help=f"add `opset_import: [{newest_versions()['']}]` to the header",
+                help=f"add `opset_import: [{_newest_released()}]` to the header",
                 repair=Repair("import", model, ("", _newest_released())),
             )
         yield from _imports(model, model)
@@ -41,6 +41,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _newest_released() -> int:
+    """A version of the standard operators that runtimes have."""
     return min(newest_versions()[""], 21)
 
 
@@ -96,7 +97,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         in_function = scope.function is not None
         shown = f"`{domain}`" if domain else "the standard operators"
         owner = f"the function `{scope.function.name}`" if scope.function else "the model"
-        version = newest_versions().get(domain, 1)
+        version = newest_versions().get(domain, 1) if domain else _newest_released()
         entry = f'"{domain}": {version}' if domain else str(version)
         known = domain in newest_versions()
         target = scope.function if in_function else subject.model

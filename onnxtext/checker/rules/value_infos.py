@@ -152,7 +152,7 @@ def kind_of(type: Type) -> str:
         OptionalType: "an optional",
         MapType: "a map",
     }
-    return words.get(type.__class__, "an opaque type")  # type: ignore[call-overload]
+    return words.get(type.__class__, "an opaque type")
 
 
 def _tensors(
