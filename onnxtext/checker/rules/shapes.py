@@ -6,7 +6,8 @@ Why: what does not fit fails when the model runs.
 Fix: correct the declaration, or transpose or reshape the value.
 
 The shape inference of onnx is asked for the whole model first: it is fast, and nearly every model
-is right. Only if it objects, or cannot judge all nodes, is it asked for one node after the other,
+is right. Only if it objects, or cannot judge all nodes (it passes over training graphs, and over all mistakes
+where there is an operator it does not know), is it asked for one node after the other,
 so that all mistakes are found, each with its place.
 """
 
@@ -28,7 +29,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     errors = bool(errors_of(subject))
     objection = None if errors else whole_model(subject)
     unknown = any(None in found for found in targets(subject).values())
-    if not errors and objection is None and not unknown:
+    unseen = any(scope.kind in ("initialization", "algorithm") for scope in subject.scopes)
+    if not errors and objection is None and not unknown and not unseen:
         return
     findings = ShapeInference(subject).run()
     yield from findings
