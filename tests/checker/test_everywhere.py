@@ -34,7 +34,9 @@ BROKEN = {
     "attribute-value-mismatch": "y = Softmax <axis = {type: INT, i: 0, f: 1.0}> (x)",
     "attribute-string-utf8": 'y = Relu (x)\nz = Constant <value_string = b"\\xff"> ()',
     "tensor-data-size": 'y = Relu (x)\nz = Constant <value = float[2] raw_data(b"")> ()',
-    "tensor-data-field": "y = Relu (x)\nz = Constant <value = float[2] t int64_data{1, 2}> ()",
+    "tensor-data-field": (
+        'y = Relu (x)\nz = Constant <value = float[1] = raw_data(b"abcd") float_data{1}> ()'
+    ),
     "tensor-empty-data": 'y = Relu (x)\nz = Constant <value = float[0] raw_data(b"\\x00")> ()',
     "tensor-value-range": "y = Relu (x)\nz = Constant <value = uint8[1] {300}> ()",
     "tensor-string-utf8": 'y = Relu (x)\nz = Constant <value = string[1] {b"\\xff"}> ()',
@@ -148,7 +150,7 @@ VALUES = {
 
 @pytest.mark.parametrize("slug", VALUES)
 @pytest.mark.parametrize(
-    "place", (in_graph, in_nested_graph, in_training), ids=lambda p: p.__name__
+    "place", [in_graph, in_nested_graph, in_training], ids=lambda p: p.__name__
 )
 def test_a_broken_value_is_found(slug: str, place: object) -> None:
     assert callable(place)

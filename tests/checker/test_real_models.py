@@ -26,7 +26,7 @@ STRICTER = {
     # attribute values can be set"; it declares 8.
     "models/sdpython_onnx-extended/debug_4700-CPUep.onnx": {"needs-ir-version"},
 }
-"""Models that the official checker accepts although a sentence of the specification forbids them."""
+"""Models that the official checker accepts although the specification forbids them."""
 
 
 def official(data: bytes) -> str | None:

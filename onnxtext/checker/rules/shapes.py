@@ -6,9 +6,9 @@ Why: what does not fit fails when the model runs.
 Fix: correct the declaration, or transpose or reshape the value.
 
 The shape inference of onnx is asked for the whole model first: it is fast, and nearly every model
-is right. Only if it objects, or cannot judge all nodes (it passes over training graphs, and over all mistakes
-where there is an operator it does not know), is it asked for one node after the other,
-so that all mistakes are found, each with its place.
+is right. Only if it objects, or does not judge all nodes (it passes over training graphs, and
+over all mistakes where there is an operator it does not know), is it asked for one node after the
+other, so that all mistakes are found, each with its place.
 """
 
 from __future__ import annotations
