@@ -78,22 +78,43 @@ def from_binary(
         OnnxTextError: the bytes are no `ModelProto`.
     """
     from onnxtext.printer import print_model
-    from onnxtext.printer.sections import place_metadata
-    from onnxtext.printer.weights import move_weights
-    from onnxtext.proto.lift import lift_model
 
     try:
         with paused_collector():
-            model = lift_model(data)
-            if metadata == "auto":
-                place_metadata(model)
-            if weights == "section":
-                move_weights(model, inline_limit=inline_limit)
+            model = lift_placed(data, weights=weights, inline_limit=inline_limit, metadata=metadata)
             text = print_model(model)
+            del model  # before the collector looks at all of it
     except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
         raise _no_model(data, error, name) from None
     _advise(data, name)
     return text
+
+
+def lift_placed(
+    data: bytes, *, weights: str = "section", inline_limit: int = 64, metadata: str = "auto"
+) -> Model:
+    """The syntax tree that `from_binary` prints; that it lowers to the same bytes is proven.
+
+    Args:
+        data: an encoded `ModelProto`.
+        weights: as for `from_binary`.
+        inline_limit: as for `from_binary`.
+        metadata: as for `from_binary`.
+
+    Raises:
+        LiftError: the bytes are no `ModelProto`.
+    """
+    from onnxtext.printer.placement import place_metadata
+    from onnxtext.printer.weights import move_weights
+    from onnxtext.proto.lift import lift_model
+
+    def finish(model: Model) -> None:
+        if metadata == "auto":
+            place_metadata(model)
+        if weights == "section":
+            move_weights(model, inline_limit=inline_limit)
+
+    return lift_model(data, finish)
 
 
 def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]:
@@ -138,7 +159,11 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
     from onnxtext.syntax.parse import parse_model
 
     source = Source(text, name)
-    return encode(parse_model(source), source)
+    with paused_collector():
+        model = parse_model(source)
+        data = encode(model, source)
+        del model  # before the collector looks at all of it
+    return data
 
 
 def encode(model: Model, source: Source) -> bytes:
@@ -150,8 +175,7 @@ def encode(model: Model, source: Source) -> bytes:
     from onnxtext.proto.lower import LowerError, lower_model
 
     try:
-        with paused_collector():
-            data = lower_model(model)
+        data = lower_model(model)
     except LowerError as error:
         raise _unlowerable(error, source) from None
     _check_depth(data, source)

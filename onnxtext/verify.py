@@ -136,15 +136,9 @@ def verify_text(text: str, *, name: str = "<string>") -> Verdict:
 
 def _compare_model(data: bytes, text: str, name: str) -> list[Difference]:
     """Whether a text says what the binary says that it was printed from."""
-    from onnxtext.api import parse
-    from onnxtext.printer.sections import place_metadata
-    from onnxtext.printer.weights import move_weights
-    from onnxtext.proto.lift import lift_model
+    from onnxtext.api import lift_placed, parse
 
-    model = lift_model(data)
-    place_metadata(model)
-    move_weights(model)
-    return _compare_trees(model, parse(text, name=name))
+    return _compare_trees(lift_placed(data), parse(text, name=name))
 
 
 def _compare_trees(wanted: object, made: object) -> list[Difference]:

@@ -172,6 +172,7 @@ def test_ci_runs_the_very_commands() -> None:
         ".venv/bin/mypy",
         TEST,
         "check_skips",
+        "oldest_onnx",
     ]
 
 

@@ -106,6 +106,8 @@ class Graph:
         quantization: which tensors hold the parameters of a quantized one.
         metadata: entries in the file's metadata section, key and value; those that stand at the
             statement itself are `@meta` decorators.
+        value_metadata: likewise, of `value_info` entries that have no statement of their own: of
+            typed outputs, and of initializers under `@value_info(initializers)`.
         at: offset in the text.
     """
 
@@ -117,6 +119,7 @@ class Graph:
     decorators: tuple[Decorator, ...] = ()
     quantization: list[Annotation] = field(default_factory=list)
     metadata: tuple[tuple[str, str], ...] = ()
+    value_metadata: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     at: int = field(default=-1, compare=False, repr=False)
 
 
@@ -160,6 +163,8 @@ class Function:
         presence: of a function on its own that was just parsed; None inside a model.
         metadata: entries in the file's metadata section, key and value; those that stand at the
             statement itself are `@meta` decorators.
+        value_metadata: likewise, of `value_info` entries that have no statement of their own: of
+            typed outputs, and of initializers under `@value_info(initializers)`.
         at: offset in the text.
     """
 
@@ -176,6 +181,7 @@ class Function:
     decorators: tuple[Decorator, ...] = ()
     presence: Presence | None = None
     metadata: tuple[tuple[str, str], ...] = ()
+    value_metadata: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     at: int = field(default=-1, compare=False, repr=False)
 
 

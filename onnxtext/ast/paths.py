@@ -12,7 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import SparseTensor
+
+INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
+"""`@value_info(initializers)`: each initializer has a `value_info` entry too (SPELLINGS S6)."""
 
 
 class Step(NamedTuple):
@@ -43,6 +47,19 @@ def first_output(node: Node) -> str:
     return next((name for name in node.outputs if name), "")
 
 
+def generated_values(owner: Graph | Function) -> Iterator[str]:
+    """The names of the `value_info` entries that have no statement of their own, in order."""
+    if isinstance(owner, Graph) and INITIALIZERS_DECORATOR in owner.decorators:
+        for value in (*owner.inputs, *owner.values):
+            if value.data is not None:
+                yield value.name
+    for node in owner.nodes:
+        if node.output_types:
+            for name, type in zip(node.outputs, node.output_types, strict=True):
+                if type is not None:
+                    yield name
+
+
 def walk_named(
     owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
 ) -> Iterator[Named]:
@@ -58,6 +75,9 @@ def walk_named(
     for value in (*owner.inputs, *owner.outputs, *declared):
         yield Named("value", (*prefix, Step(value.name)), value, tied and value.name not in seen)
         seen.add(value.name)
+    for name, entries in owner.value_metadata.items():
+        value = ValueInfo(name, metadata=entries)
+        yield Named("value", (*prefix, Step(name)), value, tied and name not in seen)
     seen = set()
     for value in owner.values:
         if value.data is not None:

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node
 from onnxtext.ast.values import Attribute
 
 
-def attribute_graphs(attribute: Attribute) -> Iterator[Graph]:
-    """The graphs that an attribute holds."""
-    value = attribute.value
-    if isinstance(value, Graph):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            if isinstance(item, Graph):
-                yield item
+def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
+    """The graphs that some attributes hold."""
+    for attribute in attributes:
+        if type(attribute) is str:
+            continue
+        value = attribute.value  # type: ignore[union-attr]
+        if type(value) is Graph:
+            yield value
+        elif type(value) is tuple and value and type(value[0]) is Graph:
+            yield from value  # type: ignore[misc]
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
@@ -35,22 +36,17 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
             if isinstance(root.item, (Graph, Function, Node)):
                 yield from walk_graphs(root.item)
         case Node():
-            for attribute in root.attributes:
-                for graph in attribute_graphs(attribute):
+            for graph in attribute_graphs(root.attributes):
+                yield from walk_graphs(graph)
+        case Function() | Graph():
+            yield root
+            if isinstance(root, Function):
+                for graph in attribute_graphs(root.attributes):
                     yield from walk_graphs(graph)
-        case Function():
-            yield root
-            for item in root.attributes:
-                if isinstance(item, Attribute):
-                    for graph in attribute_graphs(item):
-                        yield from walk_graphs(graph)
-            for node in root.nodes:
-                yield from walk_graphs(node)
-        case Graph():
-            yield root
             for node in root.nodes:
                 if node.attributes:
-                    yield from walk_graphs(node)
+                    for graph in attribute_graphs(node.attributes):
+                        yield from walk_graphs(graph)
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:

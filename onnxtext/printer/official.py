@@ -38,8 +38,8 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.printer import layout
+from onnxtext.printer.graphs import ATTRIBUTE_WIDTH, NAME_WIDTH
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.printer import ATTRIBUTE_WIDTH, NAME_WIDTH
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.floats import float32_text

@@ -7,42 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, walk_model
-from onnxtext.ast.records import Decorator
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
-from onnxtext.printer.records import decorator_text, field_text
+from onnxtext.printer.records import field_text
 from onnxtext.printer.strings import quoted, string_value, word
 
 Pairs = Sequence[tuple[str, str]]
-
-
-# ---- What goes to the metadata section ------------------------------------------------------
-
-
-def place_metadata(model: Model) -> None:
-    """Move metadata out of the graph: all but a node's only entry, if that fits on one line.
-
-    What cannot be tied to its owner by a name stays where it is.
-
-    Args:
-        model: freshly lifted, is changed.
-    """
-    for _, named in walk_model(model):
-        item = named.item
-        inline = [d for d in item.decorators if d.name == "meta"]
-        if named.tied and len(inline) == 1 and not _is_short(inline[0]):
-            item.metadata = tuple([
-                (str(field.key), field.value.decode("utf-8", "surrogateescape"))
-                for field in inline[0].arguments
-                if isinstance(field.value, bytes)
-            ])  # fmt: skip
-            item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
-
-
-def _is_short(decorator: Decorator) -> bool:
-    if len(decorator.arguments) != 1:
-        return False
-    text = decorator_text(decorator, STEP)
-    return "\n" not in text and len(text) <= WIDTH - len(STEP)
 
 
 # ---- Printing -------------------------------------------------------------------------------
@@ -68,6 +38,8 @@ def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
 
 
 def _metadata(model: Model) -> str:
+    if not _in_section(model):
+        return ""
     lines: list[str] = []
     inside: Function | None = None  # the function whose block is open
     for function, named in walk_model(model):
@@ -89,6 +61,16 @@ def _metadata(model: Model) -> str:
     if inside is not None:
         lines.append(STEP + "}")
     return "\n".join(["metadata {", *lines, "}"]) if lines else ""
+
+
+def _in_section(model: Model) -> bool:
+    """Whether anything has metadata in the section; asked before all paths are made."""
+    for graph in walk_graphs(model):
+        values = (*graph.inputs, *graph.outputs, *graph.values)
+        items = ([graph], graph.nodes, values)
+        if graph.value_metadata or any(item.metadata for part in items for item in part):
+            return True
+    return False
 
 
 def _title(named: Named) -> str:
@@ -117,6 +99,9 @@ def _entries(entries: Pairs, indent: str) -> list[str]:
 
 
 def _quantization(model: Model) -> str:
+    graphs = [graph for graph in walk_graphs(model) if isinstance(graph, Graph)]
+    if not any(graph.quantization for graph in graphs):
+        return ""
     lines = []
     for function, named in walk_model(model):
         if function is None and isinstance(named.item, Graph):

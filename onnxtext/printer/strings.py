@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _SPECIAL = re.compile(
     r"float|uint8|int8|uint16|int16|int32|int64|string|bool|float16|double|uint32|uint64"
     r"|complex64|complex128|bfloat16|float8e4m3fn|float8e4m3fnuz|float8e5m2|float8e5m2fnuz"
@@ -18,16 +16,17 @@ _SPECIAL = re.compile(
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
-@lru_cache(maxsize=65536)
 def word(name: str) -> str:
     """A name where any word may stand bare: operators, attributes, labels, dimensions."""
-    return name if _WORD.fullmatch(name) else quoted(name)
+    # Python's identifiers in ASCII are the grammar's words.
+    return name if name.isascii() and name.isidentifier() else quoted(name)
 
 
-@lru_cache(maxsize=65536)
 def value_name(name: str) -> str:
     """A name where a type might stand: values, graphs, functions."""
-    return name if _WORD.fullmatch(name) and not _SPECIAL.fullmatch(name) else quoted(name)
+    if name.isascii() and name.isidentifier() and not _SPECIAL.fullmatch(name):
+        return name
+    return quoted(name)
 
 
 def quoted(text: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 from math import prod
+from operator import is_
 from typing import Any
 
 from onnxtext.ast.model import Function, Model
@@ -29,6 +30,9 @@ INLINE_ELEMENTS = 64
 
 INLINE_BYTES = 4096
 """Attribute strings with more bytes than this become blobs."""
+
+_MOST_IN_A_BYTE = 4
+"""Elements of two bits."""
 
 INLINE_NUMBERS = 4096
 """Attribute lists with more numbers than this become blobs."""
@@ -56,7 +60,7 @@ class Mover:
 
     def data(self, type: TensorType, data: Any) -> Any:
         """A tensor's data, moved if it is large and says more than one number."""
-        if not isinstance(data, RawData):
+        if not isinstance(data, RawData) or len(data.data) * _MOST_IN_A_BYTE <= self.limit:
             return data
         count = prod(dim for dim in type.shape or () if isinstance(dim, int))
         if count <= self.limit or is_splat(ELEMENTS[type.element], data.data, count):
@@ -112,6 +116,7 @@ def move_weights(model: Model, *, inline_limit: int = INLINE_ELEMENTS) -> None:
         inline_limit: how many elements of a tensor stay where they are.
     """
     mover = Mover(inline_limit)
+    kept: list[tuple[Attribute, ...]] = []
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         for value in values:
@@ -126,7 +131,17 @@ def move_weights(model: Model, *, inline_limit: int = INLINE_ELEMENTS) -> None:
                     for item in graph.attributes
                 ]
             )
+    moved: dict[int, tuple[Attribute, ...]] = {}
     for node in walk_nodes(model):
-        if node.attributes:
-            node.attributes = tuple([mover.attribute(item) for item in node.attributes])
+        attributes = node.attributes
+        if attributes:
+            known = moved.get(id(attributes))
+            if known is None:
+                known = tuple([mover.attribute(item) for item in attributes])
+                if all(map(is_, known, attributes)):
+                    known = attributes
+                else:
+                    kept.append(attributes)  # so that no other tuple gets its identity
+                moved[id(attributes)] = known
+            node.attributes = known
     model.resources = mover.resources

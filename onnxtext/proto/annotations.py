@@ -15,6 +15,11 @@ def settle_annotations(root: Model | Fragment) -> None:
     Args:
         root: freshly lifted, is changed.
     """
+    annotated = [
+        graph for graph in walk_graphs(root) if isinstance(graph, Graph) and graph.quantization
+    ]
+    if not annotated:
+        return
     tied: set[int] = set()
     if isinstance(root, Model):
         tied = {
@@ -22,8 +27,8 @@ def settle_annotations(root: Model | Fragment) -> None:
             for function, named in walk_model(root)
             if function is None and named.kind == "graph" and named.tied
         }
-    for graph in walk_graphs(root):
-        if isinstance(graph, Graph) and graph.quantization and id(graph) not in tied:
+    for graph in annotated:
+        if id(graph) not in tied:
             records = tuple([_record(annotation) for annotation in graph.quantization])
             field = Field("quantization_annotation", records)
             # Before what the graph already has: a difference found later says the last word.

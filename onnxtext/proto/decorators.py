@@ -15,7 +15,7 @@ from onnxtext.proto.generic import (
 )
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.reader import read_fields
-from onnxtext.wire.writer import LENGTH, delimited, tag
+from onnxtext.wire.writer import LENGTH, Piece, delimited, tag
 
 DOC_STRING = {
     "ModelProto": 6,
@@ -49,22 +49,27 @@ class FieldTable:
     """An encoded message, field by field.
 
     Attributes:
-        known: for each field number all its encodings, joined.
+        known: for each field number all its encodings, in order; nothing is copied.
         strangers: unknown fields, which are written after all others.
     """
 
     def __init__(self, message: str, data: bytes) -> None:
         self.message = message
-        self.known: dict[int, bytes] = {}
+        self.known: dict[int, list[Piece]] = {}
         self.strangers: list[bytes] = []
+        view = memoryview(data)
+        last = 0
         for field in read_fields(data, 0, len(data)):
-            self.known[field.number] = (
-                self.known.get(field.number, b"") + data[field.start : field.end]
-            )
+            if field.number < last:  # known fields ascend: here the unknown ones begin
+                self.strangers.append(bytes(view[field.start :]))
+                break
+            last = field.number
+            self.known.setdefault(last, []).append(view[field.start : field.end])
 
     def encode(self) -> bytes:
         """The message, its fields in the order of their numbers."""
-        return b"".join([self.known[number] for number in sorted(self.known)] + self.strangers)
+        parts = [piece for number in sorted(self.known) for piece in self.known[number]]
+        return b"".join([*parts, *self.strangers])
 
     def apply(self, decorator: Decorator) -> None:
         """Let one decorator change the message.
@@ -76,16 +81,16 @@ class FieldTable:
         match decorator.name:
             case "doc":
                 number = self._number(DOC_STRING, decorator)
-                self.known[number] = delimited(tag(number, LENGTH), _one_string(decorator))
+                self.known[number] = [delimited(tag(number, LENGTH), _one_string(decorator))]
             case "denotation":
                 number = self._number(DENOTATION, decorator)
-                self.known[number] = delimited(tag(number, LENGTH), _one_string(decorator))
+                self.known[number] = [delimited(tag(number, LENGTH), _one_string(decorator))]
             case "meta":
                 self._append(self._number(METADATA, decorator), _entries(decorator))
             case "segment":
                 number = self._number(SEGMENT, decorator)
                 segment = lower_record(message_spec("TensorProto.Segment"), Record(arguments))
-                self.known[number] = delimited(tag(number, LENGTH), segment)
+                self.known[number] = [delimited(tag(number, LENGTH), segment)]
             case "device":
                 self._append(self._number(DEVICE, decorator), [_device(decorator)])
             case "set":
@@ -105,8 +110,7 @@ class FieldTable:
 
     def _append(self, number: int, messages: Iterable[bytes]) -> None:
         key = tag(number, LENGTH)
-        added = b"".join([delimited(key, message) for message in messages])
-        self.known[number] = self.known.get(number, b"") + added
+        self.known.setdefault(number, []).extend([delimited(key, item) for item in messages])
 
     def _set(self, argument: Field) -> None:
         if isinstance(argument.key, int):
@@ -115,7 +119,7 @@ class FieldTable:
         field = find_field(message_spec(self.message), argument.key)
         data = lower_field(field, argument.value)
         if data:
-            self.known[field.number] = data
+            self.known[field.number] = [data]
         else:
             self.known.pop(field.number, None)
 

@@ -10,11 +10,13 @@ and what its sugar does not carry is added by `difference`.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
-from onnxtext.proto.lifter import PLAIN, Lifter
+from onnxtext.proto.lift_nodes import PLAIN
+from onnxtext.proto.lifter import Lifter
 from onnxtext.proto.lower import lower_fragment, lower_model
 from onnxtext.wire.patch import make_patch
 from onnxtext.wire.reader import WireError
@@ -34,13 +36,21 @@ class LiftError(ValueError):
         self.offset = offset
 
 
-def lift_model(data: bytes) -> Model:
+Finish = Callable[[Model], None]
+"""Rearranges a model that was just lifted; what it says must stay the same."""
+
+
+def lift_model(data: bytes, finish: Finish | None = None) -> Model:
     """The AST of a `ModelProto`; lowering it gives the very same bytes.
+
+    Args:
+        data: the bytes.
+        finish: what is done to the model before that is proven.
 
     Raises:
         LiftError: the bytes are no `ModelProto`.
     """
-    lowered, model = _proven(data, "ModelProto")
+    lowered, model = _proven(data, "ModelProto", finish)
     assert isinstance(model, Model)
     if lowered != data:
         _record_encoding(model, lowered, data)
@@ -81,15 +91,17 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
     return fragment
 
 
-def _proven(data: bytes, message: str) -> tuple[bytes, Model | Fragment]:
+def _proven(
+    data: bytes, message: str, finish: Finish | None = None
+) -> tuple[bytes, Model | Fragment]:
     """A lifted message and what it lowers to: the quick way if that proves it, else carefully."""
     try:
-        made = _lift(Lifter(careful=False), data, message)
+        made = _lift(Lifter(careful=False), data, message, finish)
         lowered = _lower(made)
         if lowered == data:
             return lowered, made
         canonical = canonical_message(data, message)
-        made = _lift(Lifter(careful=True), canonical, message)
+        made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made), made
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
@@ -104,7 +116,7 @@ def canonical_encoding(data: bytes) -> bytes:
     return _proven(data, "ModelProto")[0]
 
 
-def _lift(lifter: Lifter, data: bytes, message: str) -> Model | Fragment:
+def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
     view = memoryview(data)
     made: Model | Fragment
     match message:
@@ -118,6 +130,8 @@ def _lift(lifter: Lifter, data: bytes, message: str) -> Model | Fragment:
             made = Fragment(lifter.node(view), PLAIN)
     settle_habits(made)
     settle_annotations(made)
+    if finish is not None and isinstance(made, Model):
+        finish(made)
     return made
 
 

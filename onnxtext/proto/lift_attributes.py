@@ -67,7 +67,7 @@ class AttributeFields:
         decorators: for the doc string.
     """
 
-    data: bytes
+    data: Data
     name: str = ""
     type: AttributeType | None = None
     reference: str | None = None
@@ -75,7 +75,7 @@ class AttributeFields:
     decorators: tuple[Decorator, ...] = ()
 
     @classmethod
-    def read(cls, data: bytes) -> AttributeFields:
+    def read(cls, data: Data) -> AttributeFields:
         """Sort the fields of an attribute.
 
         Raises:
@@ -97,7 +97,7 @@ class AttributeFields:
                 made.decorators = (doc_decorator(data[item.value : item.end]),)
         return made
 
-    def record(self, data: bytes) -> Record:
+    def record(self, data: Data) -> Record:
         """All fields but the name and the doc string, which has its decorator, as a record."""
         from onnxtext.proto.generic import lift_record
         from onnxtext.proto.schema import message_spec
@@ -137,7 +137,7 @@ def attribute_value(
 
 
 def _single(
-    kind: AttributeType, data: bytes, item: WireField, lift_graph: Callable[[Data], Graph]
+    kind: AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], Graph]
 ) -> AttributeValue | None:
     if kind is _A.INT:
         return signed(read_varint(data, item.value, item.end)[0])
@@ -146,7 +146,7 @@ def _single(
         case _A.FLOAT:
             return Float32(int.from_bytes(inside, "little"))
         case _A.STRING:
-            return inside
+            return bytes(inside)
         case _A.TENSOR:
             return _tensor(inside)
         case _A.GRAPH:
@@ -158,7 +158,7 @@ def _single(
 
 def _list(
     kind: AttributeType,
-    data: bytes,
+    data: Data,
     items: list[WireField],
     lift_graph: Callable[[Data], Graph],
 ) -> AttributeValue | None:
@@ -169,7 +169,7 @@ def _list(
         case _A.FLOATS:
             return Floats(b"".join(parts))
         case _A.STRINGS:
-            return tuple(parts)
+            return tuple([bytes(part) for part in parts])
         case _A.GRAPHS:
             return tuple([lift_graph(part) for part in parts])
         case _A.TENSORS:
@@ -182,18 +182,18 @@ def _list(
     return types if len(types) == len(parts) else None
 
 
-def _tensor(data: bytes) -> Tensor | None:
+def _tensor(data: Data) -> Tensor | None:
     type, name, values, decorators = lift_tensor(data)
     if type.element == "undefined" and not isinstance(values, FieldData):
         return None
     return Tensor(type, values, name, tuple(decorators))
 
 
-def _sparse(data: bytes) -> SparseTensor | None:
+def _sparse(data: Data) -> SparseTensor | None:
     return lift_sparse_tensor(data)[0]
 
 
-def _type(data: bytes) -> Type | None:
+def _type(data: Data) -> Type | None:
     made = lift_type(data)
     # `undefined` in a place where a tensor might follow needs its brackets to be a type.
     if isinstance(made, (TensorType, SparseTensorType)) and made.element == "undefined":

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-import numpy as np
-
 from onnxtext.ast.model import Annotation, Configuration, OpsetImport
 from onnxtext.ast.records import Decorator, Field, Number, Record
 from onnxtext.ast.types import (
@@ -38,6 +36,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.format import is_expressible, is_typed_expressible
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.varints import unpack_varints
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT

@@ -1,30 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to AST, message by message: models, graphs, functions, nodes, values, attributes."""
+"""Wire bytes to AST, message by message: models, graphs, functions and values."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from onnxtext.ast.assemble import assemble_function, assemble_graph
 from onnxtext.ast.model import (
     Function,
     Graph,
     Model,
-    Node,
-    Presence,
     Training,
     ValueInfo,
 )
-from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import SparseTensorType
-from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.proto.assemble import assemble_function, assemble_graph
+from onnxtext.ast.values import Attribute
 from onnxtext.proto.difference import difference
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lift_attributes import AttributeFields, attribute_value
+from onnxtext.proto.lift_nodes import PLAIN, NodeLifter
 from onnxtext.proto.lift_values import (
     Data,
     check_depth,
-    device_decorator,
     doc_decorator,
     lift_annotation,
     lift_configuration,
@@ -36,29 +32,22 @@ from onnxtext.proto.lift_values import (
     meta_decorator,
     text_of,
 )
-from onnxtext.proto.lowering import Lowering
-from onnxtext.wire.reader import read_fields, read_varint, signed
+from onnxtext.proto.quick import QuickTensors, quick_value_info
+from onnxtext.wire.reader import read_fields, read_payloads, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
-PLAIN = Presence(version=1)
-"""What is absent is not stored; lifting spells out everything else (then `settle_habits`)."""
 
-
-_SMALL = 4096
-"""Attributes with more bytes than this are hardly met twice."""
-
-
-class Lifter:
-    """One run of lifting.
-
-    Attributes:
-        careful: compare every item with its bytes, and add what its sugar does not carry.
-    """
+class Lifter(NodeLifter):
+    """One run of lifting."""
 
     def __init__(self, *, careful: bool) -> None:
-        self.careful = careful
-        self._lowering = Lowering(Habits(PLAIN))
-        self._attributes: dict[bytes, Attribute] = {}
+        """Start a run.
+
+        Args:
+            careful: compare every item with its bytes, and add what its sugar does not carry.
+        """
+        super().__init__(careful=careful)
+        self._tensors = QuickTensors()
         self._value_types: dict[bytes, ValueInfo] = {}
 
     # ---- Models -----------------------------------------------------------------------------
@@ -140,21 +129,19 @@ class Lifter:
         entries: list[Data] = []
         nodes = graph.nodes
         lift_node = self.node
-        for field in read_fields(data, 0, len(data)):
-            if field.wire_type != LENGTH:
-                continue
-            inside = data[field.value : field.end]
-            match field.number:
+        lift_value = self.value_info
+        for number, inside in read_payloads(data):
+            match number:
                 case 1:
                     nodes.append(lift_node(inside, depth + 1))
                 case 13:
-                    infos.append(self.value_info(inside))
+                    infos.append(lift_value(inside))
                 case 5:
                     initializers.append(self.initializer(inside))
                 case 11:
-                    graph.inputs.append(self.value_info(inside))
+                    graph.inputs.append(lift_value(inside))
                 case 12:
-                    graph.outputs.append(self.value_info(inside))
+                    graph.outputs.append(lift_value(inside))
                 case 2:
                     graph.name = text_of(inside)
                 case 15:
@@ -209,7 +196,7 @@ class Lifter:
                 case 10:
                     function.domain = text_of(inside)
                 case 11:
-                    attributes.append(self.attribute(bytes(inside), depth + 1))
+                    attributes.append(self.attribute(inside, depth + 1))
                 case 12:
                     infos.append(self.value_info(inside))
                 case 13:
@@ -230,6 +217,10 @@ class Lifter:
 
     def value_info(self, data: Data) -> ValueInfo:
         """A `ValueInfoProto`."""
+        if not self.careful:
+            quick = quick_value_info(data, self._value_types)
+            if quick is not None:
+                return quick
         value = ValueInfo("")
         decorators: list[Decorator] = []
         entries: list[Data] = []
@@ -270,6 +261,10 @@ class Lifter:
 
     def initializer(self, data: Data) -> ValueInfo:
         """A `TensorProto` in a graph's initializer list."""
+        if not self.careful:
+            quick = self._tensors.initializer(data)
+            if quick is not None:
+                return quick
         type, name, values, decorators = lift_tensor(data)
         value = ValueInfo(name or "", type, values, tuple(decorators))
         if self.careful:
@@ -288,103 +283,3 @@ class Lifter:
         if self.careful and b"".join(self._lowering.initializer(value)) != data:
             return []
         return [value]
-
-    # ---- Nodes and attributes ---------------------------------------------------------------
-
-    def node(self, data: Data, depth: int = 0) -> Node:
-        """A `NodeProto`.
-
-        Args:
-            data: its bytes.
-            depth: how many messages it is nested in.
-        """
-        data = bytes(data)
-        inputs: list[str] = []
-        outputs: list[str] = []
-        attributes: list[Attribute] = []
-        node = Node("")
-        decorators: list[Decorator] = []
-        devices: list[Decorator] = []
-        entries: list[Data] = []
-        at = 0
-        end = len(data)
-        while at < end:
-            key = data[at]
-            size = data[at + 1] if at + 1 < end else 128
-            if key & 0x87 != 2 or size & 128:
-                # Long or rare: let the general reader settle it, errors included.
-                field = next(read_fields(data, at, end))
-                key = field.number << 3 | field.wire_type
-                start, at = field.value, field.end
-            else:
-                start = at + 2
-                at = start + size
-                if at > end:
-                    next(read_fields(data, start - 2, end))
-            if key == 0x0A:
-                inputs.append(data[start:at].decode("utf-8", "surrogateescape"))
-            elif key == 0x12:
-                outputs.append(data[start:at].decode("utf-8", "surrogateescape"))
-            elif key == 0x2A:
-                attributes.append(self.attribute(data[start:at], depth + 1))
-            elif key == 0x22:
-                node.op_type = text_of(data[start:at])
-            elif key == 0x1A:
-                node.name = text_of(data[start:at])
-            elif key == 0x3A:
-                node.domain = text_of(data[start:at])
-            elif key == 0x32:
-                decorators.append(doc_decorator(data[start:at]))
-            elif key == 0x42:
-                node.overload = text_of(data[start:at])
-            elif key == 0x4A:
-                entries.append(data[start:at])
-            elif key == 0x52:
-                devices.append(device_decorator(data[start:at]))
-        node.inputs = tuple(inputs)
-        node.outputs = tuple(outputs)
-        node.attributes = tuple(attributes)
-        if entries:
-            decorators.append(meta_decorator(entries))
-        if decorators or devices:
-            node.decorators = (*decorators, *devices)
-        if self.careful:
-            node.decorators += difference("NodeProto", self._lowering.node(node), data)
-        return node
-
-    def attribute(self, data: bytes, depth: int = 0) -> Attribute:
-        """An `AttributeProto`. Equal ones are one object, unless they hold a graph.
-
-        Args:
-            data: its bytes.
-            depth: how many messages it is nested in.
-        """
-        small = len(data) <= _SMALL
-        attribute = self._attributes.get(data) if small else None
-        if attribute is not None:
-            return attribute
-        check_depth(depth, 0)
-        fields = AttributeFields.read(data)
-        value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))
-        kind = fields.type if value is None or not isinstance(value, Record) else None
-        attribute = Attribute(fields.name, kind, value, fields.decorators)
-        if self.careful:
-            attribute = self._careful_attribute(attribute, fields, data)
-        if small and attribute.type not in (AttributeType.GRAPH, AttributeType.GRAPHS):
-            self._attributes[data] = attribute
-        return attribute
-
-    def _careful_attribute(
-        self, attribute: Attribute, fields: AttributeFields, data: bytes
-    ) -> Attribute:
-        lowered = self._lowering.attribute(attribute)
-        if lowered != data and not isinstance(attribute.value, Record):
-            record = fields.record(data)
-            attribute = Attribute(attribute.name, None, record, attribute.decorators)
-            lowered = self._lowering.attribute(attribute)
-        rest = difference("AttributeProto", lowered, data)
-        if rest:
-            return Attribute(
-                attribute.name, attribute.type, attribute.value, (*attribute.decorators, *rest)
-            )
-        return attribute

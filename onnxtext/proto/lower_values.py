@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import (
     DecoratedDim,
@@ -29,6 +27,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.proto.decorators import decorate
 from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.varints import pack_varints
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
@@ -106,11 +105,16 @@ def _dim(dim: Dim) -> bytes:
 # ---- Tensors --------------------------------------------------------------------------------
 
 
-def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[Piece]:
-    """A `TensorProto`, in pieces, so that weights are not copied."""
+def tensor_head(type: TensorType) -> bytes:
+    """The dims and the element type of a `TensorProto`."""
     dims = type.shape or ()
     head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
-    head += b"\x10" + varint(element_number(type.element))
+    return head + b"\x10" + varint(element_number(type.element))
+
+
+def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[Piece]:
+    """A `TensorProto`, in pieces, so that weights are not copied."""
+    head = tensor_head(type)
     name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
     match data:
         case Blob():

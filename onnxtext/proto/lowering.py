@@ -17,13 +17,14 @@ from onnxtext.ast.model import (
 from onnxtext.ast.records import Word
 from onnxtext.ast.values import (
     Attribute,
-    AttributeType,
     SparseTensor,
 )
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.lower_values import entry, text_bytes
 from onnxtext.proto.value_lowering import LowerError, ValueLowering, metadata_fields
 from onnxtext.wire.writer import (
+    LENGTHS,
+    SHORT,
     Piece,
     delimited,
     delimited_pieces,
@@ -32,7 +33,6 @@ from onnxtext.wire.writer import (
 )
 
 VALUE_INFO_OF_INITIALIZERS = "value_info"
-_A = AttributeType
 
 
 class Lowering(ValueLowering):
@@ -107,7 +107,8 @@ class Lowering(ValueLowering):
                 data = lower_node(node)
             except LowerError as error:  # attributes have no place of their own
                 raise LowerError(error.message, node.at if error.at < 0 else error.at) from None
-            pieces += (b"\x0a", length(len(data)), data)
+            size = len(data)
+            pieces += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
         pieces.append(delimited(b"\x12", text_bytes(graph.name)))
         defaults = [value for value in graph.inputs if value.data is not None]
         with_data = [*defaults, *[value for value in graph.values if value.data is not None]]
@@ -123,7 +124,8 @@ class Lowering(ValueLowering):
         for value in graph.outputs:
             pieces.append(delimited(b"\x62", self.value_info(value)))
         for data in self.value_infos(graph, with_data):
-            pieces += (b"\x6a", length(len(data)), data)
+            size = len(data)
+            pieces += (b"\x6a", LENGTHS[size] if size < SHORT else varint(size), data)
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         pieces += [*sparse, *metadata_fields(b"\x82\x01", graph.metadata)]
         decorators = [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]
@@ -132,29 +134,51 @@ class Lowering(ValueLowering):
     def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> list[bytes]:
         """The `value_info` list of a graph, in the order of SPELLINGS S6."""
         lowered: list[bytes] = []
+        metadata = dict(graph.value_metadata)
         for decorator in graph.decorators:
             if decorator.name == VALUE_INFO_OF_INITIALIZERS:
                 if [field.value for field in decorator.arguments] != [Word("initializers")]:
                     raise LowerError("write @value_info(initializers)", graph.at)
                 for value in initializers:
-                    lowered.append(self.value_info(ValueInfo(value.name, value.type)))
+                    entries = metadata.pop(value.name, ())
+                    lowered.append(
+                        self.value_info(ValueInfo(value.name, value.type, None, (), entries))
+                    )
         lowered += [self.value_info(value) for value in graph.values if value.data is None]
-        lowered += self.typed_outputs(graph.nodes)
-        return lowered
+        return lowered + self.typed_outputs(graph, metadata)
 
-    def typed_outputs(self, nodes: list[Node]) -> list[bytes]:
-        """A `ValueInfoProto` for each output that has its type before it."""
+    def typed_outputs(
+        self, owner: Graph | Function, metadata: dict[str, tuple[tuple[str, str], ...]]
+    ) -> list[bytes]:
+        """A `ValueInfoProto` for each output that has its type before it.
+
+        Args:
+            owner: the graph or function.
+            metadata: that of these entries.
+        """
         lowered = []
-        plain = "ValueInfoProto" not in self.habits.others
-        for node in nodes:
+        plain = "ValueInfoProto" not in self.habits.others and not metadata
+        typed = self._types
+        for node in owner.nodes:
             if node.output_types:
                 for name, type in zip(node.outputs, node.output_types, strict=True):
-                    if type is not None:
-                        if plain:
-                            text = name.encode("utf-8", "surrogateescape")
-                            lowered.append(b"\x0a" + length(len(text)) + text + self._typed(type))
+                    if type is None:
+                        continue
+                    if plain:
+                        data = name.encode("utf-8", "surrogateescape")
+                        size = len(data)
+                        tail = typed.get(id(type)) or self._typed(type)
+                        if size < 128:
+                            lowered.append(b"\x0a%c%b%b" % (size, data, tail))
                         else:
-                            lowered.append(self.value_info(ValueInfo(name, type)))
+                            lowered.append(b"\x0a" + length(size) + data + tail)
+                    else:
+                        entries = metadata.pop(name, ())
+                        lowered.append(self.value_info(ValueInfo(name, type, None, (), entries)))
+        if metadata:
+            raise LowerError(
+                f"there is no value info for the metadata of `{next(iter(metadata))}`", owner.at
+            )
         return lowered
 
     def function(self, function: Function) -> bytes:
@@ -175,7 +199,7 @@ class Lowering(ValueLowering):
                 parts.append(delimited(b"\x5a", self.attribute(item)))
         typed = [value for value in (*function.inputs, *function.outputs) if value.type is not None]
         infos = [self.value_info(value) for value in (*typed, *function.values)]
-        infos += self.typed_outputs(function.nodes)
+        infos += self.typed_outputs(function, dict(function.value_metadata))
         parts += [delimited(b"\x62", info) for info in infos]
         if function.overload is not None:
             parts.append(delimited(b"\x6a", text_bytes(function.overload)))
@@ -186,27 +210,41 @@ class Lowering(ValueLowering):
 
     def node(self, node: Node) -> bytes:
         """A `NodeProto`."""
-        habits = self.habits
         parts: list[bytes] = []
-        attributes = self._attributes
         for text in node.inputs:
             data = text.encode("utf-8", "surrogateescape")
-            parts += (b"\x0a", length(len(data)), data)
+            size = len(data)
+            parts += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
         for text in node.outputs:
             data = text.encode("utf-8", "surrogateescape")
-            parts += (b"\x12", length(len(data)), data)
-        name = habits.node_name if node.name is None else node.name
+            size = len(data)
+            parts += (b"\x12", LENGTHS[size] if size < SHORT else varint(size), data)
+        name = self.habits.node_name if node.name is None else node.name
         if name is not None:
             data = name.encode("utf-8", "surrogateescape")
-            parts += (b"\x1a", length(len(data)), data)
-        data = node.op_type.encode("utf-8", "surrogateescape")
-        parts += (b"\x22", length(len(data)), data)
+            size = len(data)
+            parts += (b"\x1a", LENGTHS[size] if size < SHORT else varint(size), data)
+        # Few nodes differ in more than their names from all that were met before.
+        key = (node.op_type, id(node.attributes), node.domain, node.overload)
+        tail = self._tails.get(key)
+        if tail is None:
+            tail = self._tail(node)
+            if len(tail) <= _SMALL:
+                self._tails[key] = tail
+                self._alive.append(node.attributes)
+        parts.append(tail)
+        if node.metadata:
+            parts += metadata_fields(b"\x4a", node.metadata)
+        if node.decorators or "NodeProto" in self.habits.others:
+            return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
+        return b"".join(parts)
+
+    def _tail(self, node: Node) -> bytes:
+        """The fields of a node that stand behind its names."""
+        habits = self.habits
+        parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
         for attribute in node.attributes:
-            field = attributes.get(id(attribute))
-            if field is None:
-                field = delimited(b"\x2a", self.attribute(attribute))
-                attributes[id(attribute)] = field
-            parts.append(field)
+            parts.append(self.attribute_field(attribute))
         parts.append(habits.node_doc)
         if node.domain is None:
             parts.append(habits.node_domain)
@@ -216,8 +254,8 @@ class Lowering(ValueLowering):
             parts.append(habits.node_overload)
         else:
             parts.append(delimited(b"\x42", text_bytes(node.overload)))
-        if node.metadata:
-            parts += metadata_fields(b"\x4a", node.metadata)
-        if node.decorators or "NodeProto" in habits.others:
-            return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
         return b"".join(parts)
+
+
+_SMALL = 4096
+"""Nodes and attributes with more bytes than this are hardly met twice."""

@@ -6,8 +6,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-import numpy as np
-
 from onnxtext.ast.values import AttributeType
 from onnxtext.proto.losses import Place
 from onnxtext.proto.reduce_fields import (
@@ -21,6 +19,7 @@ from onnxtext.proto.reduce_fields import (
 )
 from onnxtext.proto.reduce_values import NANS, STRINGS_OF_DATA, ValueReducer, default_nans
 from onnxtext.proto.schema import message_spec
+from onnxtext.tensor.lazy import np
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.proto.losses import Place
 from onnxtext.proto.lower_values import TENSOR_FIELDS
@@ -25,9 +22,13 @@ from onnxtext.proto.reduce_fields import (
 )
 from onnxtext.proto.schema import message_spec
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ElementType, raw_size
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import unpack
 from onnxtext.tensor.varints import pack_varints
 from onnxtext.wire.writer import delimited, varint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STRINGS_OF_DATA = (
     "data that holds NUL or bytes that are not UTF-8 cannot be written as a string: it is left out"

@@ -29,17 +29,22 @@ from onnxtext.ast.values import (
 from onnxtext.proto.decorators import FieldTable, decorate
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
-from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, text_bytes
+from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, tensor_head, text_bytes
 from onnxtext.tensor.blobs import BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import (
     Piece,
     delimited,
     delimited_pieces,
+    length,
     varint,
 )
 
 _A = AttributeType
+
+
+_SMALL = 4096
+"""Attributes with more bytes than this are hardly met twice."""
 
 
 class LowerError(ValueError):
@@ -62,9 +67,12 @@ class ValueLowering(ABC):
     def __init__(self, habits: Habits, resources: Mapping[str, bytes] | None = None) -> None:
         self.habits = habits
         self._blobs = Blobs(resources or {})
-        self._types: dict[Type, bytes] = {}
-        self._attributes: dict[int, bytes] = {}
-        self._lengths: dict[str, bytes] = {}
+        # By identity. What was lowered is kept alive, so that no other object gets its identity.
+        self._alive: list[object] = []
+        self._types: dict[int, bytes] = {}
+        self._tensor_heads: dict[int, bytes] = {}
+        self._attributes: dict[int, Piece] = {}
+        self._tails: dict[tuple[str, int, str | None, str | None], bytes] = {}
 
     @abstractmethod
     def graph(self, graph: Graph) -> list[Piece]:
@@ -105,10 +113,21 @@ class ValueLowering(ABC):
             return [decorate("SparseTensorProto", data, decorators) if decorators else data]
         assert isinstance(value.type, TensorType)
         assert value.data is not None
+        if type(value.data) is RawData and not (decorators or value.metadata or self.habits.others):
+            return self._raw_initializer(value.type, value.name, value.data.data)
         pieces = lower_tensor(value.type, value.name, self._data(value.type, value.data, value.at))
         if not is_input:
             pieces = [*pieces, *metadata_fields(b"\x82\x01", value.metadata)]
         return self.finish_pieces("TensorProto", pieces, decorators, value.at)
+
+    def _raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
+        """What nearly every initializer is."""
+        head = self._tensor_heads.get(id(type))
+        if head is None:
+            head = self._tensor_heads[id(type)] = tensor_head(type) + b"\x42"
+            self._alive.append(type)
+        text = text_bytes(name)
+        return [head, length(len(text)), text, b"\x4a", length(len(data)), data]
 
     def tensor(self, tensor: Tensor) -> bytes:
         """A `TensorProto` in an attribute."""
@@ -153,13 +172,28 @@ class ValueLowering(ABC):
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
     def _typed(self, type: Type) -> bytes:
-        data = self._types.get(type)
+        data = self._types.get(id(type))
         if data is None:
             inner = self.finish("TypeProto", lower_type(type), (), -1)
-            data = self._types[type] = delimited(b"\x12", inner)
+            data = self._types[id(type)] = delimited(b"\x12", inner)
+            self._alive.append(type)
         return data
 
     # ---- Attributes -------------------------------------------------------------------------
+
+    def attribute_field(self, attribute: Attribute) -> Piece:
+        """An attribute of a node, with its key and length."""
+        field = self._attributes.get(id(attribute))
+        if field is None:
+            field = delimited(b"\x2a", self.attribute(attribute))
+            if len(field) <= _SMALL:
+                self.remember(attribute, field)
+        return field
+
+    def remember(self, attribute: Attribute, field: Piece) -> None:
+        """Know how an attribute is lowered, because it was lifted from these very bytes."""
+        self._attributes[id(attribute)] = field
+        self._alive.append(attribute)
 
     def attribute(self, attribute: Attribute) -> bytes:
         """An `AttributeProto`."""
@@ -268,7 +302,7 @@ class ValueLowering(ABC):
             return data
         table = FieldTable(message, data)
         for number, empty in extra or ():
-            table.known.setdefault(number, empty)
+            table.known.setdefault(number, [empty])
         try:
             for decorator in decorators:
                 table.apply(decorator)

@@ -10,6 +10,7 @@ One thing no regular expression can say: a NESTED token ends where its first bra
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
@@ -36,12 +37,30 @@ class Token(str):
         return token
 
 
+class ShortKinds(dict[str, str]):
+    """The kinds of tokens by their texts; only short texts are kept."""
+
+    def __init__(self, find: Callable[[str], str]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, text: str) -> str:
+        """The kind of a text that is not kept yet."""
+        kind = self._find(text)
+        if len(text) <= 64:
+            if len(self) >= 100_000:
+                self.clear()
+            self[str(text)] = kind
+        return kind
+
+
 class Lexer:
     """Cuts a text into tokens.
 
     Attributes:
         kinds: terminal name to kind.
         names: kind to terminal name.
+        short_kinds: a token's text to its kind, as `kind` says it; for loops.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -51,33 +70,27 @@ class Lexer:
         self.names = {kind: name for name, kind in self.kinds.items()}
         self.names[BAD_KIND] = "BAD"
         self._known = {t.literal: self.kinds[t.name] for t in terminals if t.literal}
-        self._patterns = [
-            (compile_pattern(t.pattern).fullmatch, self.kinds[t.name])
-            for t in terminals
-            if t.literal is None
-        ]
-        self._short: dict[str, str] = {}
+        patterns = [f"(?P<{t.name}>{t.pattern})" for t in terminals if t.literal is None]
+        self._any = compile_pattern("|".join(patterns)).fullmatch
+        self.short_kinds = ShortKinds(self._find_kind)
         self.token_pattern = _token_pattern(terminals)
 
     def kind(self, text: str) -> str:
         """The kind of a token with this text; `BAD_KIND` if no terminal matches it whole."""
-        kind = self._short.get(text)
-        if kind is None:
-            kind = self._find_kind(text)
-            if len(text) <= 64 and len(self._short) < 100_000:
-                self._short[text] = kind
-        return kind
+        return self.short_kinds[text]
 
     def _find_kind(self, text: str) -> str:
         literal = self._known.get(text)
         if literal is not None:
             return literal
-        for fullmatch, kind in self._patterns:
-            if fullmatch(text):
-                if kind == self.kinds["NESTED"] and closing_bracket(text) != len(text):
-                    return BAD_KIND
-                return kind
-        return BAD_KIND
+        found = self._any(text)
+        if found is None:
+            return BAD_KIND
+        name = found.lastgroup
+        assert name is not None
+        if name == "NESTED" and closing_bracket(text) != len(text):
+            return BAD_KIND
+        return self.kinds[name]
 
     def token(self, text: str, at: int) -> Token | None:
         """The next token at or after an offset; None if only blanks and comments are left."""

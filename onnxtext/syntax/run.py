@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import Any
 
+from onnxtext.syntax.builders import Builder, compile_strings, compile_tokens
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
 from onnxtext.syntax.machine import ListState, Machine, load_automaton
 from onnxtext.syntax.shapes import (
-    Builder,
-    compile_strings,
-    compile_tokens,
     places,
     record,
 )
@@ -41,6 +40,28 @@ _ENTRY = re.compile(
 _OPENING = {"(": ")", "<": ">", "[": "]"}
 _MOST_JOINED = 200
 _SHORT_LIST = 24
+_MOST_KEYS = 4096
+_MOST_MADE = 256
+"""How many texts of one shape are remembered, and how many get a builder of their own."""
+
+
+@dataclass(slots=True)
+class Shape:
+    """What a statement with certain kinds of tokens does.
+
+    Attributes:
+        builder: makes its items of its tokens.
+        recorded: what the automaton would do.
+        needs_offsets: whether the builder needs the offsets of all tokens.
+        keys: how many texts outside the strings such statements were seen with.
+        made: how many of these texts have a builder of their own.
+    """
+
+    builder: Builder
+    recorded: list[Any]
+    needs_offsets: bool
+    keys: int = 0
+    made: int = 0
 
 
 class Shapes:
@@ -48,8 +69,7 @@ class Shapes:
 
     Attributes:
         by_text: the text outside the strings to a builder.
-        by_kinds: the kinds of the tokens to a builder, what it was recorded as, and whether it
-            needs the offsets of all tokens; None where no jump is possible.
+        by_kinds: the kinds of the tokens to a shape; None where no jump is possible.
         seen: keys that were met once.
     """
 
@@ -57,7 +77,7 @@ class Shapes:
 
     def __init__(self) -> None:
         self.by_text: dict[str, Builder | None] = {}
-        self.by_kinds: dict[str, tuple[Builder, list[Any], bool] | None] = {}
+        self.by_kinds: dict[str, Shape | None] = {}
         self.seen: set[str] = set()
 
     def bound(self) -> None:
@@ -205,37 +225,41 @@ class Run:
 
     def _jump_by_kinds(self, shapes: Shapes, key: str, items: list[Any]) -> bool:
         """Read the chunk at hand by the kinds of its tokens; False if its shape is not known."""
-        chunk, lines = self._whole_chunk()
+        chunk, lines = self._chunks[self._line], 1
+        if chunk[-1:] in _OPENING:
+            chunk, lines = self._whole_chunk()
         tokens = self.lexer.texts(chunk)
         if not tokens:
             self._pass_over(lines, chunk)
             return True
-        kinds = "".join(map(self.lexer.kind, tokens))
+        kind_of = self.lexer.short_kinds
+        kinds = "".join([kind_of[token] for token in tokens])
         if kinds not in shapes.by_kinds:
             if kinds not in shapes.seen:
                 shapes.seen.add(kinds)
                 return False
             shapes.bound()
             shapes.by_kinds[kinds] = self._record(kinds)
-        known = shapes.by_kinds[kinds]
-        if known is None:
+        shape = shapes.by_kinds[kinds]
+        if shape is None:
             return False
-        builder, recorded, needs_offsets = known
-        if needs_offsets:
+        if shape.needs_offsets:
             offsets: list[int] | tuple[int] = self._offsets(self._at, len(chunk))
         else:
-            offsets = (self._at + _first(chunk, tokens[0]),)
+            first = _first(chunk, tokens[0]) if "#" in chunk else chunk.index(tokens[0])
+            offsets = (self._at + first,)
         count = len(items)
         try:
-            builder(tokens, offsets, items.append)
+            shape.builder(tokens, offsets, items.append)
         except (Fault, LiteralError):
             del items[count:]
             return False
-        if lines == 1 and not needs_offsets:
-            self._remember(shapes, key, chunk, tokens, recorded)
+        if lines == 1 and not shape.needs_offsets and shape.keys < _MOST_KEYS:
+            self._remember(shapes, shape, key, chunk, tokens)
         self._last = (items, count, self._line, self._at)
         self.jumps += 1
-        self._pass_over(lines, chunk)
+        self._at += len(chunk) + 1
+        self._line += lines
         return True
 
     def _pass_over(self, lines: int, chunk: str) -> None:
@@ -261,7 +285,7 @@ class Run:
                 break
         return chunk, 1
 
-    def _record(self, kinds: str) -> tuple[Builder, list[Any], bool] | None:
+    def _record(self, kinds: str) -> Shape | None:
         """Find out what a statement of these kinds does."""
         if kinds[0] == self.lexer.kinds["COMMA"]:  # what it means depends on its place
             return None
@@ -271,31 +295,36 @@ class Run:
         if recorded is None:
             return None
         builder = compile_tokens(recorded, len(kinds))
-        return None if builder is None else (builder, recorded, not places(recorded) <= {0})
+        return None if builder is None else Shape(builder, recorded, not places(recorded) <= {0})
 
     def _offsets(self, at: int, size: int) -> list[int]:
         return [token.at for token in self.lexer.tokens(self.text, at, at + size)]
 
     def _remember(
-        self, shapes: Shapes, key: str, chunk: str, tokens: list[str], recorded: list[Any]
+        self, shapes: Shapes, shape: Shape, key: str, chunk: str, tokens: list[str]
     ) -> None:
         """Know the statement by its text outside the strings from now on, if that is enough.
 
         It is if its strings are plain and just what splitting at the quotes gives. A key that was
-        not met before only waits for its second time.
+        not met before only waits for its second time. Where nearly every statement has a text of
+        its own, because its names have no quotes, that is given up.
         """
         if key in shapes.by_text or len(key) > LONGEST_KEY or any(map(_is_payload, tokens)):
             return
         if key not in shapes.seen:
             shapes.seen.add(key)
+            shape.keys += 1
             return
+        if shape.made == _MOST_MADE:
+            return
+        shape.made += 1
         shapes.by_text[key] = None
         if "#" in key or '""' in key or "\\" in chunk:
             return
         contents = chunk.split('"')[1::2]
         if [token[1:-1] for token in tokens if token[0] == '"'] == contents:
             offset = _first(chunk, tokens[0])
-            shapes.by_text[key] = compile_strings(recorded, tokens, offset)
+            shapes.by_text[key] = compile_strings(shape.recorded, tokens, offset)
 
     def _undo(self) -> None:
         """Take the last jump back if what follows goes on with its last statement.

@@ -14,17 +14,13 @@ from onnxtext.ast.model import (
     Annotation,
     Configuration,
     EncodingPatch,
-    Function,
     Graph,
     Model,
-    Node,
     Training,
-    ValueInfo,
 )
-from onnxtext.ast.paths import Step, first_output
-from onnxtext.ast.records import Decorator, Field, Record
+from onnxtext.ast.paths import Step
+from onnxtext.ast.records import Record
 from onnxtext.syntax.faults import Fault
-from onnxtext.syntax.strings import to_bytes
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -109,13 +105,16 @@ class Sections:
         model.configurations = self.configurations
         model.encoding = self.encoding
         model.resources = self.resources or {}
+        from onnxtext.syntax.tying import Ties
+
+        ties = Ties()
         for block in self.metadata:
             if block.kind == "function":
-                _attach_function(model, block)
+                ties.attach_function(model, block)
             else:
-                _attach(model.graph, block)
+                ties.attach(model.graph, block)
         for path, pairs in self.quantization:
-            owner = _enclosing(model.graph, path[:-1], path[-1].name)
+            owner = ties.graph_at(model.graph, path[:-1], path[-1].name)
             assert isinstance(owner, Graph)
             owner.quantization.append(Annotation(path[-1].name, pairs))
 
@@ -204,109 +203,3 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
 def configuration_section(word: str, name: str, record: Record) -> tuple[str, Configuration]:
     """`configuration "name" { num_devices: 2 }`."""
     return word, Configuration(name, record)
-
-
-# ---- Tying ----------------------------------------------------------------------------------
-
-
-def _attach_function(model: Model, block: Block) -> None:
-    names = [step.name for step in block.path]
-    domain = ".".join(names[:-1])
-    for function in model.functions:
-        same = function.name == names[-1] and (function.domain or "") == domain
-        if same and (function.overload or "") == (block.overload or ""):
-            break
-    else:
-        raise _dangling(block.kind, ".".join(names), [f.name for f in model.functions])
-    function.metadata = block.entries()
-    for item in block.items:
-        if isinstance(item, Block):
-            if item.kind == "function":
-                raise Fault("functions hold no functions", token=item.kind)
-            _attach(function, item)
-
-
-def _attach(root: Graph | Function, block: Block) -> None:
-    path = block.path
-    if block.kind == "graph":
-        graph = _graph_at(root, path, block.kind)
-        graph.metadata = block.entries()
-        return
-    owner = _enclosing(root, path[:-1], block.kind)
-    name = path[-1].name
-    match block.kind:
-        case "node":
-            _node(owner, name, block.kind).metadata = block.entries()
-        case "value":
-            _value(owner, name, block.kind).metadata = block.entries()
-        case _:
-            _attach_tensor(owner, name, block)
-
-
-def _attach_tensor(owner: Graph | Function, name: str, block: Block) -> None:
-    for value in owner.values:
-        if value.name == name and value.data is not None:
-            value.metadata = block.entries()
-            return
-    for value in owner.inputs:
-        if value.name == name and value.data is not None:
-            entries = tuple([Field(key, to_bytes(text)) for key, text in block.entries()])
-            value.decorators += (Decorator("data.meta", entries),)
-            return
-    raise _dangling(block.kind, name, [v.name for v in owner.values if v.data is not None])
-
-
-def _graph_at(root: Graph | Function, path: tuple[Step, ...], token: str) -> Graph | Function:
-    """The graph at the end of a path of nodes and attributes."""
-    if len(path) % 2:
-        raise Fault(
-            "the path of a graph names nodes and attributes in turn",
-            token=token,
-            help="such as graph output.then_branch",
-        )
-    for node_step, step in zip(path[::2], path[1::2], strict=True):
-        node = _node(root, node_step.name, token)
-        for attribute in node.attributes:
-            if attribute.name == step.name:
-                value: Any = attribute.value
-                if step.number is not None and isinstance(value, tuple):
-                    value = value[step.number] if step.number < len(value) else None
-                if isinstance(value, Graph):
-                    root = value
-                    break
-        else:
-            raise _dangling("graph", step.name, [a.name for a in node.attributes], token)
-    return root
-
-
-def _enclosing(root: Graph | Function, path: tuple[Step, ...], token: str) -> Graph | Function:
-    return _graph_at(root, path, token)
-
-
-def _node(owner: Graph | Function, name: str, token: str) -> Node:
-    for node in owner.nodes:
-        if first_output(node) == name:
-            return node
-    raise _dangling("node", name, [first_output(node) for node in owner.nodes], token)
-
-
-def _value(owner: Graph | Function, name: str, token: str) -> ValueInfo:
-    declared = [value for value in owner.values if value.data is None]
-    values = [*owner.inputs, *owner.outputs, *declared]
-    for value in values:
-        if value.name == name:
-            return value
-    raise _dangling("value", name, [value.name for value in values], token)
-
-
-def _dangling(kind: str, name: str, known: list[str], token: str | None = None) -> Fault:
-    import difflib
-
-    near = difflib.get_close_matches(name, known, 1)
-    what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
-    return Fault(
-        f"{what.get(kind, f'no {kind} is')} named `{name}`",
-        token=token if token is not None else kind,
-        help=f"did you mean `{near[0]}`?" if near else None,
-        code="metadata-dangling",
-    )

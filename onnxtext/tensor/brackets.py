@@ -12,11 +12,13 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from onnxtext.tensor.errors import LiteralError, quoted
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BLANKS = " \t\n\v\f\r"
 """The characters the official syntax allows between tokens."""

@@ -16,12 +16,12 @@ import struct
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
 import orjson
 
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.ieee import FORMATS, Format, round_double, values_of
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.shortest import narrow_texts
 
 FLOAT_PATTERN = (

@@ -9,17 +9,19 @@ orjson; what it cannot write (it says ``null`` for infinities and NaNs) or write
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from onnxtext.tensor.elements import ElementType, raw_size
 from onnxtext.tensor.floats import float32_text, float64_text
 from onnxtext.tensor.ieee import FORMATS
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.tensor.shortest import narrow_texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _FIELD_TYPES = {
     "float_data": "<f4",
@@ -29,6 +31,8 @@ _FIELD_TYPES = {
     "uint64_data": "<u8",
 }
 _BLOCK = 1 << 16
+_FEW = 1 << 10
+"""For so few elements asking numpy takes longer than going over all their text."""
 
 
 def format_rows(
@@ -191,6 +195,9 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
     if element.bits < 8:
         codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count]
         return bool((codes == codes[0]).all())
+    if count <= _FEW:
+        data = bytes(data)
+        return data[: element.bits // 8] * count == data
     width = min(element.bits // 8, 8)
     values = np.frombuffer(data, f"<u{width}").reshape(count, -1)
     return all(
@@ -232,7 +239,7 @@ def _dumped(rows: NDArray[Any], point: bool) -> str:
     if rows.dtype.kind == "f":
         if b"+" in text:
             text = text.replace(b"e+", b"e")
-        if not point and _has_integral(rows):
+        if not point and (rows.size <= _FEW or _has_integral(rows)):
             text = text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
         if b"n" in text:
             text = _with_specials(text, rows)

@@ -15,9 +15,12 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _BLOCK = 1 << 14
 """Elements rounded at a time: few enough for all temporaries to stay in the processor's cache."""

@@ -15,16 +15,17 @@ import functools
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxtext.tensor.brackets import BLANKS, Body, before
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.floats import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.ieee import FORMATS, round_doubles
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SHORT = 200
 """Texts below so many characters are read element by element: numpy takes longer to start."""
@@ -35,8 +36,12 @@ _INTEGER = re.compile(r"(-?)(?:([0-9]+)|0[xX]([0-9a-fA-F]+))")
 _COMPLEX = re.compile(rf"(-?{FLOAT_PATTERN})(?:([+-]{FLOAT_PATTERN})j)?")
 _BOOL_LETTERS = b"truefals," + _BLANK_BYTES
 
-_NUMPY_RAISES = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-"""Whether ``np.fromstring`` raises for text it cannot read; before, it warned."""
+
+@functools.cache
+def _numpy_raises() -> bool:
+    """Whether ``np.fromstring`` raises for text it cannot read; before, it warned."""
+    return bool(np.lib.NumpyVersion(np.__version__) >= "2.3.0")
+
 
 T = TypeVar("T")
 
@@ -230,7 +235,7 @@ def _not_an_int(text: str) -> LiteralError:
 def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
     """Let numpy read the whole text; None unless it could."""
     try:
-        if _NUMPY_RAISES:
+        if _numpy_raises():
             return np.fromstring(data, dtype, sep=",")
         with warnings.catch_warnings():
             warnings.simplefilter("error", DeprecationWarning)

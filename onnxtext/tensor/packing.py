@@ -8,8 +8,12 @@ them are one stream of bits, lowest first, the last byte padded with zeros (the 
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
+
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:

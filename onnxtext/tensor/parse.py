@@ -9,16 +9,18 @@ with an offset into that text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
 from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.few import flattened, parse_few
+from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
@@ -33,6 +35,9 @@ _FIELD_TYPES = {
     "double_data": "<u8",
     "uint64_data": "<u8",
 }
+_ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
+"""Element types whose field has an entry of their own width for each element."""
+
 _LARGEST = (1 << 31) - 1
 """Protobuf messages end at 2 GiB; ``[0, ...]`` must not ask for more memory than that."""
 
@@ -55,6 +60,10 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     if element.kind == "string":
         raise _string_error(text)
     count = product(dims)
+    short = flattened(text, dims) if text.startswith("[[") else text
+    few = None if short is None else parse_few(element, short, count)
+    if few is not None:
+        return few
     body = nested(text, dims)
     values = _raw_elements(element, body)
     found = len(values)
@@ -109,6 +118,10 @@ def parse_typed(element: ElementType, text: str) -> bytes:
     """
     if element.kind == "string":
         raise LiteralError("expected numbers, found strings")
+    if element.name in _ENTRIES_ARE_ELEMENTS:
+        few = parse_few(element, text, None, "{}")
+        if few is not None:
+            return few
     body = flat(text, "{", "}")
     dtype = _FIELD_TYPES[element.field]
     values: NDArray[Any]

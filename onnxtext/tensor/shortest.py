@@ -12,12 +12,15 @@ from __future__ import annotations
 import functools
 import math
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from onnxtext.tensor.ieee import FORMATS, Format, round_doubles, values_of
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _EXACT = Context(prec=200)
 """A decimal context in which every value of a 16-bit format is exact."""

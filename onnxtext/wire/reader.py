@@ -115,6 +115,36 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
         yield make(WireField, (number, wire_type, begin, value, at))
 
 
+def read_payloads(data: bytes | memoryview) -> list[tuple[int, bytes | memoryview]]:
+    """The numbers and payloads of a message's length-delimited fields, all others passed over.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    found: list[tuple[int, bytes | memoryview]] = []
+    add = found.append
+    at = 0
+    end = len(data)
+    while at < end:
+        key = data[at]
+        if key & 0x87 == LENGTH and key > 7 and at + 1 < end:
+            size = data[at + 1]
+            start = at + 2
+            if size > 127:
+                size, start = read_varint(data, at + 1, end)
+            begin = at
+            at = start + size
+            if at > end:
+                raise WireError("a field reaches beyond the end of its message", begin)
+            add((key >> 3, data[start:at]))
+            continue
+        field = next(read_fields(data, at, end))
+        at = field.end
+        if field.wire_type == LENGTH:
+            add((field.number, data[field.value : at]))
+    return found
+
+
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
     """The fields of a group, without its end key.
 

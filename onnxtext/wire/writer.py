@@ -27,12 +27,14 @@ def varint(value: int) -> bytes:
 
 
 _SMALL = [bytes((value,)) for value in range(256)]
-_LENGTHS = [varint(value) for value in range(1 << 14)]
+SHORT = 1 << 14
+LENGTHS = [varint(value) for value in range(SHORT)]
+"""The encoded lengths below `SHORT`, for loops in which a call would be felt."""
 
 
 def length(size: int) -> bytes:
     """The length of a length-delimited field."""
-    return _LENGTHS[size] if size < 16384 else varint(size)
+    return LENGTHS[size] if size < SHORT else varint(size)
 
 
 def tag(number: int, wire_type: int) -> bytes:

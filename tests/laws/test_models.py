@@ -9,7 +9,7 @@ import pytest
 
 import onnxtext
 from onnxtext.printer import print_model
-from onnxtext.printer.sections import place_metadata
+from onnxtext.printer.placement import place_metadata
 from onnxtext.printer.weights import move_weights
 from onnxtext.proto.lift import lift_model
 from onnxtext.proto.lower import lower_model

@@ -206,3 +206,64 @@ def test_exporters_metadata_leaves_the_graph_readable() -> None:
     body = graph.partition("> {\n")[2]
     assert "@meta" not in body
     assert len(body.split("\n")) < 30
+
+
+GENERATED = """\
+<
+  onnxtext: 1,
+>
+@value_info(initializers)
+main (float[2] x) => (float[2] y) <
+  float[2] w = {1, 2},
+  float[2] v = {3, 4},
+> {
+  float[2] q = Mul (x, w)
+  y = Mul (q, v)
+}
+
+metadata {
+  value v {
+    kind: "PARAMETER"
+  }
+  value q {
+    kind: "made"
+    why: "test"
+  }
+}
+"""
+
+
+def test_values_without_a_statement_have_metadata() -> None:
+    data = onnxtext.to_binary(GENERATED)
+    infos = onnx.ModelProto.FromString(data).graph.value_info
+    assert [(info.name, entries(info)) for info in infos] == [
+        ("w", {}),
+        ("v", {"kind": "PARAMETER"}),
+        ("q", {"kind": "made", "why": "test"}),
+    ]
+    assert onnxtext.from_binary(data) == GENERATED
+    inline = onnxtext.from_binary(data, metadata="inline")
+    assert '@meta("kind": "made", "why": "test")' in inline
+    assert onnxtext.to_binary(inline) == data
+
+
+def test_values_without_a_statement_are_looked_for_last() -> None:
+    model = onnxtext.loads(GENERATED.replace("value v {", "value x {"))
+    assert entries(model.graph.input[0]) == {"kind": "PARAMETER"}
+    with pytest.raises(OnnxTextError, match="no value is named `q`"):
+        onnxtext.loads(GENERATED.replace("float[2] q = Mul", "q = Mul"))
+
+
+def test_a_value_declared_twice_keeps_its_metadata_inline() -> None:
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Relu", ["x"], ["q"])],
+        "g",
+        [onnx.helper.make_tensor_value_info("x", 1, [2])],
+        [onnx.helper.make_tensor_value_info("q", 1, [2])],
+        value_info=[onnx.helper.make_tensor_value_info("q", 1, [2])],
+    )
+    graph.value_info[0].metadata_props.add(key="a", value="b\nc")
+    data = onnx.helper.make_model(graph).SerializeToString()
+    text = onnxtext.from_binary(data)
+    assert "metadata {" not in text
+    assert onnxtext.to_binary(text) == data

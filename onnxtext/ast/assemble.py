@@ -7,13 +7,15 @@ output becomes the type before that output: but only where lowering gives the sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
-from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.paths import INITIALIZERS_DECORATOR
+from onnxtext.ast.records import Decorator
 from onnxtext.ast.values import SparseTensor
 
-INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
+Pairs = tuple[tuple[str, str], ...]
 
 
 def assemble_graph(
@@ -98,21 +100,77 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
         return []
     left = len(infos)
     placed: list[tuple[Node, int, ValueInfo]] = []
+    info = infos[-1]
     for node in reversed(nodes):
-        for index in range(len(node.outputs) - 1, -1, -1):
-            info = infos[left - 1]
-            if info.name == node.outputs[index] and info.type is not None and not info.decorators:
+        index = len(node.outputs)
+        for name in reversed(node.outputs):
+            index -= 1
+            if info.name == name and info.type is not None and not info.decorators:
                 placed.append((node, index, info))
                 left -= 1
                 if not left:
                     break
+                info = infos[left - 1]
         if not left:
             break
-    defined = {name for node in nodes for name in node.outputs}
-    if any(info.name in defined for info in infos[:left]):
-        return infos
+    if left:
+        defined = {name for node in nodes for name in node.outputs}
+        if any(info.name in defined for info in infos[:left]):
+            return infos
     for node, index, info in placed:
+        if len(node.outputs) == 1:
+            node.output_types = (info.type,)
+            continue
         types = list(node.output_types or (None,) * len(node.outputs))
         types[index] = info.type
         node.output_types = tuple(types)
     return infos[:left]
+
+
+def regroup(owner: Graph | Function) -> None:
+    """Place value infos once more, now that their metadata is to stand in a section.
+
+    Args:
+        owner: its path leads back to it, so that the section can name its values.
+    """
+    infos = [value for value in owner.values if value.data is None]
+    entries = _sole_metadata(owner, infos)
+    if not entries:
+        return
+    plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
+    first = 0
+    if isinstance(owner, Graph) and INITIALIZERS_DECORATOR not in owner.decorators:
+        with_data = [v for v in (*owner.inputs, *owner.values) if v.data is not None]
+        if with_data and _begins_with(plain, with_data):
+            owner.decorators = (INITIALIZERS_DECORATOR, *owner.decorators)
+            first = len(with_data)
+    last = first + len(place_types(owner.nodes, plain[first:]))
+    for info in (*infos[:first], *infos[last:]):
+        if info.name in entries:
+            owner.value_metadata[info.name] = entries[info.name]
+    owner.values = [v for v in owner.values if v.data is not None] + infos[first:last]
+
+
+def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
+    """The metadata of the value infos that have nothing else, and a name of their own."""
+    names = Counter(value.name for value in (*owner.inputs, *owner.outputs, *infos))
+    entries: dict[str, Pairs] = {}
+    for info in infos:
+        if names[info.name] > 1:
+            continue
+        if info.metadata and not info.decorators:
+            entries[info.name] = info.metadata
+        elif len(info.decorators) == 1 and info.decorators[0].name == "meta" and not info.metadata:
+            entries[info.name] = decorator_entries(info.decorators[0])
+    return entries
+
+
+def decorator_entries(meta: Decorator) -> Pairs:
+    """The entries of a `@meta` decorator."""
+    return tuple(
+        [
+            (str(field.key), field.value.decode("utf-8", "surrogateescape"))
+            for field in meta.arguments
+            if isinstance(field.value, bytes)
+        ]
+    )

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process that measures one conversion and prints what it found as JSON.
+
+    python -m benchmarks.child PEER to-text|to-binary section|inline SOURCE [TARGET]
+
+Converts all files of the directory SOURCE, as one, and writes the results to the new directory
+TARGET.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import importlib
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers import named
+from benchmarks.preload import preload
+from benchmarks.workloads import SAMPLE
+
+MOST_MEMORY = 0.75
+"""The part of the machine's memory that a conversion may take before it fails."""
+LONGEST_WARM = 10.0
+"""A conversion that took more seconds is not done a second time."""
+_REASON = 110
+"""So many characters are kept of what a peer says when it fails."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure and print."""
+    try:
+        told = measure(*arguments)
+    except Exception as error:
+        told = {"failed": _reason(error)}
+    print(json.dumps(told))
+
+
+def measure(
+    peer: str, direction: str, weights: str, source: str, target: str = ""
+) -> dict[str, Any]:
+    """Measure a conversion: the very first one in the process, and the one after it."""
+    _limit_memory()
+    function = prepared(peer, direction, weights)
+    inputs = read(Path(source), as_text=direction == "to-binary")
+    gc.collect()
+    before = _peak()
+    seconds, outputs = _timed(function, inputs)
+    told: dict[str, Any] = {"seconds": seconds, "peak": _peak(), "before": before}
+    results = [one.encode() if isinstance(one, str) else one for one in outputs]
+    del outputs
+    if target:
+        write(Path(target), results, ".onnxtxt" if direction == "to-text" else ".onnx")
+    made = hashlib.sha256()
+    for one in results:
+        made.update(one)
+    told |= {"size": sum(map(len, results)), "sha256": made.hexdigest()}
+    del results
+    told["warm"] = _timed(function, inputs)[0] if seconds < LONGEST_WARM else None
+    return told
+
+
+def prepared(peer: str, direction: str, weights: str) -> Callable[[Any], str | bytes]:
+    """What converts one model; the modules that it needs are there, and its caches are cold."""
+    module = importlib.import_module(f"benchmarks.peers.{named(peer).module}")
+    to_text: Callable[[Any], str] = partial(module.to_text, weights=weights)
+    to_binary: Callable[[Any], bytes] = module.to_binary
+    samples = read(SAMPLE.directory, as_text=False)
+
+    def rehearse() -> None:
+        for sample in samples:
+            text = to_text(sample)
+            if direction == "to-binary":
+                to_binary(text)
+
+    preload(rehearse)
+    return to_text if direction == "to-text" else to_binary
+
+
+def read(directory: Path, *, as_text: bool) -> list[bytes] | list[str]:
+    """The files of a directory."""
+    paths = sorted(directory.iterdir())
+    if as_text:
+        return [path.read_bytes().decode("utf-8") for path in paths]
+    return [path.read_bytes() for path in paths]
+
+
+def write(directory: Path, contents: Iterable[bytes], suffix: str) -> None:
+    """Write files to a new directory."""
+    directory.mkdir(parents=True)
+    for at, content in enumerate(contents):
+        (directory / f"{at:04}{suffix}").write_bytes(content)
+
+
+def _timed(
+    function: Callable[[Any], str | bytes], inputs: Sequence[Any]
+) -> tuple[float, list[str | bytes]]:
+    start = time.perf_counter()
+    outputs = [function(one) for one in inputs]
+    return time.perf_counter() - start, outputs
+
+
+def _peak() -> int:
+    """The most memory that this process has occupied, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _limit_memory() -> None:
+    """Have allocations fail before the machine is out of memory."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (int(whole * MOST_MEMORY), hard))
+
+
+def _reason(error: Exception) -> str:
+    """What is the matter, in a line."""
+    said = error.args[0] if error.args else ""
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)
+    text = " ".join(f"{type(error).__name__}: {text}".split())
+    return text if len(text) <= _REASON else f"{text[:_REASON]}…"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

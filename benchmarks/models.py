@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the models of the workloads: the same bytes every time, with the same numpy and onnx.
+
+python -m benchmarks.models WORKLOAD
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from benchmarks.child import write
+from benchmarks.transformer import transformer
+from benchmarks.workloads import SAMPLE, named
+
+IR_VERSION = 10
+OPSET = 20
+
+
+def main(name: str) -> None:
+    """Make the files of a workload, all or none."""
+    workload = named(name)
+    workload.forget_older()
+    making = workload.directory.with_name(f"making-{os.getpid()}")
+    write(making, MAKERS[name](), ".onnx")
+    try:
+        making.rename(workload.directory)
+    except OSError:  # another run was faster
+        shutil.rmtree(making)
+
+
+def small_initializers() -> Iterator[bytes]:
+    """Many small tensors, ten to a node."""
+    random = np.random.default_rng(1)
+    tensors = []
+    for at in range(20_000):
+        size = int(random.integers(4, 17))
+        values: np.ndarray = random.standard_normal(size, np.float32)
+        if at % 3 == 0:
+            values = random.integers(-1000, 1000, size)
+        tensors.append(numpy_helper.from_array(values, f"onnx::Constant_{at}"))
+    names = [tensor.name for tensor in tensors]
+    nodes = [
+        helper.make_node("Sum", names[at : at + 10], [f"/Sum_{at}_output_0"], f"/Sum_{at}")
+        for at in range(0, len(names), 10)
+    ]
+    yield _model(nodes, tensors)
+
+
+def deep_subgraphs(levels: int, count: int) -> Iterator[bytes]:
+    """If in If; protobuf reads a hundred levels of messages, and each If takes three."""
+    branch = _chain(f"level_{levels}", count, [])
+    for level in reversed(range(levels)):
+        other = _chain(f"level_{level}_else", 5, [])
+        node = helper.make_node(
+            "If",
+            ["condition"],
+            [f"/level_{level}/If_output_0"],
+            f"/level_{level}/If",
+            then_branch=branch,
+            else_branch=other,
+        )
+        branch = _chain(f"level_{level}", count, [node])
+    yield _whole(branch)
+
+
+def functions(count: int) -> Iterator[bytes]:
+    """Functions with attributes, some of which their nodes pass on."""
+    opsets = [helper.make_opsetid("", OPSET)]
+    made = [_function(at, opsets) for at in range(count)]
+    values = [f"/call_{at}_output_0" for at in range(4 * len(made) + 1)]
+    nodes = [
+        helper.make_node(
+            made[at % len(made)].name, [one], [other], f"/call_{at}", domain="local", alpha=0.5
+        )
+        for at, (one, other) in enumerate(pairwise(values))
+    ]
+    yield _model(nodes, [], made)
+
+
+def _function(at: int, opsets: list[onnx.OperatorSetIdProto]) -> onnx.FunctionProto:
+    values = ["x", *(f"/block_{at}/step_{step}" for step in range(11)), "y"]
+    nodes = [
+        helper.make_node("LeakyRelu" if step % 3 else "Relu", [one], [other], f"node_{step}")
+        for step, (one, other) in enumerate(pairwise(values))
+    ]
+    for node in nodes[1::3]:
+        node.attribute.add(name="alpha", ref_attr_name="alpha", type=onnx.AttributeProto.FLOAT)
+    for node in nodes[2::3]:
+        node.attribute.append(helper.make_attribute("alpha", 0.125))
+    return helper.make_function("local", f"Block{at}", ["x"], ["y"], nodes, opsets, ["alpha"])
+
+
+def long_metadata(count: int) -> Iterator[bytes]:
+    """What torch's exporter says of every node."""
+    nodes = []
+    for at in range(count):
+        layer = at // 20
+        node = helper.make_node("Add", [f"val_{at}", f"val_{at}"], [f"val_{at + 1}"], f"node_{at}")
+        scopes = ["", "model", f"model.layers.{layer}", f"model.layers.{layer}.mlp", f"add_{at}"]
+        kinds = ["transformers.Model", "torch.nn.ModuleList", "transformers.MLP", "aten.add.Tensor"]
+        entries = {
+            "namespace": "/".join(f"{one}: {two}" for one, two in zip(scopes, kinds, strict=False)),
+            "pkg.torch.onnx.class_hierarchy": repr(kinds),
+            "pkg.torch.onnx.fx_node": f"%add_{at} : [num_users=1] = call_function[target=torch.ops."
+            f"aten.add.Tensor](args = (%val_{at}, %val_{at}), kwargs = {{}})",
+            "pkg.torch.onnx.name_scopes": repr(scopes),
+            "pkg.torch.onnx.stack_trace": _stack_trace(at),
+        }
+        for key, value in entries.items():
+            node.metadata_props.add(key=key, value=value)
+        nodes.append(node)
+    yield _model(nodes, [])
+
+
+def _stack_trace(at: int) -> str:
+    frames = (
+        ("modeling.py", 800 + at % 7, "forward", "outputs = self.model(input_ids, **kwargs)"),
+        ("modeling.py", 500 + at % 20, "forward", "hidden_states = layer(hidden_states)[0]"),
+        ("mlp.py", 20 + at % 50, "forward", 'return self.down(x) + x  # é, "quoted", \\ and \t'),
+    )
+    return "".join(
+        f'File "/usr/lib/python3/site-packages/transformers/{file}", line {line}, in {name}\n'
+        f"    {code}\n"
+        for file, line, name, code in frames
+    )
+
+
+def weights(tensors: int, rows: int) -> Iterator[bytes]:
+    """A few tensors with rows of 4 KiB."""
+    random = np.random.default_rng(2)
+    made = []
+    for at in range(tensors):
+        values = random.standard_normal((rows, 1024), np.float32) * np.float32(0.02)
+        made.append(numpy_helper.from_array(values, f"model.layers.{at}.weight"))
+    nodes = [
+        helper.make_node("MatMul", ["x", tensor.name], [f"/MatMul_{at}"])
+        for at, tensor in enumerate(made)
+    ]
+    yield _model(nodes, made)
+
+
+def small_files() -> Iterator[bytes]:
+    """Many tiny models, no two the same."""
+    random = np.random.default_rng(3)
+    for at in range(1_000):
+        tensor = numpy_helper.from_array(random.standard_normal(3, np.float32), f"weight.{at}")
+        graph = _chain(f"model_{at}", 1 + at % 5, [])
+        graph.node[0].input.append(tensor.name)
+        graph.node[0].op_type = "Add"
+        graph.initializer.append(tensor)
+        yield _whole(graph)
+
+
+def sample() -> Iterator[bytes]:
+    """A bit of everything."""
+    yield from transformer(50)
+    yield from deep_subgraphs(1, 2)
+    yield from functions(2)
+    yield from long_metadata(5)
+    yield from weights(2, 1)
+
+
+def _chain(name: str, count: int, after: list[onnx.NodeProto]) -> onnx.GraphProto:
+    """A graph of nodes one after the other, and then some more."""
+    values = ["x", *(f"/{name}/Softmax_{at}_output_0" for at in range(count))]
+    nodes = [
+        helper.make_node("Softmax", [one], [other], f"/{name}/Softmax_{at}", axis=-1)
+        for at, (one, other) in enumerate(pairwise(values))
+    ]
+    last = after[-1].output[0] if after else values[-1]
+    output = helper.make_tensor_value_info(last, TensorProto.FLOAT, ["N", 16])
+    return helper.make_graph([*nodes, *after], name, [], [output])
+
+
+def _model(
+    nodes: list[onnx.NodeProto],
+    tensors: list[onnx.TensorProto],
+    made: list[onnx.FunctionProto] | None = None,
+) -> bytes:
+    output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, ["N", 16])
+    return _whole(helper.make_graph(nodes, "main_graph", [], [output], tensors), made)
+
+
+def _whole(graph: onnx.GraphProto, made: list[onnx.FunctionProto] | None = None) -> bytes:
+    graph.input.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 16]))
+    opsets = [helper.make_opsetid("", OPSET)]
+    if made:
+        opsets.append(helper.make_opsetid("local", 1))
+    model = helper.make_model(
+        graph, opset_imports=opsets, ir_version=IR_VERSION, functions=made or []
+    )
+    data: bytes = model.SerializeToString(deterministic=True)
+    return data
+
+
+MAKERS: dict[str, Callable[[], Iterator[bytes]]] = {
+    "transformer-2k": partial(transformer, 2_000),
+    "transformer-20k": partial(transformer, 20_000),
+    "transformer-20k-bare": partial(transformer, 20_000, bare=True),
+    "transformer-200k": partial(transformer, 200_000),
+    "small-initializers": small_initializers,
+    "deep-subgraphs": partial(deep_subgraphs, 20, 500),
+    "functions-500": partial(functions, 500),
+    "long-metadata": partial(long_metadata, 5_000),
+    "decimals-32MiB": partial(weights, 8, 1024),
+    "blobs-256MiB": partial(weights, 16, 4096),
+    "small-files-1000": small_files,
+    SAMPLE.name: sample,
+}
+"""What makes the models of each workload."""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

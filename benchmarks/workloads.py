@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is converted: the names of the workloads, and their files, made once and kept.
+
+Nothing here imports onnx: what the process of the runner occupies is the least that the system
+reports as peak memory of its children.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE / ".work"
+"""Where the workloads are kept; git ignores it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A set of models that is converted as one.
+
+    Attributes:
+        name: how it is called in options and results; `models.MAKERS` has it too.
+        about: what is in it.
+        weights: where we print weights: to the section at the end, or inline as decimals.
+        quick: whether it is small enough for `--quick`.
+        large: whether it is run only when asked for.
+    """
+
+    name: str
+    about: str
+    weights: str = "section"
+    quick: bool = False
+    large: bool = False
+
+    @property
+    def directory(self) -> Path:
+        """Where its models are, `0000.onnx` and so on."""
+        return WORK / f"{self.name}-{_edition()}"
+
+    @property
+    def made(self) -> bool:
+        """Whether its models are there."""
+        return self.directory.is_dir()
+
+    def forget_older(self) -> None:
+        """Remove what other generators made under its name."""
+        for path in WORK.glob(f"{self.name}-{'[0-9a-f]' * len(_edition())}"):
+            if path != self.directory:
+                shutil.rmtree(path)
+
+
+WORKLOADS = (
+    Workload("transformer-2k", "2,000 nodes, names that need quotes", quick=True),
+    Workload("transformer-20k", "20,000 nodes, names that need quotes"),
+    Workload("transformer-20k-bare", "20,000 nodes, names that are identifiers"),
+    Workload("transformer-200k", "200,000 nodes, names that need quotes", large=True),
+    Workload("small-initializers", "20,000 initializers of 4 to 16 elements"),
+    Workload("deep-subgraphs", "20 levels of If, 500 nodes on each"),
+    Workload("functions-500", "500 functions of 12 nodes, each called four times", quick=True),
+    Workload("long-metadata", "5,000 nodes with five metadata entries, one a stack trace"),
+    Workload("decimals-32MiB", "float32 weights, ours as decimals too", weights="inline"),
+    Workload("blobs-256MiB", "float32 weights, ours as blobs"),
+    Workload("small-files-1000", "1,000 models of one to five nodes"),
+)
+
+SAMPLE = Workload("sample", "a bit of everything, to find out what a conversion imports")
+
+
+def named(name: str) -> Workload:
+    """The workload of that name."""
+    return next(one for one in (*WORKLOADS, SAMPLE) if one.name == name)
+
+
+@cache
+def _edition() -> str:
+    """Changes with all that the models depend on."""
+    digest = hashlib.sha256()
+    for name in ("models.py", "transformer.py"):
+        digest.update((HERE / name).read_bytes())
+    for package in ("numpy", "onnx", "protobuf"):
+        digest.update(importlib.metadata.version(package).encode() + b"\0")
+    return digest.hexdigest()[:8]

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs, functions and nodes as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
+from onnxtext.ast.types import Type
+from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
+from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.few import FewNumbers
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
+from onnxtext.printer.records import decorator_lines, inline_decorators
+from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.printer.values import data_text, sparse_text, type_text
+
+ATTRIBUTE_WIDTH = 60
+"""Columns that the attributes of a node may take on its line."""
+
+NAME_WIDTH = 12
+"""Columns that a name is taken to have when lists are laid out."""
+
+_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
+
+
+def opsets_text(opsets: Sequence[OpsetImport], indent: str) -> str:
+    """A list of operator sets."""
+    items = [
+        str(item.version) if item.domain is None else f"{quoted(item.domain)}: {item.version}"
+        for item in opsets
+    ]
+    return bracketed(items, "[]", indent, WIDTH - 20)
+
+
+class _Names(dict[str, str]):
+    """Names of values as text; most are met more than once."""
+
+    def __missing__(self, name: str) -> str:
+        """A name that was not met before."""
+        text = self[name] = value_name(name)
+        return text
+
+
+class GraphPrinter:
+    """One run of printing. What is met more than once, as types are, is printed once.
+
+    Texts are remembered by the identity of what was printed, which is not changed meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._names = _Names()
+        self._words: dict[str, str] = {}
+        self._types: dict[int, str] = {}
+        self._few = FewNumbers()
+        self._attributes: dict[int, str | None] = {}
+
+    # ---- Graphs and functions ---------------------------------------------------------------
+
+    def graph_statement(self, graph: Graph) -> str:
+        """The main graph: inputs and outputs one a line if there is more than one."""
+        head = decorator_lines(graph.decorators, "") + value_name(graph.name)
+        inputs = self._main_list(graph.inputs)
+        return f"{head} {inputs} => {self._main_list(graph.outputs)}{self._rest(graph, '')}"
+
+    def graph_value(self, graph: Graph, indent: str) -> str:
+        """A graph in an attribute."""
+        head = inline_decorators(graph.decorators, indent) + value_name(graph.name)
+        inputs = self._small_list(graph.inputs, indent)
+        outputs = self._small_list(graph.outputs, indent)
+        return f"{head} {inputs} => {outputs}{self._rest(graph, indent)}"
+
+    def _rest(self, graph: Graph | Function, indent: str) -> str:
+        values = f" {self._values(graph.values, indent)}" if graph.values else ""
+        return f"{values} {self.body_text(graph.nodes, indent)}"
+
+    def _main_list(self, values: Sequence[ValueInfo]) -> str:
+        items = [self.value_text(value, STEP) for value in values]
+        if len(items) > 1 or any("\n" in item for item in items):
+            return broken(items, "()", "")
+        return f"({', '.join(items)})"
+
+    def _small_list(self, values: Sequence[ValueInfo], indent: str) -> str:
+        items = [self.value_text(value, indent + STEP) for value in values]
+        width = sum(
+            len(item) - len(value.name) + NAME_WIDTH
+            for item, value in zip(items, values, strict=True)
+        )
+        return bracketed(items, "()", indent, 1 << 30 if width <= WIDTH - 20 else 0)
+
+    def _values(self, values: Sequence[ValueInfo], indent: str) -> str:
+        self._few.gather(values)
+        items = [self.value_text(value, indent + STEP) for value in values]
+        single = len(items) == 1 and "\n" not in items[0]
+        if single and len(items[0]) - len(values[0].name) <= ATTRIBUTE_WIDTH:
+            return f"<{items[0]}>"
+        return broken(items, "<>", indent)
+
+    def value_text(self, value: ValueInfo, indent: str) -> str:
+        """A declaration or an initializer.
+
+        Args:
+            value: the value.
+            indent: the indentation of the line it stands on.
+        """
+        head = inline_decorators(value.decorators, indent) if value.decorators else ""
+        name = self._names[value.name]
+        if value.type is None:
+            return head + name
+        type = self._type(value.type)
+        data = value.data
+        if data is None:
+            return f"{head}{type} {name}"
+        budget = WIDTH - len(indent) - len(type) - NAME_WIDTH
+        few = self._few.text(data, budget)
+        if few is not None:
+            return f"{head}{type} {name} = {few}"
+        if isinstance(data, SparseTensor):
+            return f"{head}{type} {name} = {sparse_text(data, indent, budget)}"
+        literal = data_text(value.type, data, indent, budget)  # type: ignore[arg-type]
+        return f"{head}{type} {name} = {literal}" if literal else f"{head}{type} {name} ="
+
+    def _type(self, type: Type) -> str:
+        text = self._types.get(id(type))
+        if text is None:
+            text = self._types[id(type)] = type_text(type)
+        return text
+
+    def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
+        """A function, with its header.
+
+        Args:
+            function: the function.
+            entries: header entries before its own.
+        """
+        entries = list(entries)
+        if function.domain is not None:
+            entries.append(f"domain: {quoted(function.domain)}")
+        if function.overload is not None:
+            entries.append(f"overload: {quoted(function.overload)}")
+        if function.doc_string is not None:
+            entries.append(f"doc_string: {string_value(function.doc_string, STEP)}")
+        if function.opset_imports:
+            entries.append(f"opset_import: {opsets_text(function.opset_imports, STEP)}")
+        head = bracketed(entries, "<>", "", WIDTH - 20) + "\n" if entries else ""
+        parameters = ""
+        if function.attributes:
+            items = [
+                word(item)
+                if isinstance(item, str)
+                else attribute_text(item, STEP, self.graph_value)
+                for item in function.attributes
+            ]
+            parameters = f" {bracketed(items, '<>', '', WIDTH - 20)}"
+        inputs = self._small_list(function.inputs, "")
+        outputs = self._small_list(function.outputs, "")
+        return (
+            f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
+            f"{parameters} {inputs} => {outputs}{self._rest(function, '')}"
+        )
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def body_text(self, nodes: Sequence[Node], indent: str) -> str:
+        """`{ nodes }`, one a line."""
+        if not nodes:
+            return "{}"
+        inner = indent + STEP
+        lines = [inner + self.node_text(node, inner) for node in nodes]
+        return "\n".join(["{", *lines, indent + "}"])
+
+    def node_text(self, node: Node, indent: str) -> str:
+        """A node: on one line, or inputs first and then its attributes one a line.
+
+        Args:
+            node: the node.
+            indent: the indentation of the line it stands on.
+        """
+        names = self._names
+        inputs = ", ".join([names[name] for name in node.inputs])
+        operator = self._words.get(node.op_type)
+        if operator is None:
+            operator = self._words[node.op_type] = word(node.op_type) if node.op_type else ""
+        if node.domain is not None or node.overload is not None:
+            operator = _operator(node)
+        if node.output_types:
+            outputs = self._typed_outputs(node)
+        else:
+            outputs = ", ".join([names[name] for name in node.outputs])
+        line = f"{outputs} =" if outputs else "="
+        if operator:
+            line = f"{line} {operator}"
+        if node.name is not None:
+            line = f"[{word(node.name) if node.name else ''}] {line}"
+        if node.decorators:
+            before = decorator_lines(node.decorators, indent)[len(indent) :]
+            line = f"{before}{indent if before.endswith(chr(10)) else ''}{line}"
+        attributes = node.attributes
+        if not attributes:
+            return f"{line} ({inputs})"
+        try:
+            flat = self._attributes[id(attributes)]
+        except KeyError:
+            flat = self._attributes[id(attributes)] = self._flat_attributes(attributes)
+        if flat is not None:
+            return f"{line} <{flat}> ({inputs})"
+        inner = indent + STEP
+        items = [attribute_text(item, inner, self.graph_value) for item in attributes]
+        return f"{line} ({inputs}) {broken(items, '<>', indent)}"
+
+    def _flat_attributes(self, attributes: Sequence[Attribute]) -> str | None:
+        """The attributes on one line, if they fit there and none needs several."""
+        texts: list[str] = []
+        width = 0
+        for attribute in attributes:
+            if attribute.type in _NESTING:  # printed once only: nested ones would take for ever
+                return None
+            text = attribute_text(attribute, "", self.graph_value)
+            width += len(text) + 2
+            if width > ATTRIBUTE_WIDTH or "\n" in text:
+                return None
+            texts.append(text)
+        return ", ".join(texts)
+
+    def _typed_outputs(self, node: Node) -> str:
+        types, names = self._types, self._names
+        texts = []
+        for name, type in zip(node.outputs, node.output_types, strict=True):
+            if type is None:
+                texts.append(names[name])
+            else:
+                text = types.get(id(type)) or self._type(type)
+                texts.append(f"{text} {names[name]}")
+        return ", ".join(texts)
+
+
+def _operator(node: Node) -> str:
+    """The operator of a node with a domain or an overload."""
+    overload = f":{word(node.overload)}" if node.overload is not None else ""
+    operator = word(node.op_type) if node.op_type or node.domain is not None else ""
+    if node.domain is None:
+        return operator + overload
+    if not node.domain:
+        return f".{operator}{overload}"
+    parts = node.domain.split(".")
+    if all(word(part) == part for part in parts):
+        return f"{node.domain}.{operator}{overload}"
+    return f"{quoted(node.domain)}.{operator}{overload}"

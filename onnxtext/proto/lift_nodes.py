@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wire bytes to AST: nodes and attributes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from onnxtext.ast.model import Graph, Node, Presence
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.values import Attribute, AttributeType
+from onnxtext.proto.difference import difference
+from onnxtext.proto.habits import Habits
+from onnxtext.proto.lift_attributes import AttributeFields, attribute_value
+from onnxtext.proto.lift_values import (
+    Data,
+    check_depth,
+    device_decorator,
+    doc_decorator,
+    meta_decorator,
+    text_of,
+)
+from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.quick import SMALL
+from onnxtext.wire.reader import read_fields
+from onnxtext.wire.writer import LENGTH
+
+PLAIN = Presence(version=1)
+"""What is absent is not stored; lifting spells out everything else (then `settle_habits`)."""
+
+_NAMES = (0x0A, 0x12, 0x1A)
+"""The keys of a node's inputs, outputs and name."""
+
+_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
+
+
+class NodeLifter(ABC):
+    """The part of lifting that is about nodes; `graph` is what attributes need of the rest.
+
+    Attributes:
+        careful: compare every item with its bytes, and add what its sugar does not carry.
+    """
+
+    def __init__(self, *, careful: bool) -> None:
+        self.careful = careful
+        self._lowering = Lowering(Habits(PLAIN))
+        self._attributes: dict[bytes, Attribute] = {}
+        self._tails: dict[bytes, Node] = {}
+        self._exact: dict[int, Attribute] = {}  # what lowers to the very bytes it was lifted from
+
+    @abstractmethod
+    def graph(self, data: Data, depth: int = 0) -> Graph:
+        """A `GraphProto`."""
+
+    def node(self, data: Data, depth: int = 0) -> Node:
+        """A `NodeProto`.
+
+        Args:
+            data: its bytes.
+            depth: how many messages it is nested in.
+        """
+        end = len(data)
+        if end <= SMALL:
+            data = bytes(data)
+        inputs: list[str] = []
+        outputs: list[str] = []
+        name: str | None = None
+        at = 0
+        # The names come first; few nodes differ in what follows from all that were met before.
+        while at < end:
+            key = data[at]
+            if key not in _NAMES or at + 1 >= end or (size := data[at + 1]) > 127:
+                break
+            start = at + 2
+            if start + size > end:
+                break
+            at = start + size
+            text = str(data[start:at], "utf-8", "surrogateescape")
+            if key == 0x0A:
+                inputs.append(text)
+            elif key == 0x12:
+                outputs.append(text)
+            else:
+                name = text
+        tail = self._node_tail(data, at, end, depth)
+        if tail.inputs or tail.outputs or tail.name is not None:  # in an order that nobody uses
+            return self._node_fields(data, depth)
+        node = Node(
+            tail.op_type, tuple(inputs), tuple(outputs), tail.attributes, name,
+            tail.domain, tail.overload, (), tail.decorators,
+        )  # fmt: skip
+        if self.careful:
+            node.decorators += difference("NodeProto", self._lowering.node(node), bytes(data))
+        return node
+
+    def _node_tail(self, data: Data, at: int, end: int, depth: int) -> Node:
+        """A node of the fields behind an offset; those that look alike are one object."""
+        if end - at > SMALL:
+            return self._fields_of_node(data[at:], depth)
+        tail = bytes(data[at:])
+        known = self._tails.get(tail)
+        if known is None:
+            known = self._fields_of_node(tail, depth)
+            if not any(item.type in _NESTING for item in known.attributes):
+                self._tails[tail] = known
+        return known
+
+    def _node_fields(self, data: Data, depth: int) -> Node:
+        """A `NodeProto` with fields in any order."""
+        node = self._fields_of_node(data, depth)
+        if self.careful:
+            node.decorators += difference("NodeProto", self._lowering.node(node), bytes(data))
+        return node
+
+    def _fields_of_node(self, data: Data, depth: int) -> Node:
+        inputs: list[str] = []
+        outputs: list[str] = []
+        attributes: list[Attribute] = []
+        node = Node("")
+        decorators: list[Decorator] = []
+        devices: list[Decorator] = []
+        entries: list[Data] = []
+        for field in read_fields(data, 0, len(data)):
+            if field.wire_type != LENGTH:
+                continue
+            inside = data[field.value : field.end]
+            match field.number:
+                case 1:
+                    inputs.append(text_of(inside))
+                case 2:
+                    outputs.append(text_of(inside))
+                case 3:
+                    node.name = text_of(inside)
+                case 4:
+                    node.op_type = text_of(inside)
+                case 5:
+                    attribute = self.attribute(inside, depth + 1)
+                    attributes.append(attribute)
+                    if self.careful and id(attribute) in self._exact:
+                        self._lowering.remember(attribute, data[field.start : field.end])
+                case 6:
+                    decorators.append(doc_decorator(inside))
+                case 7:
+                    node.domain = text_of(inside)
+                case 8:
+                    node.overload = text_of(inside)
+                case 9:
+                    entries.append(inside)
+                case 10:
+                    devices.append(device_decorator(inside))
+        node.inputs = tuple(inputs)
+        node.outputs = tuple(outputs)
+        node.attributes = tuple(attributes)
+        if entries:
+            decorators.append(meta_decorator(entries))
+        if decorators or devices:
+            node.decorators = (*decorators, *devices)
+        return node
+
+    def attribute(self, data: Data, depth: int = 0) -> Attribute:
+        """An `AttributeProto`. Equal ones are one object, unless they hold a graph.
+
+        Args:
+            data: its bytes.
+            depth: how many messages it is nested in.
+        """
+        small = b""  # its bytes, if they are few enough to be met again
+        if len(data) <= SMALL:
+            small = data = bytes(data)
+            attribute = self._attributes.get(small)
+            if attribute is not None:
+                return attribute
+        check_depth(depth, 0)
+        fields = AttributeFields.read(data)
+        value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))
+        kind = fields.type if value is None or not isinstance(value, Record) else None
+        attribute = Attribute(fields.name, kind, value, fields.decorators)
+        if self.careful:
+            attribute = self._careful_attribute(attribute, fields, data)
+        if small and attribute.type not in _NESTING:
+            self._attributes[small] = attribute
+        return attribute
+
+    def _careful_attribute(
+        self, attribute: Attribute, fields: AttributeFields, data: Data
+    ) -> Attribute:
+        data = bytes(data)
+        lowered = self._lowering.attribute(attribute)
+        if lowered != data and not isinstance(attribute.value, Record):
+            record = fields.record(data)
+            attribute = Attribute(attribute.name, None, record, attribute.decorators)
+            lowered = self._lowering.attribute(attribute)
+        rest = difference("AttributeProto", lowered, data)
+        if rest:
+            attribute = Attribute(
+                attribute.name, attribute.type, attribute.value, (*attribute.decorators, *rest)
+            )
+            lowered = self._lowering.attribute(attribute)
+        if lowered == data:
+            self._exact[id(attribute)] = attribute
+        return attribute

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tying the entries of sections to what they belong to, by paths (SPELLINGS S5)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.paths import Step, first_output, function_key, generated_values
+from onnxtext.ast.records import Decorator, Field
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.sections import Block
+from onnxtext.syntax.strings import to_bytes
+
+
+class _Names:
+    """The parts of a graph or function by their names; of equal names the first counts."""
+
+    def __init__(self, owner: Graph | Function) -> None:
+        self.owner = owner
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """Nodes by their first outputs."""
+        return {first_output(node): node for node in reversed(self.owner.nodes)}
+
+    @cached_property
+    def values(self) -> dict[str, ValueInfo]:
+        """Declared values."""
+        owner = self.owner
+        declared = [value for value in owner.values if value.data is None]
+        values = [*owner.inputs, *owner.outputs, *declared]
+        return {value.name: value for value in reversed(values)}
+
+    @cached_property
+    def tensors(self) -> dict[str, ValueInfo]:
+        """Initializers that are no inputs."""
+        values = reversed(self.owner.values)
+        return {value.name: value for value in values if value.data is not None}
+
+    @cached_property
+    def generated(self) -> set[str]:
+        """Values whose `value_info` entry has no statement of its own."""
+        return set(generated_values(self.owner))
+
+
+class Ties:
+    """One run of tying; every name is looked up in an index, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, _Names] = {}
+        self._functions: dict[tuple[str, str, str], Function] | None = None
+
+    def _of(self, owner: Graph | Function) -> _Names:
+        names = self._names.get(id(owner))
+        if names is None:
+            names = self._names[id(owner)] = _Names(owner)
+        return names
+
+    def attach_function(self, model: Model, block: Block) -> None:
+        """Tie the metadata of a function and of what is in it.
+
+        Raises:
+            Fault: a path names nothing.
+        """
+        if self._functions is None:
+            self._functions = {function_key(f): f for f in reversed(model.functions)}
+        names = [step.name for step in block.path]
+        key = (".".join(names[:-1]), names[-1], block.overload or "")
+        function = self._functions.get(key)
+        if function is None:
+            raise _dangling(block.kind, ".".join(names), [f.name for f in model.functions])
+        function.metadata = block.entries()
+        for item in block.items:
+            if isinstance(item, Block):
+                if item.kind == "function":
+                    raise Fault("functions hold no functions", token=item.kind)
+                self.attach(function, item)
+
+    def attach(self, root: Graph | Function, block: Block) -> None:
+        """Tie metadata to the part of a graph or function that its path names.
+
+        Raises:
+            Fault: the path names nothing.
+        """
+        path = block.path
+        entries = block.entries()
+        if block.kind == "graph":
+            self.graph_at(root, path, block.kind).metadata = entries
+            return
+        owner = self.graph_at(root, path[:-1], block.kind)
+        name = path[-1].name
+        if block.kind == "node":
+            self._node(owner, name, block.kind).metadata = entries
+        elif block.kind == "value":
+            self._attach_value(owner, name, block)
+        else:
+            self._attach_tensor(owner, name, block)
+
+    def graph_at(
+        self, root: Graph | Function, path: tuple[Step, ...], token: str
+    ) -> Graph | Function:
+        """The graph at the end of a path of nodes and attributes.
+
+        Args:
+            root: where the path begins.
+            path: the steps.
+            token: where a mistake in it is shown.
+
+        Raises:
+            Fault: the path names no graph.
+        """
+        if len(path) % 2:
+            raise Fault(
+                "the path of a graph names nodes and attributes in turn",
+                token=token,
+                help="such as graph output.then_branch",
+            )
+        for node_step, step in zip(path[::2], path[1::2], strict=True):
+            node = self._node(root, node_step.name, token)
+            for attribute in node.attributes:
+                if attribute.name == step.name:
+                    value: Any = attribute.value
+                    if step.number is not None and isinstance(value, tuple):
+                        value = value[step.number] if step.number < len(value) else None
+                    if isinstance(value, Graph):
+                        root = value
+                        break
+            else:
+                raise _dangling("graph", step.name, [a.name for a in node.attributes], token)
+        return root
+
+    def _node(self, owner: Graph | Function, name: str, token: str) -> Node:
+        node = self._of(owner).nodes.get(name)
+        if node is None:
+            raise _dangling("node", name, list(self._of(owner).nodes), token)
+        return node
+
+    def _attach_value(self, owner: Graph | Function, name: str, block: Block) -> None:
+        names = self._of(owner)
+        value = names.values.get(name)
+        if value is not None:
+            value.metadata = block.entries()
+        elif name in names.generated:
+            owner.value_metadata[name] = block.entries()
+        else:
+            raise _dangling("value", name, [*names.values, *names.generated], block.kind)
+
+    def _attach_tensor(self, owner: Graph | Function, name: str, block: Block) -> None:
+        names = self._of(owner)
+        value = names.tensors.get(name)
+        if value is not None:
+            value.metadata = block.entries()
+            return
+        for value in owner.inputs:
+            if value.name == name and value.data is not None:
+                entries = tuple([Field(key, to_bytes(text)) for key, text in block.entries()])
+                value.decorators += (Decorator("data.meta", entries),)
+                return
+        raise _dangling(block.kind, name, list(names.tensors))
+
+
+def _dangling(kind: str, name: str, known: list[str], token: str | None = None) -> Fault:
+    import difflib
+
+    near = difflib.get_close_matches(name, known[:_NEAR], 1)
+    what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
+    return Fault(
+        f"{what.get(kind, f'no {kind} is')} named `{name}`",
+        token=token if token is not None else kind,
+        help=f"did you mean `{near[0]}`?" if near else None,
+        code="metadata-dangling",
+    )
+
+
+_NEAR = 10_000
+"""So many names are compared when a near one is looked for."""

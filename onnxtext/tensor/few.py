@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A few plain numbers in brackets or braces: what most initializers of a graph are.
+
+For them numpy takes longer to start than the whole conversion. Anything that is not plain (words,
+hexadecimals, blanks in odd places, numbers that would be rounded twice) is left to `parse`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+from struct import pack, unpack
+
+from onnxtext.tensor.elements import ElementType
+
+LONGEST = 1000
+"""Texts with more characters than this are read in bulk."""
+
+_INTEGERS = re.compile(r"[\[{]-?[0-9]{1,18}(?:, ?-?[0-9]{1,18})*[\]}]")
+_NUMBER = r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e-?[0-9]{1,3})?"
+_NUMBERS = re.compile(rf"[\[{{]{_NUMBER}(?:, ?{_NUMBER})*[\]}}]")
+_GAP = re.compile(r"[^\[\],\s]\s+[^\[\],\s]|\]\s*[^\],\s]|[^\[,\s]\s*\[")
+_LAST_COMMA = re.compile(r",\s*\]")
+_NOT_STRUCTURE = re.compile(r"[^\[\],]+")
+_BRACKETS = re.compile(r"[\[\]\s]+")
+_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
+_HALF = 0x1000_0000
+_LOW_BITS = 0x1FFF_FFFF
+"""The bits that a float64 has and a float32 has not; `_HALF` of them is halfway between two."""
+
+_NORMAL = 0x3810_0000_0000_0000
+"""The bits of 2**-126 as float64: the smallest float32 with all its bits."""
+
+_INFINITE = 0x7FF0_0000_0000_0000
+"""The bits of infinity, which no number may become."""
+
+
+def parse_few(
+    element: ElementType, text: str, count: int | None, brackets: str = "[]"
+) -> bytes | None:
+    """Read a short flat literal.
+
+    Args:
+        element: The element type.
+        text: The literal.
+        count: The number of elements; None for any.
+        brackets: What it begins and ends with.
+
+    Returns:
+        The elements, little-endian; None if the literal is not as plain as that, or wrong.
+    """
+    if len(text) > LONGEST or text[:1] + text[-1:] != brackets:
+        return None
+    if element.kind in ("int", "uint"):
+        return _integers(element, text, count)
+    if element.name not in ("float", "double") or _NUMBERS.fullmatch(text) is None:
+        return None
+    values = list(map(float, text[1:-1].split(",")))
+    found = len(values)
+    if found != count and count is not None:
+        return None
+    doubles = pack(f"<{found}d", *values)
+    if element.name == "double":
+        return doubles if max(map(abs, values)) < float("inf") else None
+    for bits in unpack(f"<{found}Q", doubles):
+        # Decimals are rounded to float64 first: that decides nothing but exactly halfway.
+        size = bits & 0x7FFF_FFFF_FFFF_FFFF
+        if bits & _LOW_BITS == _HALF or (size < _NORMAL and size) or size >= _INFINITE:
+            return None
+    try:
+        return pack(f"<{found}f", *values)
+    except OverflowError:
+        return None
+
+
+def flattened(text: str, dims: Sequence[int]) -> str | None:
+    """A short nested literal as a flat one; None if that is not plainly what it is.
+
+    Args:
+        text: The literal.
+        dims: The dimensions it should be nested by, all or those other than 1.
+    """
+    if len(text) > LONGEST or _GAP.search(text):
+        return None
+    text = _LAST_COMMA.sub("]", text)
+    found = _NOT_STRUCTURE.sub("", text)
+    for shape in ([size for size in dims if size != 1], dims):
+        structure = ""
+        for size in reversed(shape):
+            if size > LONGEST or size * len(structure) > LONGEST:
+                return None
+            structure = f"[{','.join([structure] * size)}]"
+        if found == structure:
+            return f"[{_BRACKETS.sub('', text)}]"
+    return None
+
+
+def _integers(element: ElementType, text: str, count: int | None) -> bytes | None:
+    letter = _LETTERS.get(element.bits)
+    if letter is None or _INTEGERS.fullmatch(text) is None:
+        return None
+    values = list(map(int, text[1:-1].split(",")))
+    if len(values) != count and count is not None:
+        return None
+    letter = letter if element.kind == "int" else letter.upper()
+    try:
+        return pack(f"<{len(values)}{letter}", *values)
+    except struct.error:  # out of range
+        return None

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files made to cost much: time grows with the size of a file, and memory has a bound."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext.wire.writer import delimited
+
+MEGABYTE = 1 << 20
+SCRIPT = """\
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[3]),) * 2)
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]),) * 2)
+import onnxtext
+data = open(sys.argv[1], "rb").read()
+text = onnxtext.from_binary(data)
+assert onnxtext.to_binary(text) == data
+"""
+
+
+def convert(data: bytes, path: Path, *, seconds: int, memory: int) -> None:
+    """There and back in a process that is ended when it needs more than this."""
+    path.write_bytes(data)
+    arguments = [str(path), str(seconds), str(memory)]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+
+
+def nested(depth: int, inside: bytes) -> bytes:
+    """A model with graphs in graphs; the innermost has these fields."""
+    graph = inside
+    for _ in range(depth):
+        attribute = delimited(b"\x0a", b"b") + delimited(b"\x32", graph) + b"\xa0\x01\x05"
+        graph = delimited(b"\x0a", delimited(b"\x2a", attribute)) + delimited(b"\x12", b"g")
+    return b"\x08\x0a" + delimited(b"\x3a", graph)
+
+
+def test_a_long_string_deep_inside(tmp_path: Path) -> None:
+    node = delimited(b"\x0a", delimited(b"\x32", b"a" * (8 * MEGABYTE)))
+    convert(nested(30, node), tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
+
+
+def test_many_nodes_in_a_decorated_graph(tmp_path: Path) -> None:
+    nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20_000)]
+    graph = onnx.helper.make_graph(nodes, "g", [], [], doc_string="decorated")
+    graph.node[7].metadata_props.add(key="k", value="v")
+    graph.initializer.add(name="w", data_type=1, dims=[MEGABYTE], raw_data=bytes(4 * MEGABYTE))
+    data = onnx.helper.make_model(graph).SerializeToString()
+    convert(data, tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
+
+
+def test_metadata_of_many_nodes(tmp_path: Path) -> None:
+    nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20_000)]
+    for node in nodes:
+        node.metadata_props.add(key="trace", value="line 1\nline 2")
+    graph = onnx.helper.make_graph(nodes, "g", [], [])
+    data = onnx.helper.make_model(graph).SerializeToString()
+    convert(data, tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x3a\xff\xff\xff\xff\x07",  # a graph of 2 GB in six bytes
+        b"\x08\x0a\x3a\x0a\x2a\x08\x4a\xff\xff\xff\xff\x0f",
+        nested(60, b""),
+        b"\x3b" * 100_000,  # groups in groups
+        b"\xff" * 1_000_000,
+    ],
+    ids=["gigabytes", "lying", "deep", "groups", "varint"],
+)
+def test_what_is_no_model_is_refused_at_once(data: bytes) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    with pytest.raises(onnxtext.OnnxTextError):
+        onnxtext.from_binary(data)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert after.ru_utime - before.ru_utime < 1
+    assert (after.ru_maxrss - before.ru_maxrss) * 1024 < 64 * MEGABYTE

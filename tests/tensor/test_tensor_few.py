@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short literals are read without numpy: the same bytes as always, or left to the slow road."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.few import LONGEST, flattened, parse_few
+from onnxtext.tensor.floats import float32_bits, float64_bits
+
+FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+def halfway(value: float) -> str:
+    """The decimals of the number exactly between a float32 and the next one."""
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    (other,) = struct.unpack("<f", struct.pack("<I", (bits + 1) & 0xFFFFFFFF))
+    return f"{(value + other) / 2:.40e}".replace("e+", "e")
+
+
+def spelled(value: float) -> str:
+    return repr(value).replace("e+", "e")
+
+
+@given(FLOATS.map(spelled) | FLOATS.map(halfway) | st.from_regex(r"-?[0-9]{1,12}", fullmatch=True))
+@example("1.00000017881393432617187499")  # a decimal that float64 rounds to exactly halfway
+@example("7.038531e-26")
+@example("1e-45")
+@example("3.5e38")
+@example("1e400")
+@example("-0.0")
+def test_floats(text: str) -> None:
+    made = parse_few(ELEMENTS["float"], f"[{text}, 1]", 2)
+    if made is not None:
+        assert made == struct.pack("<If", float32_bits(text), 1)
+    made = parse_few(ELEMENTS["double"], f"[{text}]", 1)
+    if made is not None:
+        assert made == struct.pack("<Q", float64_bits(text))
+
+
+def test_most_floats_are_few() -> None:
+    texts = [f"{number / 64}" for number in range(-400, 400)]
+    assert all(parse_few(ELEMENTS["float"], f"[{text}]", 1) is not None for text in texts)
+
+
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32", "int64", "uint64"])
+@given(number=st.integers(-(1 << 65), 1 << 65))
+def test_integers(name: str, number: int) -> None:
+    element = ELEMENTS[name]
+    made = parse_few(element, f"[{number}, 7]", 2)
+    low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
+    high = low + (1 << element.bits)
+    size = element.bits // 8
+    if made is not None:
+        assert low <= number < high
+        assert made[:size] == (number % (1 << element.bits)).to_bytes(size, "little")
+    elif low <= number < high:
+        assert abs(number) >= 10**18
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1 2]", "[1,\t2]", "[1_0, 2]", "[+1, 2]", "[.5, 2]", "[5., 2]", "[nan, 2]", "[0x1, 2]", "[]",
+     "[1, 2,]", "[1, 2}", "{1, 2}", "[1, ...]", "[[1, 2]]", "[1, 2, 3]", "1, 2", "[1e9999, 2]",
+     "[" + "1, " * LONGEST + "1]", "[\u0661, 2]"],
+)  # fmt: skip
+def test_what_is_not_plain_is_left_alone(text: str) -> None:
+    assert parse_few(ELEMENTS["float"], text, 2) is None
+    assert parse_few(ELEMENTS["int64"], text, 2) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "dims", "flat"),
+    [
+        ("[[1, 2], [3, 4]]", [2, 2], "[1,2,3,4]"),
+        ("[\n  [1, 2],\n  [3, 4],\n]", [2, 2], "[1,2,3,4]"),
+        ("[[[1, 2]], [[3, 4]]]", [2, 1, 2], "[1,2,3,4]"),
+        ("[[1, 2], [3, 4]]", [2, 1, 2], "[1,2,3,4]"),
+        ("[[1 2, 3], [4, 5]]", [2, 2], None),
+        ("[[1, 2], [3, 4]]", [4], None),
+        ("[[1, 2], [3]]", [2, 2], None),
+        ("[[1, 2], [3, 4]], []", [2, 2], None),
+        ("[[1, 2],, [3, 4]]", [2, 2], None),
+        ("[[1, 2,,], [3, 4]]", [2, 2], None),
+        ("[[1, 2], [3, 4]] 5", [2, 2], None),
+        ("[[1, 2], [3, 4] 5]", [2, 2], None),
+        ("[[1, 2], 3 [4, 5]]", [2, 2], None),
+        ("5 [[1, 2], [3, 4]]", [2, 2], None),
+        ("[[]]", [1 << 40, 1 << 40], None),
+    ],
+)
+def test_nested(text: str, dims: list[int], flat: str | None) -> None:
+    assert flattened(text, dims) == flat

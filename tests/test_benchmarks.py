@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks run: what they find is not judged here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import results, startup
+from benchmarks.models import MAKERS
+from benchmarks.peers import PEERS
+from benchmarks.results import Results
+from benchmarks.workloads import SAMPLE, WORKLOADS
+from tests.corpus import REPOSITORY
+
+
+def run(*arguments: str | Path) -> str:
+    """What `python -m benchmarks` prints."""
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of results."""
+    path = tmp_path_factory.mktemp("benchmarks") / "results.json"
+    shown = run("--quick", "--only", "transformer-2k", "--json", path)
+    assert "transformer-2k" in shown
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(measured: Path) -> Results:
+    return results.load(measured)
+
+
+def test_all_peers_are_measured_in_both_directions(found: Results) -> None:
+    peers = [peer for peer in PEERS if not peer.of_many]
+    wanted = {("to-text", peer.name) for peer in peers if peer.prints}
+    wanted |= {("to-binary", peer.name) for peer in peers}
+    assert {(row.direction, row.peer) for row in found.rows} == wanted
+    assert {row.workload for row in found.rows} == {"transformer-2k"}
+
+
+def test_what_is_measured_is_positive(found: Results) -> None:
+    for row in found.rows:
+        assert row.failed is None
+        for value in (row.seconds, row.warm, row.peak, row.before, row.size, row.model_size):
+            assert value is not None
+            assert value > 0
+
+
+def test_we_give_the_bytes_back(found: Results) -> None:
+    (row,) = [row for row in found.rows if row.key[1:] == ("to-binary", "onnxtext")]
+    assert row.same == "bytes"
+    assert row.size == row.model_size
+
+
+def test_results_compared_with_themselves_have_not_changed(measured: Path, found: Results) -> None:
+    shown = run("--show", measured, "--compare", measured)
+    compared = shown[shown.index("mark changes of more than") :]
+    for row in found.rows:
+        (line,) = [line for line in compared.splitlines() if f" {' '.join(row.key)}  " in line]
+        assert line.split()[-5:] == ["1.00"] * 5
+    assert "\n0 of the figures changed by more than 10%" in compared
+
+
+def test_the_list_names_all_workloads() -> None:
+    shown = {line.split()[0] for line in run("--list").splitlines()}
+    assert shown >= {workload.name for workload in WORKLOADS} | {startup.NAME}
+
+
+def test_each_workload_can_be_made() -> None:
+    assert list(MAKERS) == [workload.name for workload in (*WORKLOADS, SAMPLE)]
+
+
+def test_the_same_models_are_made_every_time() -> None:
+    assert list(MAKERS["sample"]()) == list(MAKERS["sample"]())
