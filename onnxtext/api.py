@@ -385,7 +385,7 @@ def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: 
         f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
         "remove the section",
         OnnxTextWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return data
 

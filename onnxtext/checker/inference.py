@@ -111,11 +111,11 @@ class TypeInference:
         """
         text = self._text
         types: dict[str, str | None] = {}
-        declared: dict[str, tuple[str, Place]] = {}
+        declared: dict[str, tuple[str, ValueInfo]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             found = text(value.type)
             if found is not None and value.name not in declared:
-                declared[value.name] = found, Place(value, ("type",))
+                declared[value.name] = found, value
         for value in (*scope.inputs, *scope.initializers):
             known = declared.get(value.name)
             types[value.name] = known[0] if known is not None else None
@@ -130,16 +130,17 @@ class TypeInference:
                 if not name:
                     continue
                 found = made[number] if number < len(made) else None
-                wanted: tuple[str, Place] | None = None
-                if typed and typed[number] is not None:
-                    own = text(typed[number])
-                    if own is not None:
-                        wanted = own, Place(node, ("output_types", number))
-                wanted = wanted or declared.get(name)
-                if wanted is not None:
-                    if found is not None and found != wanted[0]:
-                        self._differs(node, number, found, wanted)
-                    found = wanted[0]
+                own = text(typed[number]) if typed else None
+                if own is not None:
+                    if found is not None and found != own:
+                        place = Place(node, ("output_types", number))
+                        self._differs(node, number, found, own, place)
+                    found = own
+                elif name in declared:
+                    own, value = declared[name]
+                    if found is not None and found != own:
+                        self._differs(node, number, found, own, Place(value, ("type",)))
+                    found = own
                 types.setdefault(name, found)
         return environment
 
@@ -159,9 +160,8 @@ class TypeInference:
                 (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
             )
 
-    def _differs(self, node: Node, number: int, found: str, wanted: tuple[str, Place]) -> None:
+    def _differs(self, node: Node, number: int, found: str, declared: str, place: Place) -> None:
         name = node.outputs[number]
-        declared, place = wanted
         places = [Place(node, ("outputs", number), f"computed as `{shown(found)}`")]
         if place.item is not node:
             places.append(place._replace(label=f"declared as `{shown(declared)}`"))

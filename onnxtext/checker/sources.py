@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.run import check_tree
+from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
@@ -55,6 +56,17 @@ def check_any(
         TypeError: the source is nothing of these.
         UnknownRule: a slug is no rule's.
     """
+    with paused_collector():
+        return _check(source, name, base_dir, select, ignore)
+
+
+def _check(
+    source: Any,
+    name: str | None,
+    base_dir: Path | None,
+    select: Sequence[str] | None,
+    ignore: Sequence[str] | None,
+) -> list[Diagnostic]:
     match source:
         case str():
             return check_text(

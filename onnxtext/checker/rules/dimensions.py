@@ -22,20 +22,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Find names of dimensions that would have to be two numbers."""
     sizes: dict[str, dict[int, Place]] = {}
     for scope in subject.scopes:
-        if scope.function is not None:
-            continue  # polymorphic: another size each call
-        types = _declared(scope)
-        for declarations in types.values():
-            first = declarations[0]
-            for type, place in declarations[1:]:
-                _unify(first[0], type, place, sizes)
-        known = {name: declarations[0] for name, declarations in types.items()}
-        for node in scope.nodes:
-            if node.op_type in ("MatMul", "Gemm") and len(node.inputs) >= 2:
-                left, right = known.get(node.inputs[0]), known.get(node.inputs[1])
-                if left is not None and right is not None and not node.attributes:
-                    pair = _inner(left[0]), _inner(right[0], right=True)
-                    _equal(*pair, Place(node, ("op_type",)), sizes)
+        if scope.function is None:  # functions are polymorphic: another size each call
+            _scope(scope, sizes)
     for name, found in sizes.items():
         if len(found) > 1:
             (one, here), (other, there), *_ = found.items()
@@ -50,27 +38,35 @@ def check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _declared(scope: Scope) -> dict[str, list[tuple[Type, Place]]]:
-    found: dict[str, list[tuple[Type, Place]]] = {}
+def _scope(scope: Scope, sizes: dict[str, dict[int, Place]]) -> None:
+    """Find what has to be equal in a graph: all declarations of a value, and inner dimensions."""
+    known: dict[str, Type] = {}
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
         if value.type is not None:
-            found.setdefault(value.name, []).append((value.type, Place(value, ("type",))))
+            first = known.setdefault(value.name, value.type)
+            if first is not value.type:
+                _unify(first, value.type, Place(value, ("type",)), sizes)
     for node in scope.nodes:
         if node.output_types:
             for index, type in enumerate(node.output_types):
                 if type is not None:
-                    place = Place(node, ("output_types", index))
-                    found.setdefault(node.outputs[index], []).append((type, place))
-    return found
+                    first = known.setdefault(node.outputs[index], type)
+                    if first is not type:
+                        _unify(first, type, Place(node, ("output_types", index)), sizes)
+        if node.op_type in ("MatMul", "Gemm") and len(node.inputs) >= 2 and not node.attributes:
+            left, right = known.get(node.inputs[0]), known.get(node.inputs[1])
+            if left is not None and right is not None:
+                place = Place(node, ("op_type",))
+                _equal(_inner(left), _inner(right, right=True), place, sizes)
 
 
 def _unify(left: Type, right: Type, place: Place, sizes: dict[str, dict[int, Place]]) -> None:
-    if left is right or not isinstance(left, (TensorType, SparseTensorType)):
+    if not isinstance(left, (TensorType, SparseTensorType)) or not left.shape:
         return
-    if not isinstance(right, (TensorType, SparseTensorType)) or not left.shape:
+    if not isinstance(right, (TensorType, SparseTensorType)) or not right.shape:
         return
-    if right.shape and len(left.shape) == len(right.shape):
-        for one, other in zip(left.shape, right.shape, strict=False):
+    if len(left.shape) == len(right.shape):
+        for one, other in zip(left.shape, right.shape, strict=True):
             _equal(one, other, place, sizes)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onnxtext.ast.model import Function
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
 from onnxtext.ast.values import Attribute
 from onnxtext.checker.finding import Finding, Place
@@ -142,7 +142,7 @@ def _has_infos(scope: Scope) -> bool:
 def _with_metadata(subject: Subject, version: int) -> list[Place]:
     if version >= 10:
         return []
-    found = [Place(item) for item in _statements(subject) if getattr(item, "metadata", ())]
+    found = [Place(item) for item in _statements(subject) if item.metadata]
     return [*found, *_with_decorator(subject, "meta", version)]
 
 
@@ -152,11 +152,11 @@ def _with_decorator(subject: Subject, name: str, version: int) -> list[Place]:
     return [
         Place(item)
         for item in _statements(subject)
-        if any(d.name.rpartition(".")[2] == name for d in getattr(item, "decorators", ()))
+        if item.decorators and any(d.name.rpartition(".")[2] == name for d in item.decorators)
     ]
 
 
-def _statements(subject: Subject) -> Iterator[object]:
+def _statements(subject: Subject) -> Iterator[Graph | Function | Node | ValueInfo]:
     for scope in subject.scopes:
         yield scope.place
         yield from scope.inputs
