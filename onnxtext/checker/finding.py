@@ -70,6 +70,15 @@ def quoted(name: str) -> str:
 _LONGEST = 80
 
 
+def chain_of(names: list[str]) -> str:
+    """Names with arrows between them; only the ends of a long chain."""
+    if len(names) > 8:
+        shown = [*map(quoted, names[:4]), f"… ({len(names) - 7} more)", *map(quoted, names[-3:])]
+    else:
+        shown = list(map(quoted, names))
+    return " -> ".join(shown)
+
+
 def counted(count: int, noun: str) -> str:
     """A number and its noun: `1 input`, `2 inputs`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

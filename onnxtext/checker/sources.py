@@ -185,18 +185,35 @@ _MOST_ROUNDS = 4
 def parse_any(source: Source) -> Model | Fragment:
     """Parse a model; what is none, but a function on its own, as that.
 
+    The text of a function can be read as one of a model, whose header has a domain, but no
+    `ir_version`, and nothing in whose graph has a type: that is a function.
+
     Raises:
         OnnxTextError: it is neither; the errors are those of a model.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model
 
+    model: Model | None = None
+    failure: OnnxTextError | None = None
     try:
-        return parse_model(source)
+        model = parse_model(source)
     except OnnxTextError as error:
+        failure = error
+    if model is None or _is_function(model):
         try:
             return parse_fragment(source, "function")
         except OnnxTextError:
-            raise error from None
+            pass
+    if model is None:
+        assert failure is not None
+        raise failure
+    return model
+
+
+def _is_function(model: Model) -> bool:
+    values = (*model.graph.inputs, *model.graph.outputs)
+    untyped = bool(values) and all(value.type is None for value in values)
+    return untyped and model.ir_version is None and bool(model.domain) and not model.functions
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.values import Attribute
-from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.finding import Finding, Place, chain_of, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
@@ -126,7 +126,7 @@ def _recursive(
     subject: Subject, path: list[tuple[FunctionKey, Node | None]], last: Node
 ) -> Finding:
     names = [key[1] for key, _ in path]
-    chain = " -> ".join(map(quoted, (*names, names[0])))
+    chain = chain_of([*names, names[0]])
     nodes = [node for _, node in path[1:] if node is not None]
     places = [Place(subject.functions[path[0][0]].place, ("name",))]
     places += [Place(node, ("op_type",), "calls the next") for node in (*nodes, last)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.finding import Finding, Place, Repair, counted, quoted
+from onnxtext.checker.finding import Finding, Place, Repair, chain_of, counted, quoted
 from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
@@ -88,6 +88,8 @@ def _defined_later(
 
 def _nowhere(scope: Scope, name: str, places: list[Place]) -> Finding:
     near = nearest(name, _visible(scope, places[0].item))
+    # A value that is only defined later may depend on this node: not for a repair.
+    later = nearest(name, scope.position) if near is None else None
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name)
     if inner is not None:
@@ -97,7 +99,7 @@ def _nowhere(scope: Scope, name: str, places: list[Place]) -> Finding:
         "value-undefined",
         f"{quoted(name)} is not defined{times}",
         tuple(places),
-        help=f"there is a value {quoted(near)}" if near else None,
+        help=f"there is a value {quoted(near or later or '')}" if near or later else None,
         notes=notes,
         repair=Repair("rename", name, (near, tuple([(p.item, p.part[1]) for p in places])))
         if near
@@ -127,7 +129,7 @@ def _late(scope: Scope, late: list[Use]) -> Iterator[Finding]:
     for cycle in cyclic:
         nodes = [scope.nodes[index] for index in cycle]
         chain = [_link(nodes[i], nodes[(i + 1) % len(nodes)]) for i in range(len(nodes))]
-        path = " -> ".join(quoted(name) for name in (*chain, chain[0]))
+        path = chain_of([*chain, chain[0]])
         yield Finding(
             "graph-cycle",
             f"nodes of {scope.words()} wait for each other: {path}",
@@ -233,7 +235,9 @@ def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
         seen[node] = len(path)
         path.append(node)
         node = next(other for other in before[node] if other in members)
-    return list(reversed(path[seen[node] :]))
+    cycle = list(reversed(path[seen[node] :]))
+    first = cycle.index(min(cycle))
+    return cycle[first:] + cycle[:first]
 
 
 def _outputs(scope: Scope) -> Iterator[Finding]:
