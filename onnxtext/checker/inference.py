@@ -14,16 +14,14 @@ from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import AttributeType, SparseTensor, Tensor
 from onnxtext.checker.elements import element_of, shown, type_text
 from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.targets import Target, targets
-from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
-Texts = tuple[str | None, ...]
 _MOST_CALLS = 2000
 """How often function bodies are gone through, whatever the types they are called with."""
 _DEEPEST = 100
@@ -212,7 +210,7 @@ class TypeInference:
             self._tell(node, misfit.message, tuple(places))
         if children:
             return self._bodies(node, inputs, children, environment) or made
-        special = _SPECIAL.get(node.op_type)
+        special = OUTPUT_TYPES.get(node.op_type)
         if special is not None and misfit is None and not target.domain:
             computed = special(node, inputs)
             return (computed, *made[1:]) if computed is not None else made
@@ -334,87 +332,3 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
 
 def _is_opaque(allowed: frozenset[str]) -> bool:
     return any(text.startswith("opaque") for text in allowed)
-
-
-# ---- Operators whose output types follow from attributes -----------------------------------------
-
-
-def _attribute(node: Node, name: str) -> Any:
-    return next((item.value for item in node.attributes if item.name == name), None)
-
-
-def _numbered(node: Node, name: str, default: str | None) -> str | None:
-    number = _attribute(node, name)
-    if number is None:
-        return default
-    element = ELEMENT_NUMBERS.get(number) if isinstance(number, int) else None
-    return f"tensor({element.name})" if element is not None else None
-
-
-def _constant(node: Node, inputs: Texts) -> str | None:
-    by_type = {
-        AttributeType.FLOAT: "tensor(float)", AttributeType.FLOATS: "tensor(float)",
-        AttributeType.INT: "tensor(int64)", AttributeType.INTS: "tensor(int64)",
-        AttributeType.STRING: "tensor(string)", AttributeType.STRINGS: "tensor(string)",
-    }  # fmt: skip
-    for item in node.attributes:
-        if isinstance(item.value, Tensor):
-            return type_text(item.value.type)
-        if isinstance(item.value, SparseTensor):
-            # Real models declare the dense tensor that it stands for.
-            return None
-        if item.type in by_type and item.name.startswith("value"):
-            return by_type[item.type]
-    return None
-
-
-def _constant_of_shape(node: Node, inputs: Texts) -> str | None:
-    value = _attribute(node, "value")
-    if value is None:
-        return "tensor(float)"
-    return type_text(value.type) if isinstance(value, Tensor) else None
-
-
-def _like(node: Node, inputs: Texts) -> str | None:
-    return _numbered(node, "dtype", inputs[0] if inputs else None)
-
-
-def _optional(node: Node, inputs: Texts) -> str | None:
-    return f"optional({inputs[0]})" if inputs and inputs[0] is not None else None
-
-
-def _get_element(node: Node, inputs: Texts) -> str | None:
-    return element_of(inputs[0], "optional") or inputs[0] if inputs else None
-
-
-def _sequence(node: Node, inputs: Texts) -> str | None:
-    return f"seq({inputs[0]})" if inputs and inputs[0] is not None else None
-
-
-def _sequence_empty(node: Node, inputs: Texts) -> str | None:
-    text = _numbered(node, "dtype", "tensor(float)")
-    return f"seq({text})" if text is not None else None
-
-
-def _element(node: Node, inputs: Texts) -> str | None:
-    return element_of(inputs[0], "seq") if inputs else None
-
-
-_SPECIAL = {
-    "Cast": lambda node, inputs: _numbered(node, "to", None),
-    "Constant": _constant,
-    "ConstantOfShape": _constant_of_shape,
-    "RandomNormal": lambda node, inputs: _numbered(node, "dtype", "tensor(float)"),
-    "RandomUniform": lambda node, inputs: _numbered(node, "dtype", "tensor(float)"),
-    "RandomNormalLike": _like,
-    "RandomUniformLike": _like,
-    "EyeLike": _like,
-    "Bernoulli": _like,
-    "Optional": _optional,
-    "OptionalGetElement": _get_element,
-    "SequenceConstruct": _sequence,
-    "SequenceEmpty": _sequence_empty,
-    "SplitToSequence": _sequence,
-    "SequenceAt": _element,
-    "ConcatFromSequence": _element,
-}

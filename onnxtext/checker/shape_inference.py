@@ -10,18 +10,15 @@ from typing import Any
 
 from onnxtext.ast.model import Function, Node, Presence
 from onnxtext.ast.types import (
-    Dim,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
     TensorType,
     Type,
 )
 from onnxtext.ast.values import Attribute, RawData, Reference, SparseTensor, Tensor, TypedData
 from onnxtext.checker.explain import explain
 from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import rules
-from onnxtext.checker.rules.value_infos import contradiction, plain_dim
+from onnxtext.checker.merging import given_types, merged
+from onnxtext.checker.objections import errors_of, onnx_errors, slug_of
+from onnxtext.checker.rules.value_infos import contradiction
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature, schema_of
 from onnxtext.checker.subject import Subject
@@ -36,45 +33,6 @@ from onnxtext.proto.value_lowering import LowerError
 _MOST_CALLS = 500
 _MOST_ELEMENTS = 1024
 """Tensors of up to so many elements are shown to inference: shapes, axes, pads."""
-_LARGEST = 1 << 31
-
-
-def errors_of(subject: Subject) -> list[Finding]:
-    """What was found so far that is an error."""
-    known = rules()
-    return [f for f in subject.found if (f.severity or known[f.slug].level) == "error"]
-
-
-def whole_model(subject: Subject) -> str | None:
-    """What the inference of onnx objects to in a model; None if nothing.
-
-    It is run as `onnx.checker.check_model(full_check=True)` does.
-    """
-    from onnx.onnx_cpp2py_export import shape_inference
-
-    data = subject.options.encoded() if subject.options.encoded is not None else None
-    if data is None or len(data) >= _LARGEST:
-        return None
-    try:
-        shape_inference.infer_shapes(data, True, True, False)
-    except onnx_errors() as error:
-        return str(error)
-    return None
-
-
-def slug_of(objection: str) -> str:
-    """The rule that an objection of onnx is about."""
-    if "Mismatched attribute type" in objection:
-        return "attribute-type"
-    return "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"
-
-
-def onnx_errors() -> tuple[type[Exception], ...]:
-    """What the inference of onnx raises."""
-    from onnx.checker import ValidationError
-    from onnx.shape_inference import InferenceError
-
-    return (InferenceError, ValidationError, RuntimeError, ValueError, IndexError)
 
 
 @dataclass(slots=True)
@@ -199,7 +157,7 @@ class ShapeInference:
                 said = contradiction(found, wanted[0])
                 if said is not None and "elements are" not in said:
                     self._differs(node, number, found, wanted)
-                found = _merged(wanted[0], found)
+                found = merged(wanted[0], found)
             elif wanted is not None:
                 found = wanted[0]
             if found is not None:
@@ -246,7 +204,7 @@ class ShapeInference:
         if any(map(self._is_wrong, bodies)):
             return {}
         for body in bodies:
-            self._scope(body, _given(node, inputs, body), environment)
+            self._scope(body, given_types(node, inputs), environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
             return {}
         complete = all(
@@ -409,42 +367,3 @@ def _everything(environment: Environment | None) -> dict[str, Type | None]:
         found = {**environment.types, **found}
         environment = environment.around
     return found
-
-
-def _given(node: Node, inputs: list[Type | None], body: Scope) -> tuple[Type | None, ...]:
-    """The types that a node gives the inputs of its body."""
-    match node.op_type:
-        case "Loop":
-            # A carried value may change its shape from one iteration to the next.
-            carried = [_shapeless(type) for type in inputs[2:]]
-            return (TensorType("int64"), TensorType("bool"), *carried)
-        case "SequenceMap":
-            return tuple([t.element if isinstance(t, SequenceType) else t for t in inputs])
-    return ()
-
-
-def _shapeless(type: Type | None) -> Type | None:
-    return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
-
-
-def _merged(declared: Type, inferred: Type) -> Type:
-    """A declared type with the sizes that inference adds."""
-    match declared, inferred:
-        case (TensorType(), TensorType()) if inferred.shape is not None:
-            if declared.shape is None:
-                return replace(declared, shape=inferred.shape)
-            if len(declared.shape) == len(inferred.shape):
-                dims = tuple(map(_merged_dim, declared.shape, inferred.shape))
-                return replace(declared, shape=dims) if dims != declared.shape else declared
-        case SequenceType(a), SequenceType(b):
-            return SequenceType(_merged(a, b), declared.decorators)
-        case OptionalType(a), OptionalType(b):
-            return OptionalType(_merged(a, b), declared.decorators)
-    return declared
-
-
-def _merged_dim(declared: Dim, inferred: Dim) -> Dim:
-    own, found = plain_dim(declared), plain_dim(inferred)
-    if own is None or (isinstance(own, int) and own < 0):
-        return found
-    return found if isinstance(found, int) and not isinstance(own, int) else own

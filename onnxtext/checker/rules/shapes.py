@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.objections import errors_of, slug_of, whole_model
 from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.shape_inference import ShapeInference, errors_of, slug_of, whole_model
+from onnxtext.checker.shape_inference import ShapeInference
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.targets import targets
 
