@@ -178,7 +178,7 @@ def encode(model: Model, source: Source) -> bytes:
         data = lower_model(model)
     except LowerError as error:
         raise _unlowerable(error, source) from None
-    _check_depth(data, source)
+    check_depth(data, source)
     if model.encoding is not None:
         return _restore_encoding(model, model.encoding, data, source.name)
     return data
@@ -356,7 +356,7 @@ def _decode(message_type: type[P], data: bytes, source: Source) -> P:
         ) from None
 
 
-def _check_depth(data: bytes, source: Source) -> None:
+def check_depth(data: bytes, source: Source) -> None:
     """Refuse a model that protobuf could not read back; only deep ones are tried."""
     if source.text.count("=>") > _DEEP:
         import onnx

@@ -147,7 +147,7 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
         _severity(finding),
         source=source,
         labels=tuple(labels),
-        notes=(*finding.notes, *_left_out(finding.places)),
+        notes=(*finding.notes, *_left_out(finding.places), *_rule(finding)),
         help=finding.help,
     )
 
@@ -169,7 +169,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
                 finding.message,
                 _severity(finding),
                 path=paths.path(first) or "model",
-                notes=(*notes, *_left_out(finding.places), *finding.notes),
+                notes=(*notes, *_left_out(finding.places), *finding.notes, *_rule(finding)),
                 help=finding.help,
                 file=file,
             )
@@ -179,6 +179,14 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
 
 def _severity(finding: Finding) -> Severity:
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
+
+
+def _rule(finding: Finding) -> list[str]:
+    """The rule itself, where nothing else says what to do."""
+    if finding.help is not None:
+        return []
+    rule = rules()[finding.slug]
+    return [f"the rule: {rule.title} ({rule.source})" if rule.source != "-" else rule.title]
 
 
 def _left_out(places: Iterable[Place]) -> list[str]:

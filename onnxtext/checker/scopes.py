@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from onnxtext.ast.model import Annotation, Function, Graph, Node, OpsetImport, ValueInfo
+from onnxtext.ast.types import Type
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
 GIVEN = -1
@@ -140,6 +141,18 @@ class Scope:
             return self.given[name], ("name",)
         node = self.nodes[at]
         return node, ("outputs", node.outputs.index(name))
+
+    def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
+        """The type before the output of a node: the node, which output, the type."""
+        at = self.position.get(name, GIVEN)
+        if at == GIVEN:
+            return None
+        node = self.nodes[at]
+        if not node.output_types:
+            return None
+        index = node.outputs.index(name)
+        type = node.output_types[index]
+        return None if type is None else (node, index, type)
 
     def words(self) -> str:
         """What to call it in a message."""

@@ -57,7 +57,16 @@ def check_any(
         UnknownRule: a slug is no rule's.
     """
     with paused_collector():
-        return _check(source, name, base_dir, select, ignore)
+        try:
+            return _check(source, name, base_dir, select, ignore)
+        except RecursionError:
+            return [too_deep(name)]
+
+
+def too_deep(name: str | None) -> Diagnostic:
+    """What is said about a model that is nested deeper than anything can read."""
+    message = "graphs or types are nested too deep to be checked"
+    return Diagnostic("too-deep", message, file=name or "<string>", path="model")
 
 
 def _check(
@@ -136,17 +145,20 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     except OnnxTextError as error:
         return list(error.diagnostics)
 
-    def encoded() -> bytes | None:
-        from onnxtext.proto.lower import LowerError, lower_model
+    if not isinstance(root, Model):
+        return check_tree(root, source=source, **options)
+    from onnxtext.api import check_depth
+    from onnxtext.proto.lower import LowerError, lower_model
 
-        assert isinstance(root, Model)
-        try:
-            return lower_model(root)
-        except LowerError:
-            return None
-
-    encoder = encoded if isinstance(root, Model) else None
-    return check_tree(root, source=source, encoded=encoder, **options)
+    data: bytes | None = None
+    try:
+        data = lower_model(root)
+        check_depth(data, source)
+    except LowerError:
+        pass  # what no model can hold breaks no rule of models; encoding it tells
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    return check_tree(root, source=source, encoded=lambda: data, **options)
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
@@ -161,6 +173,8 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     from onnxtext.checker.suppressions import Suppressions
 
     done: list[str] = []
+    # That nothing uses a value is told only on demand, but it is mended.
+    options["select"] = (*(options.get("select") or ()), "value-unused")
     try:
         text = decode_text(data, name)
         # One repair makes room for the next: a name that is corrected may be out of order.

@@ -87,9 +87,8 @@ def _slugs(
 @click.option(
     "--fix",
     is_flag=True,
-    help="Mend texts where that is safe: sort nodes, remove unused initializers (with --select "
-    "value-unused) and value infos of unknown values, add missing imports, correct names that are "
-    "nearly right. Comments stay.",
+    help="Mend texts where that is safe: sort nodes, remove unused initializers and value infos of "
+    "unknown values, add missing imports, correct names that are nearly right. Comments stay.",
 )
 @click.option(
     "--max-findings",
@@ -139,7 +138,7 @@ def _check_slugs(choice: Choice) -> None:
 
 
 def _check(name: str, choice: Choice, reporter: Reporter) -> None:
-    from onnxtext.checker.sources import check_file
+    from onnxtext.checker.sources import check_file, too_deep
 
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
@@ -151,7 +150,10 @@ def _check(name: str, choice: Choice, reporter: Reporter) -> None:
     base_dir = Path() if path is None else path.parent
     if choice.fix:
         data = _fix(data, path, shown, base_dir, select, ignore, reporter)
-    found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
+    try:
+        found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
+    except RecursionError:
+        found = [too_deep(shown)]
     strict = choice.strict or settings.strict
     most = choice.max_findings
     if most is None:

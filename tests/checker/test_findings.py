@@ -215,6 +215,17 @@ def test_hostile_models_are_checked_fast(name: str) -> None:
         assert len(item.labels) <= 12
 
 
+@pytest.mark.parametrize("depth", [10, 45, 400, 3000])
+def test_deep_nesting_is_no_crash(depth: int) -> None:
+    graph = "y = Relu (x)"
+    opening = "y = If (c) <then_branch = p () => (float[4] y) { "
+    closing = " }, else_branch = o () => (float[4] y) { y = Neg (x) }>"
+    nested = text(opening * depth + graph + closing * depth, inputs="float[4] x, bool c")
+    assert codes(nested) in (set(), {"too-deep"})
+    type = "seq(" * depth + "float[2]" + ")" * depth
+    assert codes(text("y = Relu (x)", inputs=f"{type} x")) & {"too-deep", "type-mismatch"}
+
+
 def test_recursion_through_functions_ends() -> None:
     functions = "".join(
         f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '

@@ -103,6 +103,15 @@ def test_what_is_right_or_cannot_be_mended_stays() -> None:
     assert fixed(broken)[1] == ()
 
 
+def test_unused_initializers_go_unless_that_is_ignored() -> None:
+    model = text("y = Relu (x)", values="float[1] w = [1],\nfloat[1] v = [2],")
+    made, done = fixed(model)
+    assert len(done) == 2
+    assert "float[1]" not in made
+    kept = fix_text(model.encode(), name="t.onnxtxt", ignore=["value-unused"])
+    assert (kept.text, kept.done) == (model, ())
+
+
 def test_what_is_silenced_is_not_mended() -> None:
     model = text("y = Relu (xx) # onnxtext: ignore[value-undefined]")
     assert fixed(model) == (model, ())

@@ -43,21 +43,27 @@ def _scope(scope: Scope, sizes: dict[str, dict[int, Place]]) -> None:
     known: dict[str, Type] = {}
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
         if value.type is not None:
-            first = known.setdefault(value.name, value.type)
+            typed = scope.typed_output(value.name)
+            first = known.setdefault(value.name, typed[2] if typed else value.type)
             if first is not value.type:
                 _unify(first, value.type, Place(value, ("type",)), sizes)
     for node in scope.nodes:
-        if node.output_types:
-            for index, type in enumerate(node.output_types):
-                if type is not None:
-                    first = known.setdefault(node.outputs[index], type)
-                    if first is not type:
-                        _unify(first, type, Place(node, ("output_types", index)), sizes)
-        if node.op_type in ("MatMul", "Gemm") and len(node.inputs) >= 2 and not node.attributes:
-            left, right = known.get(node.inputs[0]), known.get(node.inputs[1])
+        if node.op_type in _PRODUCTS and len(node.inputs) >= 2 and not node.attributes:
+            left, right = [_type(scope, known, name) for name in node.inputs[:2]]
             if left is not None and right is not None:
                 place = Place(node, ("op_type",))
                 _equal(_inner(left), _inner(right, right=True), place, sizes)
+
+
+_PRODUCTS = frozenset({"MatMul", "Gemm"})
+
+
+def _type(scope: Scope, known: dict[str, Type], name: str) -> Type | None:
+    found = known.get(name)
+    if found is None:
+        typed = scope.typed_output(name)
+        found = typed[2] if typed is not None else None
+    return found
 
 
 def _unify(left: Type, right: Type, place: Place, sizes: dict[str, dict[int, Place]]) -> None:

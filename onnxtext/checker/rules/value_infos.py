@@ -94,16 +94,12 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         if type is not None and value.name:
             declared.setdefault(value.name, (type, Place(value, ("type",))))
     candidates = [(v.name, v.type, v) for v in (*scope.inputs, *scope.infos, *scope.outputs)]
-    names = {name for name, _, _ in candidates}
-    for node in scope.nodes:
-        if node.output_types:
-            for index, type in enumerate(node.output_types):
-                name = node.outputs[index]
-                if type is not None and name in names:
-                    declared.setdefault(name, (type, Place(node, ("output_types", index))))
     for name, type, value in candidates:
         if type is None or not name:
             continue
+        typed = scope.typed_output(name)
+        if typed is not None:
+            declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
         first = declared.setdefault(name, (type, Place(value, ("type",))))
         if first[0] is type or name in told:
             continue
