@@ -152,11 +152,20 @@ def _with_decorator(subject: Subject, name: str, version: int) -> list[Place]:
     return [
         Place(item)
         for item in _statements(subject)
-        if item.decorators and any(d.name.rpartition(".")[2] == name for d in item.decorators)
+        if any(d.name.rpartition(".")[2] == name for d in item.decorators)
     ]
 
 
-def _statements(subject: Subject) -> Iterator[Graph | Function | Node | ValueInfo]:
+def _statements(subject: Subject) -> list[Graph | Function | Node | ValueInfo]:
+    """The statements that carry decorators or metadata; there are few."""
+    found: list[Graph | Function | Node | ValueInfo] | None = subject.memo.get("decorated")
+    if found is None:
+        found = [item for item in _all_statements(subject) if item.decorators or item.metadata]
+        subject.memo["decorated"] = found
+    return found
+
+
+def _all_statements(subject: Subject) -> Iterator[Graph | Function | Node | ValueInfo]:
     for scope in subject.scopes:
         yield scope.place
         yield from scope.inputs
