@@ -157,7 +157,7 @@ class Effective:
             lifted = self._lifter.initializer(b"".join(pieces))
         except (LowerError, WireError):
             return value
-        made = replace(lifted, decorators=value.decorators, at=value.at)
+        made = replace(lifted, decorators=value.decorators, metadata=value.metadata, at=value.at)
         return self._made(value, made)
 
     def tensor(self, tensor: Tensor) -> Tensor:
