@@ -17,7 +17,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueI
 from onnxtext.checker.finding import Finding, Repair
 from onnxtext.checker.rules.uses import used_names
 from onnxtext.checker.subject import Subject
-from onnxtext.diagnostics import Edit, OnnxTextError
+from onnxtext.diagnostics import Edit, Fix, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.locate import Places, locate
@@ -74,6 +74,18 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
     return Repaired(text, tuple([title for _, title in kept]))
 
 
+def fix_of(source: Source, subject: Subject, how: Repair) -> Fix | None:
+    """A repair as edits of the text, for editors; None where it takes too long to plan.
+
+    It is not proven: whoever applies it to a text of many mistakes uses `repair`.
+    """
+    if how.kind == "sort" and len(how.item.nodes) > _MOST_SORTED:
+        return None
+    change = _plan(source, subject, how)
+    return None if change is None else Fix(change.title, tuple(change.edits))
+
+
+_MOST_SORTED = 300
 _MOST_REPAIRS = 500
 _MOST_TRIED = 20
 """How many repairs are proven one by one if all together cannot be."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
@@ -16,6 +17,8 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.source import Source
 
+_MOST_FIXES = 100
+"""For how many findings of one text the edits that mend them are planned."""
 MOST_LABELS = 12
 """How many places of one finding are shown; how many more there are is told."""
 ALL = "all"
@@ -122,10 +125,15 @@ def diagnose(
     suppressions = Suppressions(source)
     if not findings and not suppressions:
         return []
+    from onnxtext.checker.repair import fix_of
+
     places = TextPlaces(source, subject)
-    made = []
+    made: list[Diagnostic] = []
     for finding in findings:
         diagnostic = _in_text(finding, source, places)
+        if finding.repair is not None and len(made) < _MOST_FIXES:
+            fix = fix_of(source, subject, finding.repair)
+            diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.silence(finding, diagnostic, places):
             made.append(diagnostic)
     made += suppressions.unused(subject.options.active)

@@ -45,28 +45,30 @@ def type_uses(subject: Subject) -> list[TypeUse]:
     if known is not None:
         return known
     found: dict[int, TypeUse] = {}
+    full: set[int] = set()  # types with as many places as are remembered
 
     def add(type: Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
         use = found.get(id(type))
         if use is None:
             use = found[id(type)] = TypeUse(type, [], [])
-        if len(use.places) < MOST_PLACES:
-            use.places.append(Place(item, part))
-            use.names.append(name)
+        use.places.append(Place(item, part))
+        use.names.append(name)
+        if len(use.places) == MOST_PLACES:
+            full.add(id(type))
 
     for scope in subject.scopes:
         for value in declared_values(scope):
-            if value.type is not None:
+            if value.type is not None and id(value.type) not in full:
                 add(value.type, value.name, value, ("type",))
         for node in scope.nodes:
             if node.output_types:
                 for index, type in enumerate(node.output_types):
-                    if type is not None:
+                    if type is not None and id(type) not in full:
                         add(type, node.outputs[index], node, ("output_types", index))
     for node, index, attribute in attributes(subject):
         value_types = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in value_types:
-            if isinstance(item, _TYPES):
+            if isinstance(item, _TYPES) and id(item) not in full:
                 add(item, attribute.name, node, ("attributes", index, "value"))
     subject.memo["types"] = list(found.values())
     return subject.memo["types"]  # type: ignore[no-any-return]

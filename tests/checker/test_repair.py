@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.checker.repair import sorted_order
+from onnxtext.checker.repair import apply_edits, sorted_order
 from onnxtext.checker.sources import fix_text
 from tests.checker.models import codes, text
 
@@ -101,6 +101,18 @@ def test_what_is_right_or_cannot_be_mended_stays() -> None:
     assert fixed(one_line)[0] == one_line
     broken = "g () => ("
     assert fixed(broken)[1] == ()
+
+
+def test_findings_carry_their_repair() -> None:
+    for nodes in ("y = Relu (a)\na = Neg (x)", "hidden = Neg (x)\ny = Relu (hiden)"):
+        model = text(nodes)
+        (finding,) = onnxtext.check(model)
+        assert finding.fix is not None
+        made = apply_edits(model, finding.fix.edits)
+        assert not codes(made)
+        assert made == fixed(model)[0]
+    (wrong,) = onnxtext.check(text("y = Rellu (x)"))
+    assert wrong.fix is None
 
 
 def test_unused_initializers_go_unless_that_is_ignored() -> None:
