@@ -14,9 +14,9 @@ from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from onnxtext.checker.config import Settings
     from onnxtext.diagnostics import Diagnostic
 
 DEFAULT_MOST = 100
@@ -142,7 +142,7 @@ def _check(name: str, choice: Choice, reporter: Reporter) -> None:
 
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
-    settings = _settings(path)
+    settings = read_settings(path)
     data = _read(path)
     select = (*settings.select, *choice.select)
     ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
@@ -181,17 +181,6 @@ def show(
     if bad:
         reporter.failed += 1
         reporter.status = max(reporter.status, FINDINGS)
-
-
-def _settings(path: Path | None) -> Settings:
-    from onnxtext.checker.config import SettingsError, find_settings
-
-    try:
-        return find_settings(Path() if path is None else path.parent)
-    except SettingsError as error:
-        raise Refused("invalid-settings", str(error)) from None
-    except OSError as error:
-        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}") from None
 
 
 def _read(path: Path | None) -> bytes:

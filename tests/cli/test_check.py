@@ -160,4 +160,6 @@ def test_to_binary_refuses_what_is_wrong(files: Path) -> None:
     assert made.status == 0
     assert (files / "new.onnx").read_bytes() == onnxtext.to_binary(WRONG)
     assert run("to-binary", "warning.onnxtxt", "-o", "-", cwd=files).status == 0
+    settings(files, '[tool.onnxtext]\nignore = ["op-unknown"]\n')
+    assert run("to-binary", "wrong.onnxtxt", "-o", "-", cwd=files).status == 0
     assert run("from-binary", "wrong.onnx", "-o", "-", cwd=files).status == 0
