@@ -50,6 +50,8 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], Places | None] = {}
+        self._headers: dict[int, list[Token]] = {}
+        self._sections: dict[str, list[int]] = {}
 
     def span(self, place: Place) -> Span:
         """The place as offsets."""
@@ -176,12 +178,13 @@ class TextPlaces:
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """The value of a header's key, or one item of it."""
-        if not part:
+        self.exact -= 1
+        if not part or self.exact < 0:
             return None
         key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
             str(part[0]), str(part[0])
         )
-        tokens = [t for t in islice(self._tokens(start), _MOST_TOKENS) if t.at < end]
+        tokens = self._header_tokens(start, end)
         depth = 0
         for index, token in enumerate(tokens):
             if token in _OPENING:
@@ -198,12 +201,22 @@ class TextPlaces:
                 return Span(value[0].at, value[-1].at + len(value[-1]))
         return None
 
+    def _header_tokens(self, start: int, end: int) -> list[Token]:
+        known = self._headers.get(start)
+        if known is None:
+            tokens = islice(self._tokens(start), _MOST_TOKENS)
+            known = self._headers[start] = [token for token in tokens if token.at < end]
+        return known
+
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """A place in a section, which keeps no offsets: found by the words that begin it."""
         words = {"Annotation": "quantization", "Configuration": "configuration"}
         keyword = words.get(type(item).__name__, "training")
         text = self._source.text
-        starts = [m.start(1) for m in re.finditer(rf"^\s*({keyword})\b", text, re.MULTILINE)]
+        starts = self._sections.get(keyword)
+        if starts is None:
+            found = re.finditer(rf"^[ \t]*({keyword})\b", text, re.MULTILINE)
+            starts = self._sections[keyword] = [match.start(1) for match in found]
         if not starts:
             return self._word(max(self._subject.main.owner.at, 0) if self._subject.main else 0)
         at = starts[-1]
@@ -219,9 +232,12 @@ class TextPlaces:
                     if isinstance(step, str):
                         at = max(text.find(step, at), at)
                 return self._word(at)
-        for token in self._tokens(at):
-            if token in (name, json.dumps(name, ensure_ascii=False)):
-                return Span(token.at, token.at + len(token))
+        self.exact -= 1
+        if self.exact > 0 and name:
+            for spelled in (json.dumps(name, ensure_ascii=False), name):
+                where = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])").search(text, at)
+                if where is not None:
+                    return Span(where.start(), where.end())
         return self._word(at)
 
     def _index(self, training: Training) -> int:

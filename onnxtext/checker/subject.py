@@ -14,6 +14,7 @@ from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.effective import Effective, changed_fields
 from onnxtext.checker.finding import Finding
+from onnxtext.checker.near import nearest
 from onnxtext.checker.scopes import Kind, Opsets, Scope, visible_graphs
 from onnxtext.checker.signatures import Schemas
 
@@ -36,6 +37,10 @@ class Options:
     active: frozenset[str] = field(default_factory=frozenset)
     selected: frozenset[str] = field(default_factory=frozenset)
     encoded: Callable[[], bytes | None] | None = None
+
+
+_MOST_QUESTIONS = 200
+"""How often the name that was probably meant is looked for in one model."""
 
 
 class Subject:
@@ -65,6 +70,7 @@ class Subject:
         self.functions: dict[FunctionKey, Scope] = {}
         self.memo: dict[str, Any] = {}
         self.found: list[Finding] = []
+        self._questions = 0
         if self.model is not None:
             self._add_model(self.model)
         elif isinstance(root, Fragment):
@@ -95,6 +101,18 @@ class Subject:
     def active(self, *slugs: str) -> bool:
         """Whether one of these rules is on."""
         return not self.options.active.isdisjoint(slugs)
+
+    def near(self, name: str, candidates: Iterable[str]) -> str | None:
+        """The name that was probably meant; None after many questions, which take time."""
+        if self._questions >= _MOST_QUESTIONS:
+            return None
+        self._questions += 1
+        return nearest(name, candidates)
+
+    @property
+    def patient(self) -> bool:
+        """Whether there have been few enough findings to look for causes of the next."""
+        return self._questions < _MOST_QUESTIONS
 
     def lints(self, slug: str) -> bool:
         """Whether to tell what a rule is silent about unless it is asked for by name."""

@@ -269,3 +269,22 @@ def test_linear() -> None:
 
     assert onnx.__version__
     assert seconds(40_000) < 8 * seconds(10_000)
+
+
+def test_many_findings_of_any_kind_take_linear_time() -> None:
+    """What is done for a finding does not grow with the model."""
+    nodes = [helper.make_node("Neg", [f"missing{i}"], [f"n{i}"]) for i in range(10_000)]
+    nodes += [helper.make_node(f"Neg{i}Zq", ["x"], [f"m{i}"]) for i in range(10_000)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [2])], [])
+    names = [f"q{i}" for i in range(5_000)]
+    graph.quantization_annotation.extend(onnx.TensorAnnotation(tensor_name=name) for name in names)
+    opsets = [helper.make_opsetid("", 21)] * 5_000
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    start = time.perf_counter()
+    found = onnxtext.check(model)
+    assert len(found) == 29_999
+    assert time.perf_counter() - start < 20
+    text = onnxtext.dumps(model)
+    start = time.perf_counter()
+    assert len(onnxtext.check(text)) == 29_999
+    assert time.perf_counter() - start < 20

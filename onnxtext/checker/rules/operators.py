@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.finding import Finding, Place, counted, quoted
-from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Parameter, Signature
@@ -85,10 +84,17 @@ def _sort_unknown(
         if domain == "" and node.op_type in EXPERIMENTAL:
             return
         unknown.setdefault((domain, node.op_type, "", version), []).append(place)
-    elif any(key[0] == domain for key in subject.functions):
+    elif domain in _domains(subject):
         unknown.setdefault((domain, node.op_type, "", version), []).append(place)
     else:
         foreign.setdefault(domain, []).append(place)
+
+
+def _domains(subject: Subject) -> set[str]:
+    known: set[str] | None = subject.memo.get("function-domains")
+    if known is None:
+        known = subject.memo["function-domains"] = {key[0] for key in subject.functions}
+    return known
 
 
 def _functions(subject: Subject, name: str) -> list[tuple[str, str, str]]:
@@ -112,8 +118,8 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
         help = f"it was added in version {history[0]}: import that or a later one"
     else:
         message = f"there is no operator {quoted(shown)}"
-        own = [key[1] for key in subject.functions if key[0] == domain]
-        near = nearest(name, [*own, *schemas.names(domain)])
+        own = [key[1] for key in subject.functions if key[0] == domain] if subject.patient else []
+        near = subject.near(name, [*own, *schemas.names(domain)]) if subject.patient else None
         other = next(
             (d for d in ("", "ai.onnx.ml") if d != domain and schemas.history(d, name)), None
         )

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.subject import Subject
 
@@ -24,7 +23,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         for annotation in scope.quantization:
             place = Place(annotation)
             if annotation.tensor_name not in scope.position:
-                near = nearest(annotation.tensor_name, scope.position)
+                near = subject.near(annotation.tensor_name, scope.position)
                 yield Finding(
                     "quantization-annotation",
                     f"the annotated tensor {quoted(annotation.tensor_name)} is not in "

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Training
 from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
@@ -64,7 +63,7 @@ def _keys(
         for key, _ in pairs:
             place = Place(training, (field, f'"{key}"'))
             if key not in initializers:
-                near = nearest(key, initializers)
+                near = subject.near(key, initializers)
                 yield Finding(
                     "training-binding-key",
                     f"the `{field}` sets {quoted(key)}, which is no initializer",
@@ -100,7 +99,7 @@ def _values(
             continue
         for _, name in pairs:
             if name not in outputs:
-                near = nearest(name, outputs)
+                near = subject.near(name, outputs)
                 yield Finding(
                     "training-binding-value",
                     f"the `{field}` takes {quoted(name)}, which is no output of {where}",

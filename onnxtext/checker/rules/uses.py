@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.finding import Finding, Place, Repair, chain_of, counted, quoted
-from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
@@ -39,13 +38,15 @@ def check(subject: Subject) -> Iterator[Finding]:
                     elif at >= index:
                         late.append((index, number))
         if undefined:
-            yield from _undefined(scope, undefined)
+            yield from _undefined(subject, scope, undefined)
         if late:
             yield from _late(scope, late)
-        yield from _outputs(scope)
+        yield from _outputs(subject, scope)
 
 
-def _undefined(scope: Scope, undefined: dict[str, list[Use]]) -> Iterator[Finding]:
+def _undefined(
+    subject: Subject, scope: Scope, undefined: dict[str, list[Use]]
+) -> Iterator[Finding]:
     outer = list(scope.outer())
     for name, uses in undefined.items():
         later: tuple[Scope, int] | None = None
@@ -64,7 +65,7 @@ def _undefined(scope: Scope, undefined: dict[str, list[Use]]) -> Iterator[Findin
             if later is not None:
                 yield _defined_later(name, later, places, scope)
             else:
-                yield _nowhere(scope, name, places)
+                yield _nowhere(subject, scope, name, places)
 
 
 def _is_fragment(scope: Scope) -> bool:
@@ -86,12 +87,12 @@ def _defined_later(
     )
 
 
-def _nowhere(scope: Scope, name: str, places: list[Place]) -> Finding:
-    near = nearest(name, _visible(scope, places[0].item))
+def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
+    near = subject.near(name, _visible(scope, places[0].item))
     # A value that is only defined later may depend on this node: not for a repair.
-    later = nearest(name, scope.position) if near is None else None
+    later = subject.near(name, scope.position) if near is None else None
     notes: tuple[str, ...] = ()
-    inner = _inner_definition(scope, name)
+    inner = _inner_definition(scope, name) if subject.patient else None
     if inner is not None:
         notes = (f"{inner.words()} defines it, which is seen only in there",)
     times = f", used {counted(len(places), 'time')}" if len(places) > 1 else ""
@@ -240,11 +241,11 @@ def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
     return cycle[first:] + cycle[:first]
 
 
-def _outputs(scope: Scope) -> Iterator[Finding]:
+def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
     missing = [v for v in scope.outputs if v.name and v.name not in scope.position]
     for value in missing:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
-        near = None if outer else nearest(value.name, scope.position)
+        near = None if outer else subject.near(value.name, scope.position)
         notes: tuple[str, ...] = ()
         help = f"there is a value {quoted(near)}" if near else None
         if outer is not None:
