@@ -54,7 +54,7 @@ def from_binary(
     *,
     weights: Literal["section", "inline"] = "section",
     inline_limit: int = 64,
-    metadata: Literal["auto", "inline"] = "auto",
+    metadata: Literal["auto", "inline", "section", "none"] = "auto",
     name: str = "<bytes>",
 ) -> str:
     """Print a binary model as text.
@@ -68,7 +68,8 @@ def from_binary(
             the text, or inline as literals.
         inline_limit: how many elements a tensor may have that is written inline in any case.
         metadata: where metadata goes: to a section at the end of the text, but for short single
-            entries, or all to the statements it belongs to.
+            entries (auto) or with them (section); to the statements it belongs to (inline); or
+            nowhere: such a text is for reading, and `to_binary` refuses it (none).
         name: what to call the data in messages, such as its file name.
 
     Returns:
@@ -104,17 +105,20 @@ def lift_placed(
     Raises:
         LiftError: the bytes are no `ModelProto`.
     """
-    from onnxtext.printer.placement import place_metadata
+    from onnxtext.printer.placement import leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
     def finish(model: Model) -> None:
-        if metadata == "auto":
-            place_metadata(model)
+        if metadata in ("auto", "section"):
+            place_metadata(model, short_too=metadata == "section")
         if weights == "section":
             move_weights(model, inline_limit=inline_limit)
 
-    return lift_model(data, finish)
+    model = lift_model(data, finish)
+    if metadata == "none":
+        leave_metadata_out(model)
+    return model
 
 
 def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]:
@@ -174,11 +178,13 @@ def encode(model: Model, source: Source) -> bytes:
     """
     from onnxtext.proto.lower import LowerError, lower_model
 
+    if model.metadata_left_out:
+        raise _incomplete(source)
     try:
         data = lower_model(model)
     except LowerError as error:
         raise _unlowerable(error, source) from None
-    check_depth(data, source)
+    check_depth(model, data, source)
     if model.encoding is not None:
         return _restore_encoding(model, model.encoding, data, source.name)
     return data
@@ -356,16 +362,18 @@ def _decode(message_type: type[P], data: bytes, source: Source) -> P:
         ) from None
 
 
-def check_depth(data: bytes, source: Source) -> None:
+def check_depth(model: Model, data: bytes, source: Source) -> None:
     """Refuse a model that protobuf could not read back; only deep ones are tried."""
-    if source.text.count("=>") > _DEEP:
+    from onnxtext.ast.visit import nesting
+
+    if nesting(model) > _DEEP:
         import onnx
 
         _decode(onnx.ModelProto, data, source)
 
 
 _DEEP = 20
-"""A text with fewer graphs than this cannot nest them deeper than protobuf reads."""
+"""Graphs that are nested no deeper than this are no problem for protobuf."""
 
 
 def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: str) -> bytes:
@@ -399,6 +407,21 @@ def _same_model(data: bytes, model: Model) -> bool:
         return canonical_encoding(data) == lower_model(replace(model, encoding_habits=()))
     except LiftError:
         return False
+
+
+def _incomplete(source: Source) -> OnnxTextError:
+    """What to raise for a text that was printed for reading only."""
+    at = source.text.rfind("\nmetadata none") + 1
+    return OnnxTextError(
+        Diagnostic(
+            "metadata-left-out",
+            "this text was printed without its metadata, so no model can be made of it",
+            source=source,
+            labels=(Label(Span(at, at + len("metadata none"))),),
+            help="print it again without --metadata none; or remove this line, for a model "
+            "without metadata",
+        )
+    )
 
 
 def _unlowerable(error: LowerError, source: Source) -> OnnxTextError:

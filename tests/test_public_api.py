@@ -44,7 +44,7 @@ SIGNATURES = {
     "dumps": "(proto: Proto) -> str",
     "from_binary": (
         "(data: bytes, *, weights: Literal['section', 'inline'] = 'section', "
-        "inline_limit: int = 64, metadata: Literal['auto', 'inline'] = 'auto', "
+        "inline_limit: int = 64, metadata: Literal['auto', 'inline', 'section', 'none'] = 'auto', "
         "name: str = '<bytes>') -> str"
     ),
     "load": "(path: str | os.PathLike[str]) -> onnx.ModelProto",

@@ -276,6 +276,8 @@ class Model:
         encoding_habits: how the file's encoder differs from the canonical one throughout.
         encoding: how the file's bytes differ from the canonical ones; None if they do not.
         resources: the bytes of the blobs, by their digests, in order.
+        metadata_left_out: whether the text was printed without the metadata below its header, so
+            that no model can be made of it (`metadata none`).
     """
 
     graph: Graph
@@ -295,3 +297,4 @@ class Model:
     encoding_habits: tuple[EncodingHabit, ...] = ()
     encoding: EncodingPatch | None = None
     resources: dict[str, bytes] = field(default_factory=dict)
+    metadata_left_out: bool = False

@@ -153,7 +153,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     data: bytes | None = None
     try:
         data = lower_model(root)
-        check_depth(data, source)
+        check_depth(root, data, source)
     except LowerError:
         pass  # what no model can hold breaks no rule of models; encoding it tells
     except OnnxTextError as error:

@@ -21,14 +21,21 @@ Examples:
   curl -s https://example.org/m.onnx | onnxtext from-binary | less"""
 
 
-def conversion(weights: Literal["section", "inline"], inline_limit: int) -> Conversion:
+Metadata = Literal["auto", "inline", "section", "none"]
+
+
+def conversion(
+    weights: Literal["section", "inline"], inline_limit: int, metadata: Metadata
+) -> Conversion:
     """The conversion with these options."""
 
     def convert(data: bytes, name: str) -> bytes:
         from onnxtext.api import from_binary
         from onnxtext.diagnostics import OnnxTextWarning
 
-        text = from_binary(data, weights=weights, inline_limit=inline_limit, name=name)
+        text = from_binary(
+            data, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
+        )
         if not data:
             # Formally it is a model, and the text of one that says nothing.
             warnings.warn(f"{name}: the file is empty", OnnxTextWarning, stacklevel=2)
@@ -59,10 +66,10 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
             raise click.UsageError("--allow-loss goes with --dialect onnx: no other loses anything")
         return
     context = click.get_current_context()
-    for name in ("weights", "inline_limit"):
+    for name in ("weights", "inline_limit", "metadata"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "--" + name.replace("_", "-")
-            raise click.UsageError(f"{option} goes with --dialect onnxtext: onnx has no blobs")
+            raise click.UsageError(f"{option} goes with --dialect onnxtext: onnx has no choice")
 
 
 @click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
@@ -83,6 +90,14 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     help="Tensors of up to N elements are inline in any case.",
 )
 @click.option(
+    "--metadata",
+    type=click.Choice(["auto", "inline", "section", "none"]),
+    default="auto",
+    show_default=True,
+    help="Where metadata of nodes and values goes: to a section at the end (auto: but for short "
+    "single entries), to its statements, or nowhere, for reading only.",
+)
+@click.option(
     "--dialect",
     type=click.Choice(["onnxtext", "onnx"]),
     default="onnxtext",
@@ -101,6 +116,7 @@ def command(
     force: bool,
     weights: Literal["section", "inline"],
     inline_limit: int,
+    metadata: Metadata,
     dialect: Literal["onnxtext", "onnx"],
     allow_loss: bool,
     output_format: str,
@@ -120,5 +136,7 @@ def command(
     """
     _check_dialect(dialect, allow_loss)
     official = dialect == "onnx"
-    made = official_conversion(allow_loss) if official else conversion(weights, inline_limit)
+    made = (
+        official_conversion(allow_loss) if official else conversion(weights, inline_limit, metadata)
+    )
     return run(made, inputs, output, force=force, output_format=output_format, color=color)

@@ -38,7 +38,13 @@ class _Names(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         """A name that was not met before."""
-        text = self[name] = value_name(name)
+        if name.isidentifier():
+            text = value_name(name)
+        elif name.isprintable() and '"' not in name and "\\" not in name:
+            text = f'"{name}"'
+        else:
+            text = quoted(name)
+        self[name] = text
         return text
 
 
@@ -57,22 +63,22 @@ class GraphPrinter:
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
-    def graph_statement(self, graph: Graph) -> str:
-        """The main graph: inputs and outputs one a line if there is more than one."""
+    def graph_statement(self, graph: Graph) -> list[str]:
+        """The main graph, in parts: inputs and outputs one a line if there is more than one."""
         head = decorator_lines(graph.decorators, "") + value_name(graph.name)
-        inputs = self._main_list(graph.inputs)
-        return f"{head} {inputs} => {self._main_list(graph.outputs)}{self._rest(graph, '')}"
+        inputs, outputs = self._main_list(graph.inputs), self._main_list(graph.outputs)
+        return [f"{head} {inputs} => {outputs}", *self._rest(graph, "")]
 
     def graph_value(self, graph: Graph, indent: str) -> str:
         """A graph in an attribute."""
         head = inline_decorators(graph.decorators, indent) + value_name(graph.name)
         inputs = self._small_list(graph.inputs, indent)
         outputs = self._small_list(graph.outputs, indent)
-        return f"{head} {inputs} => {outputs}{self._rest(graph, indent)}"
+        return "".join([f"{head} {inputs} => {outputs}", *self._rest(graph, indent)])
 
-    def _rest(self, graph: Graph | Function, indent: str) -> str:
-        values = f" {self._values(graph.values, indent)}" if graph.values else ""
-        return f"{values} {self.body_text(graph.nodes, indent)}"
+    def _rest(self, graph: Graph | Function, indent: str) -> list[str]:
+        values = [" ", self._values(graph.values, indent)] if graph.values else []
+        return [*values, " ", self.body_text(graph.nodes, indent)]
 
     def _main_list(self, values: Sequence[ValueInfo]) -> str:
         items = [self.value_text(value, STEP) for value in values]
@@ -154,10 +160,8 @@ class GraphPrinter:
             parameters = f" {bracketed(items, '<>', '', WIDTH - 20)}"
         inputs = self._small_list(function.inputs, "")
         outputs = self._small_list(function.outputs, "")
-        return (
-            f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
-            f"{parameters} {inputs} => {outputs}{self._rest(function, '')}"
-        )
+        head = f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
+        return "".join([f"{head}{parameters} {inputs} => {outputs}", *self._rest(function, "")])
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -187,11 +191,12 @@ class GraphPrinter:
             outputs = self._typed_outputs(node)
         else:
             outputs = ", ".join([names[name] for name in node.outputs])
-        line = f"{outputs} =" if outputs else "="
-        if operator:
-            line = f"{line} {operator}"
-        if node.name is not None:
-            line = f"[{word(node.name) if node.name else ''}] {line}"
+        label = "" if node.name is None else f"[{word(node.name) if node.name else ''}] "
+        line = (
+            f"{label}{outputs} = {operator}"
+            if outputs and operator
+            else (f"{label}{outputs}{' ' if outputs else ''}={' ' if operator else ''}{operator}")
+        )
         if node.decorators:
             before = decorator_lines(node.decorators, indent)[len(indent) :]
             line = f"{before}{indent if before.endswith(chr(10)) else ''}{line}"
@@ -224,6 +229,10 @@ class GraphPrinter:
 
     def _typed_outputs(self, node: Node) -> str:
         types, names = self._types, self._names
+        if len(node.outputs) == 1:
+            type = node.output_types[0]
+            if type is not None:
+                return f"{types.get(id(type)) or self._type(type)} {names[node.outputs[0]]}"
         texts = []
         for name, type in zip(node.outputs, node.output_types, strict=True):
             if type is None:

@@ -14,13 +14,14 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
 
 
-def place_metadata(model: Model) -> None:
+def place_metadata(model: Model, *, short_too: bool = False) -> None:
     """Move metadata out of the graph: all but a node's only entry, if that fits on one line.
 
     What cannot be tied to its owner by a name stays where it is.
 
     Args:
         model: freshly lifted, is changed.
+        short_too: whether such single entries go to the section too.
     """
     if not has_metadata(model):
         return
@@ -30,11 +31,31 @@ def place_metadata(model: Model) -> None:
         if named.tied and isinstance(item, (Graph, Function)):
             owners.append(item)
         inline = [d for d in item.decorators if d.name == "meta"]
-        if named.tied and len(inline) == 1 and not _is_short(inline[0]):
+        if named.tied and len(inline) == 1 and (short_too or not _is_short(inline[0])):
             item.metadata = decorator_entries(inline[0])
             item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
     for owner in owners:
         regroup(owner)
+
+
+def leave_metadata_out(model: Model) -> None:
+    """Take the metadata below the header away, and say so in the model.
+
+    Args:
+        model: freshly lifted, is changed.
+    """
+    if not has_metadata(model):
+        return
+    model.metadata_left_out = True
+    model.encoding = None  # it belongs to the whole
+    for graph in walk_graphs(model):
+        items: list[Graph | Function | Node | ValueInfo] = [graph, *graph.nodes]
+        for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
+            item.decorators = tuple([d for d in item.decorators if d.name not in _META])
+        regroup(graph)
+
+
+_META = ("meta", "data.meta")
 
 
 def has_metadata(model: Model) -> bool:

@@ -25,7 +25,7 @@ def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
         model: the model.
         graph_text: prints a graph, given the indentation of the line it begins on.
     """
-    metadata = _metadata(model)
+    metadata = "metadata none" if model.metadata_left_out else _metadata(model)
     if metadata:
         yield metadata
     quantization = _quantization(model)

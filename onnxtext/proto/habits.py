@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Model, Node, Presence
@@ -83,15 +84,17 @@ def settle_habits(root: Root) -> None:
     """
     nodes = list(walk_nodes(root))
     explicit = []
-    empty = sum(node.domain == "" for node in nodes)
-    if empty and empty > sum(node.domain is None for node in nodes):
+    domains = [node.domain for node in nodes]
+    empty = domains.count("")
+    if empty and empty > domains.count(None):
         explicit.append("node.domain")
         for node in nodes:
             if node.domain is None:
                 node.decorators += (_unset("domain"),)
             elif node.domain == "":
                 node.domain = None
-    if 2 * sum(_EMPTY_DOC in node.decorators for node in nodes) > len(nodes):
+    decorated = [node for node in nodes if node.decorators]
+    if 2 * sum(_EMPTY_DOC in node.decorators for node in decorated) > len(nodes):
         explicit.append("node.doc_string")
         for node in nodes:
             if _EMPTY_DOC in node.decorators:
@@ -140,9 +143,18 @@ def _map_tensors(root: Root, nodes: list[Node], change: Callable[[Tensor], Tenso
             done[id(item)] = made
         return made
 
+    tuples: dict[int, tuple[Attribute, ...]] = {}
+    kept: list[tuple[Attribute, ...]] = []  # so that no other tuple gets the identity of one
     for node in nodes:
         if node.attributes:
-            node.attributes = tuple([attribute(item) for item in node.attributes])
+            known = tuples.get(id(node.attributes))
+            if known is None:
+                known = tuple([attribute(item) for item in node.attributes])
+                kept.append(node.attributes)
+                if all(map(is_, known, node.attributes)):
+                    known = node.attributes
+                tuples[id(node.attributes)] = known
+            node.attributes = known
     for graph in walk_graphs(root):
         if isinstance(graph, Function):
             graph.attributes = tuple(

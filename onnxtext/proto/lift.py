@@ -117,17 +117,16 @@ def canonical_encoding(data: bytes) -> bytes:
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    view = memoryview(data)
     made: Model | Fragment
     match message:
         case "ModelProto":
-            made = lifter.model(view)
+            made = lifter.model(data)
         case "GraphProto":
-            made = Fragment(lifter.graph(view), PLAIN)
+            made = Fragment(lifter.graph(data), PLAIN)
         case "FunctionProto":
-            made = Fragment(lifter.function(view), PLAIN)
+            made = Fragment(lifter.function(memoryview(data)), PLAIN)
         case _:
-            made = Fragment(lifter.node(view), PLAIN)
+            made = Fragment(lifter.node(data), PLAIN)
     settle_habits(made)
     settle_annotations(made)
     if finish is not None and isinstance(made, Model):
@@ -136,7 +135,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
 
 
 def _lower(made: Model | Fragment) -> bytes:
-    return lower_model(made) if isinstance(made, Model) else lower_fragment(made)
+    return lower_model(made, verified=True) if isinstance(made, Model) else lower_fragment(made)
 
 
 def canonical_message(data: bytes, message: str) -> bytes:

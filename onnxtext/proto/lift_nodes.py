@@ -48,7 +48,7 @@ class NodeLifter(ABC):
         self._exact: dict[int, Attribute] = {}  # what lowers to the very bytes it was lifted from
 
     @abstractmethod
-    def graph(self, data: Data, depth: int = 0) -> Graph:
+    def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
         """A `GraphProto`."""
 
     def node(self, data: Data, depth: int = 0) -> Node:
@@ -66,21 +66,24 @@ class NodeLifter(ABC):
         name: str | None = None
         at = 0
         # The names come first; few nodes differ in what follows from all that were met before.
-        while at < end:
-            key = data[at]
-            if key not in _NAMES or at + 1 >= end or (size := data[at + 1]) > 127:
-                break
-            start = at + 2
-            if start + size > end:
-                break
-            at = start + size
-            text = str(data[start:at], "utf-8", "surrogateescape")
-            if key == 0x0A:
-                inputs.append(text)
-            elif key == 0x12:
-                outputs.append(text)
-            else:
-                name = text
+        try:
+            while at < end:
+                key = data[at]
+                if key not in _NAMES or at + 1 >= end or (size := data[at + 1]) > 127:
+                    break
+                start = at + 2
+                if start + size > end:
+                    break
+                at = start + size
+                text = str(data[start:at], "utf-8")
+                if key == 0x0A:
+                    inputs.append(text)
+                elif key == 0x12:
+                    outputs.append(text)
+                else:
+                    name = text
+        except UnicodeDecodeError:
+            return self._node_fields(data, depth)
         tail = self._node_tail(data, at, end, depth)
         if tail.inputs or tail.outputs or tail.name is not None:  # in an order that nobody uses
             return self._node_fields(data, depth)

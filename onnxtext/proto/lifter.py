@@ -32,7 +32,7 @@ from onnxtext.proto.lift_values import (
     meta_decorator,
     text_of,
 )
-from onnxtext.proto.quick import QuickTensors, quick_value_info
+from onnxtext.proto.quick import SMALL, QuickTensors, quick_value_info
 from onnxtext.wire.reader import read_fields, read_payloads, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
@@ -59,6 +59,7 @@ class Lifter(NodeLifter):
             WireError: the bytes are no message.
         """
         model = Model(Graph(""), presence=PLAIN)
+        view = memoryview(data)
         for field in read_fields(data, 0, len(data)):
             number = field.number
             if field.wire_type == VARINT:
@@ -68,7 +69,7 @@ class Lifter(NodeLifter):
                 elif number == 5:
                     model.model_version = value
             elif field.wire_type == LENGTH:
-                inside = data[field.value : field.end]
+                inside = view[field.value : field.end]
                 match number:
                     case 2:
                         model.producer_name = text_of(inside)
@@ -79,7 +80,7 @@ class Lifter(NodeLifter):
                     case 6:
                         model.doc_string = text_of(inside)
                     case 7:
-                        model.graph = self.graph(inside, 1)
+                        model.graph = self.graph(data, 1, field.value, field.end)
                     case 8:
                         model.opset_imports.append(lift_opset(inside))
                     case 14:
@@ -114,13 +115,16 @@ class Lifter(NodeLifter):
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
-    def graph(self, data: Data, depth: int = 0) -> Graph:
+    def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
         """A `GraphProto`.
 
         Args:
-            data: its bytes.
+            data: holds its bytes.
             depth: how many messages it is nested in.
+            start: where it begins.
+            end: where it ends; None for where the data ends.
         """
+        end = len(data) if end is None else end
         check_depth(depth, 0)
         graph = Graph("")
         initializers: list[ValueInfo] = []
@@ -130,12 +134,15 @@ class Lifter(NodeLifter):
         nodes = graph.nodes
         lift_node = self.node
         lift_value = self.value_info
-        for number, inside in read_payloads(data):
+        types = self._value_types
+        careful = self.careful
+        for number, inside in read_payloads(data, start, end, SMALL):
             match number:
                 case 1:
                     nodes.append(lift_node(inside, depth + 1))
                 case 13:
-                    infos.append(lift_value(inside))
+                    quick = None if careful else quick_value_info(inside, types)
+                    infos.append(lift_value(inside) if quick is None else quick)
                 case 5:
                     initializers.append(self.initializer(inside))
                 case 11:
@@ -158,7 +165,7 @@ class Lifter(NodeLifter):
         graph.decorators = tuple(decorators)
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
-            graph.decorators += difference("GraphProto", lowered, bytes(data))
+            graph.decorators += difference("GraphProto", lowered, bytes(data[start:end]))
         return graph
 
     def function(self, data: Data, depth: int = 0) -> Function:

@@ -26,7 +26,7 @@ def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
         LiftError: the bytes are no `ModelProto`.
     """
     reduced, losses = reduce_model(canonical_message(data, "ModelProto"))
-    return Lifter(careful=False).model(memoryview(reduced)), losses
+    return Lifter(careful=False).model(reduced), losses
 
 
 def reduce_model(data: Data) -> tuple[bytes, list[Loss]]:

@@ -85,6 +85,7 @@ ACTIONS.update(
     no_resources=lambda word: (word, {}),
     resources_section=lambda word, items: (word, dict(items)),
     metadata_section=sections.metadata_section,
+    metadata_left_out=sections.metadata_left_out,
     metadata_entry=sections.Entry,
     metadata_block=sections.metadata_block,
     plain_step=Step,
@@ -98,6 +99,7 @@ ACTIONS.update(
     training_binding=lambda name, pairs: (name, pairs),
     configuration_section=sections.configuration_section,
     resource=headers.resource,
+    long_resource=headers.long_resource,
 )
 LOCATED |= {"header_entry"}
 

@@ -58,7 +58,7 @@ class Sections:
     """All sections of a text, sorted.
 
     Attributes:
-        metadata: the blocks of the metadata section.
+        metadata: the blocks of the metadata section; True if they were left out.
         quantization: paths and entries of the quantization section.
         training: one a section.
         configurations: one a section.
@@ -66,7 +66,7 @@ class Sections:
         resources: None without one.
     """
 
-    metadata: list[Block] = field(default_factory=list)
+    metadata: list[Block] | bool = field(default_factory=list)
     quantization: list[tuple[tuple[Step, ...], Pairs]] = field(default_factory=list)
     training: list[Training] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
@@ -108,7 +108,8 @@ class Sections:
         from onnxtext.syntax.tying import Ties
 
         ties = Ties()
-        for block in self.metadata:
+        model.metadata_left_out = self.metadata is True
+        for block in self.metadata if isinstance(self.metadata, list) else ():
             if block.kind == "function":
                 ties.attach_function(model, block)
             else:
@@ -163,6 +164,17 @@ def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[B
             )
         blocks.append(item)
     return word, blocks
+
+
+def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
+    """`metadata none`: the text was printed without the metadata.
+
+    Raises:
+        Fault: it is another word.
+    """
+    if none != "none":
+        raise Fault("metadata has blocks, or is `none`", token=none, help="write metadata { … }")
+    return word, True
 
 
 def indexed_step(name: str, numbers: str) -> Step:

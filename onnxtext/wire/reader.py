@@ -115,33 +115,41 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
         yield make(WireField, (number, wire_type, begin, value, at))
 
 
-def read_payloads(data: bytes | memoryview) -> list[tuple[int, bytes | memoryview]]:
+def read_payloads(
+    data: bytes | memoryview, start: int, end: int, small: int
+) -> list[tuple[int, bytes | memoryview]]:
     """The numbers and payloads of a message's length-delimited fields, all others passed over.
+
+    Args:
+        data: holds the message.
+        start: where it begins.
+        end: where it ends.
+        small: payloads of more bytes are views of the data, not copied.
 
     Raises:
         WireError: the bytes are no message.
     """
     found: list[tuple[int, bytes | memoryview]] = []
     add = found.append
-    at = 0
-    end = len(data)
+    view = memoryview(data)
+    at = start
     while at < end:
         key = data[at]
         if key & 0x87 == LENGTH and key > 7 and at + 1 < end:
             size = data[at + 1]
-            start = at + 2
+            value = at + 2
             if size > 127:
-                size, start = read_varint(data, at + 1, end)
+                size, value = read_varint(data, at + 1, end)
             begin = at
-            at = start + size
+            at = value + size
             if at > end:
                 raise WireError("a field reaches beyond the end of its message", begin)
-            add((key >> 3, data[start:at]))
+            add((key >> 3, view[value:at] if size > small else data[value:at]))
             continue
         field = next(read_fields(data, at, end))
         at = field.end
         if field.wire_type == LENGTH:
-            add((field.number, data[field.value : at]))
+            add((field.number, view[field.value : at]))
     return found
 
 

@@ -15,7 +15,7 @@ from onnxtext.cli.to_binary import conversion as to_binary
 
 TO_BINARY = to_binary(checked=False)
 TO = (TO_BINARY.suffixes, TO_BINARY.suffix)
-FROM_BINARY = conversion("section", 64)
+FROM_BINARY = conversion("section", 64, "auto")
 FROM = (FROM_BINARY.suffixes, FROM_BINARY.suffix)
 
 

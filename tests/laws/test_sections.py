@@ -254,6 +254,25 @@ def test_values_without_a_statement_are_looked_for_last() -> None:
         onnxtext.loads(GENERATED.replace("float[2] q = Mul", "q = Mul"))
 
 
+def test_metadata_in_the_section_without_exception_or_not_at_all() -> None:
+    data = onnxtext.to_binary(TEXT)
+    text = onnxtext.from_binary(data, metadata="section")
+    assert "@meta" not in text
+    assert '  node "/odd.name" {\n    k: "odd"' in text
+    assert onnxtext.to_binary(text) == data
+    without = onnxtext.from_binary(data, metadata="none")
+    assert "@meta" not in without
+    assert without.count("metadata") == 1
+    assert "\nmetadata none\n" in without
+    with pytest.raises(OnnxTextError, match="printed without its metadata") as caught:
+        onnxtext.to_binary(without)
+    assert caught.value.diagnostics[0].code == "metadata-left-out"
+    left = onnxtext.loads(without.replace("\nmetadata none\n", ""))
+    whole = onnx.ModelProto.FromString(data)
+    assert [node.op_type for node in left.graph.node] == [n.op_type for n in whole.graph.node]
+    assert not any(entries(node) for node in left.graph.node)
+
+
 def test_a_value_declared_twice_keeps_its_metadata_inline() -> None:
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node("Relu", ["x"], ["q"])],
