@@ -41,22 +41,24 @@ def _convert_checked(data: bytes, name: str) -> bytes:
     from onnxtext.api import decode_text, encode
     from onnxtext.checker.run import check_tree
     from onnxtext.cli.settings import read_settings
+    from onnxtext.collector import paused_collector
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
 
     settings = read_settings(None if name == STDIN else Path(name))
     source = Source(decode_text(data, name), name)
-    model = parse_model(source)
-    made = encode(model, source)
-    # External data may still be missing where the text is: only the model itself is checked.
-    found = check_tree(
-        model,
-        source=source,
-        encoded=lambda: made,
-        select=settings.select,
-        ignore=settings.ignore,
-    )
+    with paused_collector():
+        model = parse_model(source)
+        made = encode(model, source)
+        # External data may still be missing where the text is: only the model itself is checked.
+        found = check_tree(
+            model,
+            source=source,
+            encoded=lambda: made,
+            select=settings.select,
+            ignore=settings.ignore,
+        )
     errors = [item for item in found if item.severity == "error"]
     if errors:
         raise OnnxTextError(*errors[:MOST_ERRORS])
