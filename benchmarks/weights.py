@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         size = min(options.bytes, free // 6)
         if size < options.bytes:
             print(f"only {free:,} bytes are free: {size:,} bytes instead of {options.bytes:,}")
-        made = [sys.executable, "-m", "benchmarks.weight_model", work / "m.onnx", str(size)]
+        made = [sys.executable, "-m", "benchmarks.weight_model", str(work / "m.onnx"), str(size)]
         subprocess.run(made, check=True)
         best = measure(work, options.rounds)
         print(report((work / "m.onnx").stat().st_size, (work / "m.onnxtxt").stat().st_size, best))

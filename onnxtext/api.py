@@ -3,41 +3,32 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import warnings
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from onnxtext.ast.model import EncodingPatch, Fragment, Model
+from onnxtext.ast.model import Fragment, Model
 from onnxtext.collector import paused_collector
-from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.files import write_atomically
 from onnxtext.refusals import (
     advise,
-    check_size,
-    incomplete,
     no_model,
     not_a_message,
     unlowerable,
-    without_weights,
 )
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
     import onnx
 
+    from onnxtext.conversion import Metadata
     from onnxtext.proto.losses import Loss
-    from onnxtext.tensor.blobs import Elsewhere
-    from onnxtext.weights.external import ExternalFile
-    from onnxtext.weights.writer import Beside, Weights
-    from onnxtext.wire.writer import Piece
+    from onnxtext.weights.writer import Weights
 
     Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
-
-Metadata = Literal["auto", "inline", "section", "none"]
 
 FRAGMENTS = {"GraphProto": "graph", "FunctionProto": "function", "NodeProto": "node"}
 """The messages other than `ModelProto` that have a text of their own, and what that is called."""
@@ -91,132 +82,11 @@ def from_binary(
     Raises:
         OnnxTextError: the bytes are no `ModelProto`.
     """
+    from onnxtext.conversion import print_binary
+
     return print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
     )[0]
-
-
-def print_binary(
-    data: bytes,
-    target: Path | None,
-    *,
-    weights: Weights = "section",
-    inline_limit: int = 64,
-    metadata: Metadata = "auto",
-    place: str | None = None,
-    embed_from: Path | None = None,
-    stats: bool = False,
-    name: str = "<bytes>",
-) -> tuple[str, Beside | None]:
-    """Print a binary model as text, with its weights beside it.
-
-    Args:
-        data: as for `from_binary`; bytes that are mapped stay where they are.
-        target: the file that the text will be in; None without one, for which no weights are
-            beside the text: `auto` is `section` then.
-        weights: as for `from_binary`; to a store or a safetensors file beside the text; `auto` is
-            a section up to 1 MiB of weights, and a store beyond.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
-        place: the name of the store or file; None for one like the text's.
-        embed_from: the directory of the model's file, to take its external data into the text or
-            beside it; None to keep references as they are.
-        stats: whether to say in comments what the numbers of each blob are like.
-        name: as for `from_binary`.
-
-    Returns:
-        The text, and what has to be written before it, if anything.
-
-    Raises:
-        OnnxTextError: the bytes are no `ModelProto`.
-    """
-    from onnxtext.printer import print_model
-    from onnxtext.tensor.blobs import BlobError
-
-    beside: Beside | None = None
-    try:
-        with paused_collector():
-            digests: dict[str, str] = {}
-            model = lift_placed(
-                data,
-                weights=weights,
-                inline_limit=inline_limit,
-                metadata=metadata,
-                digests=digests,
-                embed_from=embed_from,
-            )
-            comments = ""
-            if stats and model.resources:
-                from onnxtext.weights.statistics import describe_blobs
-
-                comments = describe_blobs(model)
-            if weights == "none" and model.resources:
-                model.resources, model.resources_left_out = {}, True
-            if target is not None and digests:
-                from onnxtext.weights.writer import take_out
-
-                beside = take_out(model, digests, weights, target, place)
-            text = print_model(model)
-            if comments:
-                text = comments.join(text.rpartition("\nresources ")[::2])
-            del model  # before the collector looks at all of it
-    except BlobError as error:
-        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
-    except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
-        raise no_model(data, error, name) from None
-    advise(data, name)
-    return text, beside
-
-
-def lift_placed(
-    data: bytes,
-    *,
-    weights: str = "section",
-    inline_limit: int = 64,
-    metadata: str = "auto",
-    digests: dict[str, str] | None = None,
-    embed_from: Path | None = None,
-) -> Model:
-    """The syntax tree that `from_binary` prints; that it lowers to the same bytes is proven.
-
-    Args:
-        data: an encoded `ModelProto`.
-        weights: as for `from_binary`.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
-        digests: takes the whole digests of the resources.
-        embed_from: as for `print_binary`; the tree then lowers to another model.
-
-    Raises:
-        LiftError: the bytes are no `ModelProto`.
-    """
-    from onnxtext.printer.placement import leave_metadata_out, place_metadata
-    from onnxtext.printer.weights import move_weights
-    from onnxtext.proto.lift import lift_model
-
-    def move(model: Model) -> None:
-        if weights != "inline":
-            moved = move_weights(model, inline_limit=inline_limit)
-            if digests is not None:
-                digests.clear()
-                digests.update(moved)
-
-    def finish(model: Model) -> None:
-        if metadata in ("auto", "section"):
-            place_metadata(model, short_too=metadata == "section")
-        if embed_from is None:
-            move(model)
-
-    model = lift_model(data, finish)
-    if embed_from is not None:
-        from onnxtext.weights.external import embed_external
-
-        if embed_external(model, embed_from):
-            model.encoding = None  # it is of the model as it was
-        move(model)
-    if metadata == "none":
-        leave_metadata_out(model)
-    return model
 
 
 def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]:
@@ -262,91 +132,9 @@ def to_binary(
     Raises:
         OnnxTextError: the text is not of the language, or says what no model can hold.
     """
-    pieces = encode_text(text, base_dir=base_dir, name=name)
-    return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
+    from onnxtext.conversion import encode_text, joined
 
-
-def encode_text(
-    text: str,
-    *,
-    base_dir: str | os.PathLike[str] | None = None,
-    embed_external: bool = False,
-    external: ExternalFile | None = None,
-    name: str = "<string>",
-) -> list[Piece]:
-    """What `to_binary` gives, in pieces: weights in files beside the text are mapped, not copied.
-
-    Args:
-        text: as for `to_binary`.
-        base_dir: as for `to_binary`.
-        embed_external: whether data that the text refers to as external is put into the model.
-        external: takes the data of tensors, which the model then refers to as external.
-        name: as for `to_binary`.
-
-    Raises:
-        OnnxTextError: as for `to_binary`.
-    """
-    from onnxtext.proto.lower import LowerError, lower_pieces
-    from onnxtext.syntax.parse import parse_model
-
-    source = Source(text, name)
-    with paused_collector():
-        model = parse_model(source)
-        if model.metadata_left_out:
-            raise incomplete(source)
-        if model.resources_left_out:
-            raise without_weights(model, source)
-        elsewhere = _elsewhere(model, source, base_dir)
-        if embed_external or external is not None:
-            _convert_external(model, source, base_dir, embed_external, external)
-        elif elsewhere is not None:
-            check_size(model, source)
-        try:
-            pieces = lower_pieces(model, elsewhere)
-        except LowerError as error:
-            raise unlowerable(error, source) from None
-        _check_depth(pieces, source)
-        if model.encoding is not None:
-            data = b"".join(pieces)
-            pieces = [_restore_encoding(model, model.encoding, data, name, elsewhere)]
-        del model  # before the collector looks at all of it
-    return pieces
-
-
-def _elsewhere(
-    model: Model, source: Source, base_dir: str | os.PathLike[str] | None
-) -> Elsewhere | None:
-    """Where the data is that a text does not hold; None for texts that hold all."""
-    if not model.places and 'file"' not in source.text:
-        return None
-    from onnxtext.weights.reader import Reader
-
-    return Reader(None if base_dir is None else Path(base_dir), model.places)
-
-
-def _convert_external(
-    model: Model,
-    source: Source,
-    base_dir: str | os.PathLike[str] | None,
-    embed: bool,
-    external: ExternalFile | None,
-) -> None:
-    """Change where a model's data is."""
-    from onnxtext.tensor.blobs import BlobError
-    from onnxtext.weights.external import embed_external, externalize
-    from onnxtext.weights.reader import Reader
-
-    base = None if base_dir is None else Path(base_dir)
-    model.encoding = None  # it is of the model as it was
-    try:
-        if embed:
-            embed_external(model, base)
-        if external is None:
-            check_size(model, source)
-        else:
-            externalize(model, external, Reader(base, model.places))
-    except BlobError as error:
-        raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
+    return joined(encode_text(text, base_dir=base_dir, name=name))
 
 
 @overload
@@ -395,7 +183,9 @@ def loads(
         data = lower_fragment(fragment)
     except LowerError as error:
         raise unlowerable(error, source) from None
-    return _decode(getattr(onnx, message), data, source)
+    from onnxtext.conversion import decode_message
+
+    return decode_message(getattr(onnx, message), data, source)
 
 
 def dumps(proto: Proto) -> str:
@@ -421,6 +211,39 @@ def dumps(proto: Proto) -> str:
         return print_fragment(lift_fragment(data, message))
     except LiftError as error:
         raise not_a_message(error, message, "<message>") from None
+
+
+def check(
+    source: str | bytes | os.PathLike[str] | Proto,
+    *,
+    base_dir: str | os.PathLike[str] | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+) -> list[Diagnostic]:
+    """Check a model against the rules of the ONNX IR.
+
+    Args:
+        source: text, the bytes of a binary model, the path of a file with either (a
+            `pathlib.Path`; a `str` is text), or a message: `ModelProto`, or `GraphProto`,
+            `FunctionProto`, `NodeProto` with what can be known of them.
+        base_dir: the directory of external data; of a file, its own by default. Without one,
+            external files are not looked into.
+        select: rules to turn on besides those that are on by default; `all` is every rule.
+        ignore: rules to turn off.
+
+    Returns:
+        What was found, syntax errors included, in the order of the text or of the model. No
+        finding has the severity `error` if the model is valid.
+
+    Raises:
+        OSError: the file cannot be read.
+        TypeError: the source is nothing of these.
+        ValueError: a rule is not known.
+    """
+    from onnxtext.checker.sources import check_any
+
+    directory = None if base_dir is None else Path(base_dir)
+    return check_any(source, base_dir=directory, select=select, ignore=ignore)
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
@@ -461,6 +284,8 @@ def dump(
     """
     if _message_name(type(proto)) != "ModelProto":
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
+    from onnxtext.conversion import print_binary
+
     text, beside = print_binary(
         proto.SerializeToString(),
         Path(path),
@@ -513,71 +338,9 @@ def _message_name(kind: type) -> str:
     return name
 
 
-def _decode(message_type: type[P], data: bytes, source: Source) -> P:
-    from google.protobuf.message import DecodeError
-
-    try:
-        return message_type.FromString(data)
-    except DecodeError:
-        raise OnnxTextError(
-            Diagnostic(
-                "too-deep",
-                "messages would be nested deeper than the hundred levels that protobuf reads",
-                source=source,
-            )
-        ) from None
-
-
-def _check_depth(pieces: list[Piece], source: Source) -> None:
-    """Refuse a model that protobuf could not read back; only deep ones are tried."""
-    if source.text.count("=>") > _DEEP:
-        import onnx
-
-        _decode(onnx.ModelProto, b"".join(pieces), source)
-
-
-_DEEP = 20
-"""A text with fewer graphs than this cannot nest them deeper than protobuf reads."""
-
-
-def _restore_encoding(
-    model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
-) -> bytes:
-    """The file's own bytes, if the text still says the model they encoded."""
-    from onnxtext.wire.patch import apply_patch
-    from onnxtext.wire.reader import WireError
-
-    if hashlib.sha256(data).hexdigest() == encoding.canonical:
-        try:
-            restored = apply_patch(data, encoding.patch)
-        except WireError:
-            pass
-        else:
-            if _same_model(restored, model, elsewhere):
-                return restored
-    warnings.warn(
-        f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
-        "remove the section",
-        OnnxTextWarning,
-        stacklevel=4,
-    )
-    return data
-
-
-def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
-    """Whether bytes say what a text does: a patch must not make another model of it."""
-    from onnxtext.proto.lift import LiftError, canonical_encoding
-    from onnxtext.proto.lower import lower_model
-
-    try:
-        plain = lower_model(replace(model, encoding_habits=()), elsewhere)
-        return canonical_encoding(data) == plain
-    except LiftError:
-        return False
-
-
 __all__ = [
     "Fragment",
+    "check",
     "dump",
     "dumps",
     "from_binary",

@@ -142,7 +142,8 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 
 def _compare_model(data: bytes, text: str, name: str) -> list[Difference]:
     """Whether a text says what the binary says that it was printed from."""
-    from onnxtext.api import lift_placed, parse
+    from onnxtext.api import parse
+    from onnxtext.conversion import lift_placed
 
     return _compare_trees(lift_placed(data), parse(text, name=name))
 

@@ -64,9 +64,11 @@ def contents(wheel: Path) -> set[str]:
 
 
 def sources() -> set[str]:
-    """Our modules, as they lie in the checkout."""
+    """Our modules, and the pages about rules, as they lie in the checkout."""
     package = REPOSITORY / "onnxtext"
-    return {path.relative_to(REPOSITORY).as_posix() for path in package.rglob("*.py")}
+    pages = package.glob("diagnostics/pages/*.md")
+    files = [*package.rglob("*.py"), *pages]
+    return {path.relative_to(REPOSITORY).as_posix() for path in files}
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:

@@ -24,6 +24,7 @@ NAMES = [
     "OnnxTextWarning",
     "__version__",
     "ast",
+    "check",
     "dump",
     "dumps",
     "from_binary",
@@ -34,6 +35,11 @@ NAMES = [
 ]
 
 SIGNATURES = {
+    "check": (
+        "(source: str | bytes | os.PathLike[str] | Proto, *, "
+        "base_dir: str | os.PathLike[str] | None = None, select: Sequence[str] | None = None, "
+        "ignore: Sequence[str] | None = None) -> list[Diagnostic]"
+    ),
     "dump": (
         "(proto: onnx.ModelProto, path: str | os.PathLike[str], *, weights: Weights = 'auto', "
         "inline_limit: int = 64, metadata: Metadata = 'auto') -> None"
@@ -67,6 +73,7 @@ DIAGNOSTIC = {
     "notes": "tuple[str, ...]",
     "help": "str | None",
     "file": "str | None",
+    "fix": "Fix | None",
 }
 
 AST_NAMES = [

@@ -43,7 +43,7 @@ def conversion(
     """The conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
-        from onnxtext.api import print_binary
+        from onnxtext.conversion import print_binary
         from onnxtext.diagnostics import OnnxTextWarning
 
         if job.target is None and weights in ("store", "safetensors"):

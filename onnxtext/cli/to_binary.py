@@ -14,35 +14,45 @@ from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_op
 from onnxtext.cli.report import Refused
 
 if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.source import Source
+    from onnxtext.tensor.blobs import Elsewhere
     from onnxtext.weights.external import ExternalFile
+    from onnxtext.wire.writer import Piece
 
 EXAMPLES = """\b
 Examples:
   onnxtext to-binary model.onnxtxt          writes model.onnx
   onnxtext to-binary model.onnxtxt -o /tmp/m.onnx
   onnxtext to-binary *.onnxtxt -o build/    writes build/NAME.onnx for each
-  generate-model | onnxtext to-binary >model.onnx"""
+  generate-model | onnxtext to-binary >model.onnx
+  onnxtext to-binary --no-check broken.onnxtxt"""
 
 
-def conversion(embed_external: bool, externalize: bool) -> Conversion:
+def conversion(
+    *, checked: bool, embed_external: bool = False, externalize: bool = False
+) -> Conversion:
     """The conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
-        from onnxtext.api import decode_text, encode_text
+        from onnxtext.api import decode_text
+        from onnxtext.collector import paused_collector
+        from onnxtext.conversion import elsewhere_of, embed, encode
+        from onnxtext.source import Source
+        from onnxtext.syntax.parse import parse_model
 
-        external = None
-        if externalize:
-            external = _external(job)
+        external = _external(job) if externalize else None
         base = Path.cwd() if job.source is None else job.source.parent
-        pieces = encode_text(
-            decode_text(data, job.name),
-            base_dir=base,
-            embed_external=embed_external,
-            external=external,
-            name=job.name,
-        )
-        held = external if external is not None and external.parts else None
-        return Output(pieces, external=held)
+        source = Source(decode_text(data, job.name), job.name)
+        with paused_collector():
+            model = parse_model(source)
+            elsewhere = elsewhere_of(model, source, base)
+            if embed_external:
+                embed(model, source, base)
+            pieces = encode(model, source, elsewhere=elsewhere, external=external)
+            if checked:
+                _check(model, source, pieces, elsewhere, job)
+        return Output(pieces, external=external if external and external.parts else None)
 
     return Conversion(
         convert,
@@ -51,6 +61,35 @@ def conversion(embed_external: bool, externalize: bool) -> Conversion:
         binary="out",
         inverse="from-binary",
     )
+
+
+def _check(
+    model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere | None, job: Job
+) -> None:
+    """Refuse a model that breaks rules of the ONNX IR."""
+    from onnxtext.checker.run import check_tree
+    from onnxtext.cli.settings import read_settings
+    from onnxtext.conversion import joined
+    from onnxtext.diagnostics import OnnxTextError
+    from onnxtext.proto.lower import lower_light
+
+    settings = read_settings(job.source)
+
+    def encoded() -> bytes:
+        # The inference of onnx needs no large weights, and would copy them.
+        return joined(pieces) if elsewhere is None else lower_light(model, elsewhere)
+
+    # External data may still be missing where the text is: only the model itself is checked.
+    found = check_tree(
+        model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
+    )
+    errors = [item for item in found if item.severity == "error"]
+    if errors:
+        raise OnnxTextError(*errors[:MOST_ERRORS])
+
+
+MOST_ERRORS = 50
+"""How many errors of one text are shown; `onnxtext check` shows all."""
 
 
 def _external(job: Job) -> ExternalFile:
@@ -65,11 +104,15 @@ def _external(job: Job) -> ExternalFile:
     return ExternalFile(job.target.name + ".data")
 
 
-TO_BINARY = conversion(embed_external=False, externalize=False)
-
-
 @click.command("to-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
 @conversion_options
+@click.option(
+    "--check/--no-check",
+    "checked",
+    default=True,
+    show_default=True,
+    help="Whether to refuse models that break rules of the ONNX IR (see `onnxtext check`).",
+)
 @click.option(
     "--externalize",
     is_flag=True,
@@ -87,6 +130,7 @@ def command(
     inputs: tuple[str, ...],
     output: str | None,
     force: bool,
+    checked: bool,
     externalize: bool,
     embed_external: bool,
     output_format: str,
@@ -99,5 +143,5 @@ def command(
     standard input goes to standard output. Files are replaced as a whole or not at all. Weights in
     files beside the text are found from its directory, for standard input from the current one.
     """
-    made = conversion(embed_external, externalize)
+    made = conversion(checked=checked, embed_external=embed_external, externalize=externalize)
     return run(made, inputs, output, force=force, output_format=output_format, color=color)

@@ -3,10 +3,12 @@
 
 from onnxtext.diagnostics.model import (
     Diagnostic,
+    Edit,
+    Fix,
     Label,
     OnnxTextError,
     OnnxTextWarning,
     Severity,
 )
 
-__all__ = ["Diagnostic", "Label", "OnnxTextError", "OnnxTextWarning", "Severity"]
+__all__ = ["Diagnostic", "Edit", "Fix", "Label", "OnnxTextError", "OnnxTextWarning", "Severity"]

@@ -8,7 +8,7 @@ from typing import Literal
 
 from onnxtext.source import Source, Span
 
-Severity = Literal["error", "warning", "note"]
+Severity = Literal["error", "warning", "note", "info", "hint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,39 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of a text.
+
+    Attributes:
+        span: what is replaced, as character offsets into the diagnostic's source.
+        text: what stands there afterwards.
+    """
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that mends what a diagnostic is about, and changes nothing else.
+
+    Attributes:
+        title: what it does, as an order: "sort the nodes".
+        edits: the changes; they do not overlap.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding.
 
     Attributes:
         code: stable slug, such as `syntax-error`.
         message: stands alone; lower case, without a final period.
-        severity: `error`, `warning` or `note`.
+        severity: `error`, `warning`, `info`, `hint` or `note`.
         source: the text the labels point into; None for findings about a binary.
         labels: the first is the primary place.
         path: the place in a model for which there is no text, such as `graph.node[12]`.
@@ -39,6 +65,7 @@ class Diagnostic:
         notes: further facts.
         help: what to change.
         file: name of the file, for findings that have no `source`.
+        fix: a change of the text that mends it, where one is known to be safe.
     """
 
     code: str
@@ -51,6 +78,12 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     help: str | None = None
     file: str | None = None
+    fix: Fix | None = None
+
+    @property
+    def span(self) -> Span | None:
+        """The primary place in the text; None if there is no text."""
+        return self.labels[0].span if self.labels else None
 
     def where(self) -> str:
         """The place in one word: `file:line:column`, or the model path and the byte offset."""

@@ -104,7 +104,7 @@ def _proven(
         made = _lift(Lifter(careful=False), data, message, finish)
         if len(data) > _LARGE and isinstance(made, Model):
             # Nothing is joined: the weights of both sides are the same memory.
-            if says(lower_pieces(made), data):
+            if says(lower_pieces(made, verified=True), data):
                 return data, made
         else:
             lowered = _lower(made)
@@ -145,7 +145,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
 
 
 def _lower(made: Model | Fragment) -> bytes:
-    return lower_model(made) if isinstance(made, Model) else lower_fragment(made)
+    return lower_model(made, verified=True) if isinstance(made, Model) else lower_fragment(made)
 
 
 def canonical_message(data: bytes, message: str) -> bytes:

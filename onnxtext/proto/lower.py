@@ -6,43 +6,88 @@ The encoding is canonical: shortest varints, packed where the schema says so, un
 
 from __future__ import annotations
 
+from math import prod
+
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    Attribute,
+    Blob,
+    DataFile,
+    ExternalData,
+    SparseTensor,
+    Tensor,
+    TensorData,
+)
 from onnxtext.proto.generic import RecordError
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lowering import Lowering
 from onnxtext.proto.value_lowering import LowerError
 from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece, delimited
 
-__all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces"]
+__all__ = ["LowerError", "lower_fragment", "lower_light", "lower_model", "lower_pieces"]
 
 
-def lower_model(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
+def lower_model(
+    model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
+) -> bytes:
     """A `ModelProto`.
 
     Args:
         model: the model.
         elsewhere: where the blobs are that are not among its resources.
+        verified: whether the digests of its resources were just made of their bytes.
 
     Raises:
         LowerError: a decorator or record does not fit, or a blob is missing or damaged.
     """
-    return b"".join(lower_pieces(model, elsewhere))
+    return b"".join(lower_pieces(model, elsewhere, verified=verified))
 
 
-def lower_pieces(model: Model, elsewhere: Elsewhere | None = None) -> list[Piece]:
+def lower_pieces(
+    model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
+) -> list[Piece]:
     """A `ModelProto` in pieces, so that weights stay where they are.
 
     Raises:
         LowerError: as for `lower_model`.
     """
     try:
-        lowering = Lowering(Habits(model.presence), model.resources, elsewhere)
+        lowering = Lowering(Habits(model.presence), model.resources, elsewhere, verified=verified)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
     pieces = lowering.model(model)
     return [_with_habits(model, b"".join(pieces))] if model.encoding_habits else pieces
+
+
+class _Light(Lowering):
+    """Lowering without large weights."""
+
+    def _data(
+        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+    ) -> TensorData:
+        if isinstance(data, (Blob, DataFile)):
+            element = ELEMENTS.get(type.element)
+            dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+            if element is not None and element.bits * prod(dims) > _HEAVY:
+                return ExternalData((("location", "left-out"),))
+        return super()._data(type, data, at, name)
+
+
+_HEAVY = 8 << 16
+"""Tensors of more bits than this (64 KiB) describe no shape."""
+
+
+def lower_light(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
+    """A `ModelProto` whose large tensors refer to data that is nowhere, to reason about its types.
+
+    Raises:
+        LowerError: as for `lower_model`.
+    """
+    lowering = _Light(Habits(model.presence), model.resources, elsewhere)
+    return b"".join(lowering.model(model))
 
 
 def _with_habits(model: Model, data: bytes) -> bytes:

@@ -72,9 +72,19 @@ class ValueLowering(ABC):
         habits: Habits,
         resources: Mapping[str, bytes | memoryview] | None = None,
         elsewhere: Elsewhere | None = None,
+        *,
+        verified: bool = False,
     ) -> None:
+        """Start a run.
+
+        Args:
+            habits: of the text.
+            resources: the bytes of blobs by their digests.
+            elsewhere: where other blobs are.
+            verified: whether these digests were just made of these bytes.
+        """
         self.habits = habits
-        self._blobs = Blobs(resources or {})
+        self._blobs = Blobs(resources or {}, verified=verified)
         self._elsewhere = elsewhere
         # By identity. What was lowered is kept alive, so that no other object gets its identity.
         self._alive: list[object] = []

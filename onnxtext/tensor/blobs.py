@@ -51,9 +51,17 @@ class Blobs:
     Digests are verified once for each resource, when it is first used.
     """
 
-    def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
+    def __init__(
+        self, resources: Mapping[str, bytes | memoryview], *, verified: bool = False
+    ) -> None:
+        """Take resources.
+
+        Args:
+            resources: the bytes by their digests.
+            verified: whether the digests were just made of these bytes.
+        """
         self._resources = resources
-        self._verified: dict[str, bytes | memoryview] = {}
+        self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
 
     def knows(self, digest: str) -> bool:
         """Whether a resource begins with these digits, or they with it."""

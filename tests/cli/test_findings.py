@@ -138,12 +138,12 @@ def test_warnings_are_one_line_and_no_failure(stale: Path) -> None:
 
 
 CRASH = """\
-import onnxtext.api
+import onnxtext.conversion
 def crash(data, target, name, **options):
     if name.endswith("m.onnx"):
         raise ValueError("something\\x1b[0m impossible\\nand more")
     return "text", None
-onnxtext.api.print_binary = crash
+onnxtext.conversion.print_binary = crash
 """
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.api import print_binary
+from onnxtext.conversion import print_binary
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import delimited, varint
 from tests.corpus import shared_model, shared_models
@@ -99,14 +99,16 @@ def test_shared_models(file: str, weights: str, tmp_path: Path) -> None:
 @given(data=weighty_models())
 def test_external_data_and_back(data: bytes) -> None:
     """Externalized and embedded again, a model is what it was."""
-    from onnxtext.api import encode_text
+    from onnxtext.conversion import encode
+    from onnxtext.source import Source
     from onnxtext.weights import external
 
     text = onnxtext.from_binary(data)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         file = external.ExternalFile("w.data")
-        made = b"".join(encode_text(text, base_dir=directory, external=file))
+        pieces = encode(onnxtext.parse(text), Source(text), external=file)
+        made = b"".join(pieces)
         (directory / "w.data").write_bytes(b"".join(file.pieces()))
         again, _ = print_binary(made, None, embed_from=directory)
         assert onnxtext.to_binary(again) == data

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From binary to text and back, for those who keep weights beside the text.
+
+What `onnxtext.api` offers is made of this; the command line uses it directly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from onnxtext.ast.model import EncodingPatch, Model
+from onnxtext.collector import paused_collector
+from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext.refusals import (
+    advise,
+    check_size,
+    incomplete,
+    no_model,
+    unlowerable,
+    without_weights,
+)
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    import onnx
+
+    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.weights.external import ExternalFile
+    from onnxtext.weights.writer import Beside, Weights
+    from onnxtext.wire.writer import Piece
+
+    P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
+
+Metadata = Literal["auto", "inline", "section", "none"]
+
+# ---- Binary to text -------------------------------------------------------------------------
+
+
+def print_binary(
+    data: bytes,
+    target: Path | None,
+    *,
+    weights: Weights = "section",
+    inline_limit: int = 64,
+    metadata: Metadata = "auto",
+    place: str | None = None,
+    embed_from: Path | None = None,
+    stats: bool = False,
+    name: str = "<bytes>",
+) -> tuple[str, Beside | None]:
+    """Print a binary model as text, with its weights beside it.
+
+    Args:
+        data: as for `from_binary`; bytes that are mapped stay where they are.
+        target: the file that the text will be in; None without one, for which no weights are
+            beside the text: `auto` is `section` then.
+        weights: as for `from_binary`; to a store or a safetensors file beside the text; `auto` is
+            a section up to 1 MiB of weights, and a store beyond.
+        inline_limit: as for `from_binary`.
+        metadata: as for `from_binary`.
+        place: the name of the store or file; None for one like the text's.
+        embed_from: the directory of the model's file, to take its external data into the text or
+            beside it; None to keep references as they are.
+        stats: whether to say in comments what the numbers of each blob are like.
+        name: as for `from_binary`.
+
+    Returns:
+        The text, and what has to be written before it, if anything.
+
+    Raises:
+        OnnxTextError: the bytes are no `ModelProto`.
+    """
+    from onnxtext.printer import print_model
+    from onnxtext.tensor.blobs import BlobError
+
+    beside: Beside | None = None
+    try:
+        with paused_collector():
+            digests: dict[str, str] = {}
+            model = lift_placed(
+                data,
+                weights=weights,
+                inline_limit=inline_limit,
+                metadata=metadata,
+                digests=digests,
+                embed_from=embed_from,
+            )
+            comments = ""
+            if stats and model.resources:
+                from onnxtext.weights.statistics import describe_blobs
+
+                comments = describe_blobs(model)
+            if weights == "none" and model.resources:
+                model.resources, model.resources_left_out = {}, True
+            if target is not None and digests:
+                from onnxtext.weights.writer import take_out
+
+                beside = take_out(model, digests, weights, target, place)
+            text = print_model(model)
+            if comments:
+                text = comments.join(text.rpartition("\nresources ")[::2])
+            del model  # before the collector looks at all of it
+    except BlobError as error:
+        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
+    except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
+        raise no_model(data, error, name) from None
+    advise(data, name)
+    return text, beside
+
+
+def lift_placed(
+    data: bytes,
+    *,
+    weights: str = "section",
+    inline_limit: int = 64,
+    metadata: str = "auto",
+    digests: dict[str, str] | None = None,
+    embed_from: Path | None = None,
+) -> Model:
+    """The syntax tree that `from_binary` prints; that it lowers to the same bytes is proven.
+
+    Args:
+        data: an encoded `ModelProto`.
+        weights: as for `from_binary`.
+        inline_limit: as for `from_binary`.
+        metadata: as for `from_binary`.
+        digests: takes the whole digests of the resources.
+        embed_from: as for `print_binary`; the tree then lowers to another model.
+
+    Raises:
+        LiftError: the bytes are no `ModelProto`.
+    """
+    from onnxtext.printer.placement import leave_metadata_out, place_metadata
+    from onnxtext.printer.weights import move_weights
+    from onnxtext.proto.lift import lift_model
+
+    def move(model: Model) -> None:
+        if weights != "inline":
+            moved = move_weights(model, inline_limit=inline_limit)
+            if digests is not None:
+                digests.clear()
+                digests.update(moved)
+
+    def finish(model: Model) -> None:
+        if metadata in ("auto", "section"):
+            place_metadata(model, short_too=metadata == "section")
+        if embed_from is None:
+            move(model)
+
+    model = lift_model(data, finish)
+    if embed_from is not None:
+        from onnxtext.weights.external import embed_external
+
+        if embed_external(model, embed_from):
+            model.encoding = None  # it is of the model as it was
+        move(model)
+    if metadata == "none":
+        leave_metadata_out(model)
+    return model
+
+
+# ---- Text to binary -------------------------------------------------------------------------
+
+
+def encode_text(
+    text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
+) -> list[Piece]:
+    """What `to_binary` gives, in pieces: weights in files beside the text are mapped, not copied.
+
+    Args:
+        text: as for `to_binary`.
+        base_dir: as for `to_binary`.
+        name: as for `to_binary`.
+
+    Raises:
+        OnnxTextError: as for `to_binary`.
+    """
+    from onnxtext.syntax.parse import parse_model
+
+    source = Source(text, name)
+    with paused_collector():
+        model = parse_model(source)
+        pieces = encode(model, source, elsewhere=elsewhere_of(model, source, base_dir))
+        del model  # before the collector looks at all of it
+    return pieces
+
+
+def encode(
+    model: Model,
+    source: Source,
+    *,
+    elsewhere: Elsewhere | None = None,
+    external: ExternalFile | None = None,
+) -> list[Piece]:
+    """Encode a model that was read from a text.
+
+    Args:
+        model: the model.
+        source: its text.
+        elsewhere: where the data is that the text does not hold.
+        external: takes the data of tensors, which the model then refers to as external.
+
+    Raises:
+        OnnxTextError: it says what no model can hold, or its weights are not there.
+    """
+    from onnxtext.proto.lower import LowerError, lower_pieces
+
+    if model.metadata_left_out:
+        raise incomplete(source)
+    if model.resources_left_out:
+        raise without_weights(model, source)
+    if external is not None:
+        _externalize(model, source, elsewhere, external)
+    elif elsewhere is not None:
+        check_size(model, source)
+    try:
+        pieces = lower_pieces(model, elsewhere)
+    except LowerError as error:
+        raise unlowerable(error, source) from None
+    check_depth(model, pieces, source)
+    if model.encoding is not None:
+        return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]
+    return pieces
+
+
+def joined(pieces: list[Piece]) -> bytes:
+    """Pieces as one."""
+    return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
+
+
+def elsewhere_of(
+    model: Model, source: Source, base_dir: str | os.PathLike[str] | None
+) -> Elsewhere | None:
+    """Where the data is that a text does not hold; None for texts that hold all."""
+    if not model.places and 'file"' not in source.text:
+        return None
+    from onnxtext.weights.reader import Reader
+
+    return Reader(None if base_dir is None else Path(base_dir), model.places)
+
+
+def embed(model: Model, source: Source, base_dir: Path) -> None:
+    """Put the external data that a text refers to into its model.
+
+    Raises:
+        OnnxTextError: a file is missing, leaves the directory or does not hold what is said.
+    """
+    from onnxtext.tensor.blobs import BlobError
+    from onnxtext.weights.external import embed_external
+
+    try:
+        if embed_external(model, base_dir):
+            model.encoding = None  # it is of the model as it was
+    except BlobError as error:
+        raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
+    check_size(model, source)
+
+
+def _externalize(
+    model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
+) -> None:
+    from onnxtext.tensor.blobs import BlobError
+    from onnxtext.weights.external import externalize
+    from onnxtext.weights.reader import Reader
+
+    model.encoding = None  # it is of the model as it was
+    try:
+        externalize(model, external, elsewhere or Reader(None, ()))
+    except BlobError as error:
+        raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
+
+
+def check_depth(model: Model, pieces: Sequence[Piece], source: Source) -> None:
+    """Refuse a model that protobuf could not read back; only deep ones are tried."""
+    from onnxtext.ast.visit import nesting
+
+    if nesting(model) > _DEEP:
+        import onnx
+
+        decode_message(onnx.ModelProto, b"".join(pieces), source)
+
+
+_DEEP = 20
+"""Graphs that are nested no deeper than this are no problem for protobuf."""
+
+
+def _restore_encoding(
+    model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
+) -> bytes:
+    """The file's own bytes, if the text still says the model they encoded."""
+    from onnxtext.wire.patch import apply_patch
+    from onnxtext.wire.reader import WireError
+
+    if hashlib.sha256(data).hexdigest() == encoding.canonical:
+        try:
+            restored = apply_patch(data, encoding.patch)
+        except WireError:
+            pass
+        else:
+            if _same_model(restored, model, elsewhere):
+                return restored
+    warnings.warn(
+        f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
+        "remove the section",
+        OnnxTextWarning,
+        stacklevel=4,
+    )
+    return data
+
+
+def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
+    """Whether bytes say what a text does: a patch must not make another model of it."""
+    from onnxtext.proto.lift import LiftError, canonical_encoding
+    from onnxtext.proto.lower import lower_model
+
+    try:
+        plain = lower_model(replace(model, encoding_habits=()), elsewhere)
+        return canonical_encoding(data) == plain
+    except LiftError:
+        return False
+
+
+def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
+    """A message of the `onnx` package from its bytes.
+
+    Raises:
+        OnnxTextError: it is nested deeper than protobuf reads.
+    """
+    from google.protobuf.message import DecodeError
+
+    try:
+        return message_type.FromString(data)
+    except DecodeError:
+        raise OnnxTextError(
+            Diagnostic(
+                "too-deep",
+                "messages would be nested deeper than the hundred levels that protobuf reads",
+                source=source,
+            )
+        ) from None
