@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -19,10 +20,17 @@ import onnx.helper as oh
 import onnx.numpy_helper as nh
 import pytest
 
-from tests.cli.command import environment, names, onnxtext_command, run
+from tests.cli import command
+from tests.cli.command import Result, environment, names, onnxtext_command
 
 MODES = ["auto", "inline", "section", "store", "safetensors"]
 COUNT = 100_000
+
+
+def run(*arguments: str | Path, **options: Any) -> Result:
+    """Run `onnxtext`; the models here are no good ones, so nothing is checked."""
+    unchecked = ["--no-check"] if arguments[0] == "to-binary" else []
+    return command.run(*arguments, *unchecked, **options)
 
 
 def model(layers: int = 4, count: int = COUNT, changed: int | None = None) -> bytes:
@@ -238,6 +246,34 @@ def test_a_damaged_safetensors_file(binary: Path, data: bytes) -> None:
     assert "internal-error" not in result.err
 
 
+def test_checks_find_the_blobs_too(tmp_path: Path) -> None:
+    """Shapes that constants make are known, and blobs that are missing are a finding."""
+    shape = nh.from_array(np.array([100, 1000], np.int64), "shape")
+    weight = nh.from_array(np.random.default_rng(1).random((100_000,), np.float32), "w")
+    node = oh.make_node("Reshape", ["w", "shape"], ["y"])
+    output = oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [100, 1000])
+    graph = oh.make_graph([node], "g", [], [output], [weight, shape])
+    made = oh.make_model(graph, ir_version=10, opset_imports=[oh.make_opsetid("", 20)])
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(made.SerializeToString())
+    text, store = text_with_store(binary)
+    assert command.run("to-binary", text, "-o", "-").out == binary.read_bytes()
+    assert command.run("check", text).status == 0
+    good = text.read_text()
+    text.write_text(good.replace("(float[100, 1000] y)", "(float[100, 999] y)"))
+    assert text.read_text() != good
+    for verb in ("to-binary", "check"):
+        result = command.run(verb, text, *(["-o", "-"] if verb == "to-binary" else []))
+        assert result.status == 1
+        assert "mismatch" in result.err + result.out.decode()
+    text.write_text(good)
+    for path in store.iterdir():
+        path.unlink()
+    result = command.run("check", text)
+    assert result.status == 1
+    assert "weights-missing" in result.err + result.out.decode()
+
+
 # ---- Killed, and a full disk -------------------------------------------------------------------
 
 
@@ -246,10 +282,10 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     binary.write_bytes(model(6, 1_000_000))
     text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
     text.write_text("before")
-    command = onnxtext_command("from-binary", binary, "--force", "--weights", "store")
+    arguments = onnxtext_command("from-binary", binary, "--force", "--weights", "store")
     found = set()
     for attempt in range(12):
-        process = subprocess.Popen(command, env=environment())
+        process = subprocess.Popen(arguments, env=environment())
         for _ in range(2000):  # until it has begun to write, and a little longer each time
             if store.is_dir() and len(list(store.glob("[!.]*"))) > attempt // 2:
                 break
@@ -277,7 +313,7 @@ def test_killed_while_the_binary_is_written(tmp_path: Path) -> None:
     killed = 0
     for _ in range(5):
         process = subprocess.Popen(
-            onnxtext_command("to-binary", text, "--force"), env=environment()
+            onnxtext_command("to-binary", text, "--force", "--no-check"), env=environment()
         )
         while process.poll() is None:
             if any(path.name.startswith(".onnxtext-") for path in tmp_path.iterdir()):
