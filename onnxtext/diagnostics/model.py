@@ -25,6 +25,44 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of a text.
+
+    Attributes:
+        span: what is replaced, as character offsets into the diagnostic's source.
+        text: what stands there afterwards.
+    """
+
+    span: Span
+    text: str
+
+
+Applicability = Literal["safe", "unsafe"]
+"""Whether a fix keeps what was meant for certain, or may have guessed wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that mends what a diagnostic is about, and changes nothing else.
+
+    Attributes:
+        title: what it does, as an order: "sort the nodes".
+        edits: the changes, in order; they do not overlap.
+        applicability: whether it may be applied without a look at it.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+    applicability: Applicability = "safe"
+
+    def apply(self, text: str) -> str:
+        """The text with the changes."""
+        for edit in sorted(self.edits, key=lambda edit: edit.span, reverse=True):
+            text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+        return text
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding.
 
@@ -39,6 +77,7 @@ class Diagnostic:
         notes: further facts.
         help: what to change.
         file: name of the file, for findings that have no `source`.
+        fix: a change of the text that mends it, where one is known.
     """
 
     code: str
@@ -51,6 +90,12 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     help: str | None = None
     file: str | None = None
+    fix: Fix | None = None
+
+    @property
+    def span(self) -> Span | None:
+        """The primary place in the text; None if there is no text."""
+        return self.labels[0].span if self.labels else None
 
     def where(self) -> str:
         """The place in one word: `file:line:column`, or the model path and the byte offset."""

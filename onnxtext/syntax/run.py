@@ -9,7 +9,8 @@ any other is fed to the automaton. A wrong guess costs time, never meaning (FAST
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -18,7 +19,7 @@ from typing import Any
 from onnxtext.syntax.builders import Builder, compile_strings, compile_tokens
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
-from onnxtext.syntax.machine import ListState, Machine, load_automaton
+from onnxtext.syntax.machine import HOLE, ListState, Machine, Unexpected, load_automaton
 from onnxtext.syntax.shapes import (
     places,
     record,
@@ -100,6 +101,8 @@ class Run:
     Attributes:
         token: the token being fed; None at the end of the text.
         jumps: how many chunks were jumped.
+        recover: mends the machine after a token that fits nowhere and says where to go on; None
+            to raise what it would mend.
     """
 
     def __init__(self, text: str, start: str, *, fast: bool) -> None:
@@ -113,6 +116,7 @@ class Run:
         self.lexer = load_lexer()
         self.token: Token | None = None
         self.jumps = 0
+        self.recover: Callable[[Unexpected], int | None] | None = None
         self._chunks = _cut(text)
         self._line = 0  # the chunk to be read next, and where it begins
         self._at = 0
@@ -121,12 +125,27 @@ class Run:
         self._last: tuple[list[Any], int, int, int] | None = None
 
     def parse(self) -> Any:
-        """The value of the start rule.
+        """The value of the start rule; `HOLE` if too little of it could be made.
 
         Raises:
-            Unexpected: a token fits nowhere.
-            Fault: an action found a mistake.
+            Unexpected: a token fits nowhere, and nobody mends that.
+            Fault: an action found a mistake, and the machine does not keep it.
         """
+        resume: int | None = None
+        while True:
+            try:
+                if resume is not None:
+                    self._resume(resume)
+                return self._parse()
+            except Unexpected as unexpected:
+                if self.recover is None:
+                    raise
+                resume = self.recover(unexpected)
+                if resume is None:
+                    return HOLE
+
+    def _parse(self) -> Any:
+        """Go on to the end of the text."""
         chunks = self._chunks
         machine = self.machine
         lists = self.automaton.list_states
@@ -143,13 +162,29 @@ class Run:
 
     # ---- Token by token ---------------------------------------------------------------------
 
-    def _feed(self) -> None:
-        """Feed the tokens that begin in the chunk at hand, and settle for what follows."""
+    def _resume(self, offset: int) -> None:
+        """Go on at an offset, which lies between two tokens, wherever it is."""
+        self._last = None
+        if offset >= len(self.text):
+            self._line = len(self._chunks)
+            return
+        starts = self._chunk_starts()
+        self._line = bisect_right(starts, offset) - 1
+        self._at = starts[self._line]
+        if offset > self._at:
+            self._feed(offset)
+
+    def _feed(self, at: int | None = None) -> None:
+        """Feed the tokens that begin in the chunk at hand, and settle for what follows.
+
+        Args:
+            at: where to begin; None for the beginning of the chunk.
+        """
         machine = self.machine
         text = self.text
         next_token = self.lexer.token
         kind_of = self.lexer.kind
-        at = self._at
+        at = self._at if at is None else at
         self._next_chunk()
         while True:
             token = next_token(text, at)
@@ -176,12 +211,16 @@ class Run:
 
     def _seek(self, offset: int) -> None:
         """Go on behind the chunk in which an offset lies, however far away it is."""
+        starts = self._chunk_starts()
+        line = bisect_left(starts, offset) - 1
+        if line >= self._line:
+            self._line, self._at = line, starts[line]
+            self._next_chunk()
+
+    def _chunk_starts(self) -> list[int]:
         if not self._starts:
             self._starts = [0, *accumulate(len(chunk) + 1 for chunk in self._chunks)]
-        line = bisect_left(self._starts, offset) - 1
-        if line >= self._line:
-            self._line, self._at = line, self._starts[line]
-            self._next_chunk()
+        return self._starts
 
     def _skip_to(self, offset: int) -> None:
         """Pass over chunks that hold only blanks and comments."""
