@@ -32,14 +32,14 @@ def find_mistake(scene: Scene) -> Mistake | None:
     """The mistake that a token that fits nowhere betrays; None if it could be anything."""
     for recognizer in CUT_SHORT if scene.cut_short else (*SPELLING, *STRUCTURE):
         for mistake in recognizer(scene):
-            if not mistake.edits or scene.good(mistake.edits):
+            if not mistake.edits or scene.good(mistake.edits, mistake.least):
                 return mistake
     best: tuple[float, _Change] | None = None
     for change in _changes(scene):
         outcome = scene.attempt(change.edit)
         if outcome is None or not outcome.good:
             continue
-        score = outcome.count - change.cost
+        score = outcome.count - change.cost + change.instead
         if best is None or score > best[0]:
             best = score, change
     return _told(scene, best[1]) if best is not None else None
@@ -73,6 +73,7 @@ class _Change:
         missing: the terminal of the mark that it adds; "" if it does something else.
         token: the token that it concerns.
         title: as of a fix.
+        instead: 1 if the token at hand is gone afterwards, and so is not counted.
     """
 
     cost: float
@@ -80,6 +81,7 @@ class _Change:
     missing: str = ""
     token: Token | None = None
     title: str = ""
+    instead: int = 0
 
 
 def _changes(scene: Scene) -> Iterator[_Change]:
@@ -93,14 +95,14 @@ def _changes(scene: Scene) -> Iterator[_Change]:
         return
     token = scene.token
     remove = f"remove {found_words(token)}"
-    yield _Change(1.2, Edit(span_of(token), ""), "", token, remove)
+    yield _Change(1.2, Edit(span_of(token), ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
             title = f"write `{SAMPLES[name]}` instead"
-            yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title)
-        elif name in SAMPLES:
+            yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
+        elif name in SAMPLES and name != "DECORATOR":
             sample = f" {SAMPLES[name]} "
-            yield _Change(1.6, replace(token, sample), "", token)
+            yield _Change(1.6, replace(token, sample), "", token, "", 1)
             yield _Change(1.4, insert(token.at, sample), "", token)
     if len(scene.done) > 1:
         last = scene.done[-1]

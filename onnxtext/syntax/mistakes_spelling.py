@@ -51,7 +51,7 @@ def slashes(scene: Scene) -> Iterator[Mistake]:
     if scene.text.startswith("//", at):
         span = Span(at, scene.line_end)
         edits = (Edit(Span(at, at + 2), "#"),)
-        yield Mistake("slash-comment", "comments start with `#`", span, edits, "write `#`")
+        yield Mistake("slash-comment", "comments start with `#`", span, edits, "write `#`", least=0)
     elif scene.text.startswith("/*", at):
         end = scene.text.find("*/", at, at + 2000)
         if end >= 0:
@@ -63,7 +63,7 @@ def slashes(scene: Scene) -> Iterator[Mistake]:
             ).rstrip("\n")
             yield Mistake(
                 "slash-comment", "comments start with `#`, and end with the line", span,
-                (Edit(span, comment),), "write `#`",
+                (Edit(span, comment),), "write `#`", least=0,
             )
 
 
@@ -72,7 +72,7 @@ def semicolon(scene: Scene) -> Iterator[Mistake]:
     if scene.token == ";":
         span = span_of(scene.token)
         message = "statements need no separator"
-        yield Mistake("semicolon", message, span, (Edit(span, ""),), "remove the `;`")
+        yield Mistake("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
 
 def other_quotes(scene: Scene) -> Iterator[Mistake]:
@@ -85,7 +85,7 @@ def other_quotes(scene: Scene) -> Iterator[Mistake]:
             return
         content = found[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*found.span())
-        yield Mistake("single-quotes", message, span, (Edit(span, f'"{content}"'),), f'write "{content}"'[:60])
+        yield Mistake("single-quotes", message, span, (Edit(span, f'"{content}"'),), f'write "{content}"'[:60], least=1)
     elif scene.token is not None and scene.token in _SMART:
         found = _SMART_QUOTED.match(scene.text, scene.at)
         message = f"`{scene.token}` is a typographic quote; strings stand in plain ones"
@@ -93,7 +93,7 @@ def other_quotes(scene: Scene) -> Iterator[Mistake]:
             yield Mistake("smart-quotes", message, span_of(scene.token), help='write "…"')
             return
         span = Span(*found.span())
-        yield Mistake("smart-quotes", message, span, (Edit(span, f'"{found[1]}"'),), f'write "{found[1]}"'[:60])
+        yield Mistake("smart-quotes", message, span, (Edit(span, f'"{found[1]}"'),), f'write "{found[1]}"'[:60], least=1)
 
 
 _NUMBER = re.compile(r"\+?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])")
@@ -123,7 +123,7 @@ def numbers(scene: Scene) -> Iterator[Mistake]:
         return
     code, message = _number_words(written)
     title = f"write {sign}{plain}"
-    yield Mistake(code, message, span, (Edit(span, sign + plain),), title)
+    yield Mistake(code, message, span, (Edit(span, sign + plain),), title, least=1)
 
 
 def _number_words(written: str) -> tuple[str, str]:
@@ -141,16 +141,14 @@ def _hex(scene: Scene) -> Iterator[Mistake]:
     for token in filter(None, (scene.token, scene.done[-1] if scene.done else None)):
         found = _UPPER_HEX.match(scene.text, token.at)
         if found is not None:
-            span = Span(*found.span())
-            lower = found.group().lower()
-            message = "hexadecimal numbers begin with a small `0x`"
-            yield Mistake("number-hex", message, span, (Edit(span, lower),), f"write {lower}")
-        if found is not None or scene.name(token) == "HEX":
-            written = found.group() if found is not None else str(token)
-            span = Span(token.at, token.at + len(written))
-            decimal = str(int(written, 16))
-            message = "only decimal numbers may stand here"
-            yield Mistake("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
+            written, message = found.group(), "hexadecimal numbers begin with a small `0x`"
+        elif scene.name(token) == "HEX":
+            written, message = str(token), "only decimal numbers may stand here"
+        else:
+            continue
+        span = Span(token.at, token.at + len(written))
+        decimal = str(int(written, 16))
+        yield Mistake("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
 
 
 def python_words(scene: Scene) -> Iterator[Mistake]:
@@ -160,7 +158,8 @@ def python_words(scene: Scene) -> Iterator[Mistake]:
             word = words.get(token)
             if word is None:
                 continue
-            edits = (replace(token, word),)
+            rest = [other for other in scene.ahead if other.at > token.at and other in words]
+            edits = tuple(replace(other, words[other]) for other in (token, *rest))
             message = f"`{token}` is no value here"
             yield Mistake("python-literal", message, span_of(token), edits, f"write `{word}`")
 
@@ -180,7 +179,7 @@ def misspelt(scene: Scene) -> Iterator[Mistake]:
         if meant is not None and meant != token:
             code = "unknown-type" if token in _ALIASES else "misspelt-keyword"
             edits = (replace(token, meant),)
-            yield Mistake(code, message, span_of(token), edits, f"write `{meant}`", "unsafe" if code[0] == "m" else "safe")
+            yield Mistake(code, message, span_of(token), edits, f"write `{meant}`", "unsafe" if code[0] == "m" else "safe", least=3)
 
 
 def _keywords(scene: Scene) -> list[str]:
@@ -215,6 +214,9 @@ def unquoted(scene: Scene) -> Iterator[Mistake]:
         yield Mistake("unquoted-name", message, span, edits, "quote it")
 
 
+CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
+
+
 def conflict(scene: Scene) -> Iterator[Mistake]:
     """The markers that git leaves in a file."""
     text = scene.text
@@ -222,7 +224,7 @@ def conflict(scene: Scene) -> Iterator[Mistake]:
         if token is None:
             continue
         line = text.rfind("\n", 0, token.at) + 1
-        if text.startswith(("<<<<<<< ", "=======", ">>>>>>> ", "||||||| "), line):
+        if text.startswith(CONFLICT_MARKERS, line):
             yield _conflict(scene, line)
             return
 

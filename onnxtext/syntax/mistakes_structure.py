@@ -12,28 +12,40 @@ from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.mistakes_spelling import conflict, unquoted
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
 
+_FARTHEST = 4000
+_MOST_TRIES = 40
+_QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
 
 def unclosed_string(scene: Scene) -> Iterator[Mistake]:
     """A `"` too few: a string that begins in a line and ends in another, or never."""
-    for token in (*scene.done, scene.token):
-        if token is None or not token.startswith('"') or token.startswith('"""'):
-            continue
-        if token != '"' and "\n" not in token:
-            continue
-        end = scene.text.find("\n", token.at)
-        end = len(scene.text) if end < 0 else end
-        line = scene.text[token.at : end]
-        message = "this string is never closed"
+    text = scene.text
+    start = text.rfind("\n", 0, max(scene.stretch.start, scene.at - _FARTHEST)) + 1
+    while start <= scene.at:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        quotes = [found.start() for found in _QUOTE.finditer(text, start, end) if found[0] == '"']
+        if len(quotes) % 2 and '"""' not in text[start:end] and len(quotes) < 100:
+            yield from _unclosed(scene, quotes, end)
+            return
+        start = end + 1
+
+
+def _unclosed(scene: Scene, quotes: list[int], end: int) -> Iterator[Mistake]:
+    message = "this string is never closed"
+    tries = 0
+    for quote in quotes[::2]:
+        line = scene.text[quote:end]
         for found in _END_OF_STRING.finditer(line, 1):
-            edits = (insert(token.at + found.start(), '"'),)
-            if scene.good(edits):
-                span = Span(token.at, token.at + found.start())
-                yield Mistake("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
-        yield Mistake(
-            "unclosed-string", message, Span(token.at, end), help='add a `"`', skip_to=end + 1
-        )
+            tries += 1
+            if tries > _MOST_TRIES or '"' in line[1 : found.start()]:
+                break
+            edits = (insert(quote + found.start(), '"'),)
+            span = Span(quote, quote + found.start())
+            yield Mistake("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
+    span = Span(quotes[-1], end)
+    yield Mistake("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
 
 
 def marks_for_one_another(scene: Scene) -> Iterator[Mistake]:
@@ -56,6 +68,8 @@ _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "traini
 
 def misplaced_attributes(scene: Scene) -> Iterator[Mistake]:
     """`y <axis = 1> = Softmax (x)`: the list belongs behind the operator."""
+    if scene.done and scene.done[-1] == ">" and scene.name(scene.token) in _NAME_TERMINALS:
+        yield from _before_operator(scene)
     if scene.token != "<":
         return
     depth, close = 1, None
@@ -76,6 +90,28 @@ def misplaced_attributes(scene: Scene) -> Iterator[Mistake]:
         yield Mistake("misplaced-attributes", message, span, edits, "move them there")
     edits = (Edit(span, ""),)
     yield Mistake("misplaced-attributes", message, span, edits)
+
+
+def _before_operator(scene: Scene) -> Iterator[Mistake]:
+    """`y = <axis = 1> Softmax (x)`."""
+    depth = 0
+    assert scene.token is not None
+    for token in reversed(scene.done):
+        depth += (token == ">") - (token == "<")
+        if not depth:
+            span = Span(token.at, scene.done[-1].at + 1)
+            list_text = scene.text[slice(*span)]
+            behind = scene.at + len(scene.token)
+            edits = (
+                Edit(Span(span.start, _blank(scene.text, span.end)), ""),
+                insert(behind, f" {list_text}"),
+            )
+            message = "the attributes of a node stand behind its operator"
+            yield Mistake("misplaced-attributes", message, span, edits, "move them there")
+            return
+
+
+_NAME_TERMINALS = {"WORD", "STRING", "PRIM", "BOOL", "CONTAINER"}
 
 
 def _blank(text: str, at: int) -> int:

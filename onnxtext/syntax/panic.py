@@ -28,6 +28,11 @@ def _synchronous() -> frozenset[int]:
     return frozenset(begin | end)
 
 
+def is_synchronous(state: int) -> bool:
+    """Whether an item begins or ends in a state."""
+    return state in _synchronous()
+
+
 def sync_positions(machine: Machine) -> Iterator[int]:
     """The places on the stack of states at which an item begins or ends, the innermost first."""
     wanted = _synchronous()

@@ -13,13 +13,14 @@ from __future__ import annotations
 from typing import Any
 
 from onnxtext.collector import paused_collector
-from onnxtext.diagnostics import Diagnostic, Fix, Label
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import END_KIND, Token
 from onnxtext.syntax.machine import HOLE, ITEMS, MOST_FAULTS, Machine, Unexpected
 from onnxtext.syntax.mistakes import find_mistake
-from onnxtext.syntax.panic import Panic, sync_positions
+from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
+from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Run
 from onnxtext.syntax.scene import Mistake, Scene
 from onnxtext.syntax.trial import States, Stretch
@@ -66,6 +67,7 @@ class Recovery:
         self.diagnostics: list[Diagnostic] = []
         self._faults: list[Fault] = []
         self._last = -1
+        self._made: list[Edit] = []
         self._stopped = False
         run.machine.faults = self._faults
         run.recover = self.recover
@@ -110,6 +112,7 @@ class Recovery:
             if scene.stretch.start < at or scene.done:
                 rewind(machine, position)
             if self._feed(outcome.tokens):
+                self._made = [*scene.made, *mistake.edits]
                 return outcome.resume
             mistake = None
         panic = Panic(scene, machine, mistake.skip_to if mistake else None)
@@ -140,14 +143,33 @@ class Recovery:
     def _scene(self, token: Token | None, at: int) -> tuple[Scene, int]:
         """The surroundings of a mistake, and where on the stack its statement begins."""
         machine = self.run.machine
-        position = next(iter(sync_positions(machine)), 0)
-        start = machine.where[position] if position < len(machine.where) else at
+        self._complete(at)
+        line = self.text.rfind("\n", 0, at) + 1
+        whole_line = self.text.startswith(CONFLICT_MARKERS, line)
+        position, start = 0, at
+        for position in sync_positions(machine):
+            start = machine.where[position] if position < len(machine.where) else at
+            if start < line or start == at == line or not whole_line:
+                break
         if at - start > LONGEST_STATEMENT:
             stretch = Stretch(self.text, at, tuple(machine.states), at)
             return Scene(stretch, token, []), position
-        states = tuple(machine.states[: position + 1])
-        done = self.run.lexer.tokens(self.text, start, at)
-        return Scene(Stretch(self.text, start, states, at), token, done), position
+        stretch = Stretch(self.text, start, tuple(machine.states[: position + 1]), at)
+        made = tuple(edit for edit in self._made if edit.span.start >= start)
+        if made:
+            outcome = Scene(stretch, token, [], made).attempt()
+            if outcome is None:
+                return Scene(Stretch(self.text, at, tuple(machine.states), at), token, []), position
+            return Scene(stretch, token, outcome.tokens, made), position
+        return Scene(stretch, token, self.run.lexer.tokens(self.text, start, at)), position
+
+    def _complete(self, at: int) -> None:
+        """Finish the statement before a mistake, if nothing is missing from it."""
+        machine = self.run.machine
+        word = self.run.lexer.kinds["WORD"]
+        states = States(machine.automaton, machine.states)
+        if states.feed(word) and is_synchronous(states.stack[-2]):
+            machine.settle(word, at)
 
     def _feed(self, tokens: list[Token]) -> bool:
         """Feed tokens that were changed in thought."""

@@ -32,6 +32,8 @@ class Mistake:
         label: what to say beside the place.
         others: further places.
         skip_to: where a new line begins with which to go on, where no edits help.
+        least: how many tokens behind the mistake must fit after the edits, where the next mistake
+            may follow at once.
     """
 
     code: str
@@ -44,6 +46,7 @@ class Mistake:
     label: str = ""
     others: tuple[Label, ...] = ()
     skip_to: int | None = None
+    least: int = 4
 
 
 @dataclass
@@ -54,11 +57,13 @@ class Scene:
         stretch: the text from the beginning of the statement, and the states there.
         token: the token; None at the end of the text.
         done: the tokens of the statement before it.
+        made: the edits made in thought before, for other mistakes of the statement.
     """
 
     stretch: Stretch
     token: Token | None
     done: list[Token]
+    made: tuple[Edit, ...] = ()
     lexer: Lexer = field(default_factory=load_lexer)
     automaton: Automaton = field(default_factory=load_automaton)
 
@@ -84,7 +89,9 @@ class Scene:
     def end(self) -> int:
         """Where the token before the one that fits nowhere ends."""
         if self.done:
-            return self.done[-1].at + len(self.done[-1])
+            last = self.done[-1]
+            changed = (edit.span.end for edit in self.made if edit.span.start == last.at)
+            return next(changed, last.at + len(last))
         end = self.at
         for _ in range(MOST_LINES):
             start = self.text.rfind("\n", 0, end) + 1
@@ -154,12 +161,16 @@ class Scene:
 
     def attempt(self, *edits: Edit) -> Outcome | None:
         """What comes of some changes; None if they do not even lead up to the token."""
-        return attempt(self.lexer, self.automaton, self.stretch, edits)
+        together = sorted((*self.made, *edits), key=lambda edit: edit.span)
+        ends = [self.stretch.start, *(edit.span.end for edit in together)]
+        if any(edit.span.start < end for edit, end in zip(together, ends, strict=False)):
+            return None
+        return attempt(self.lexer, self.automaton, self.stretch, together)
 
-    def good(self, edits: Sequence[Edit]) -> bool:
-        """Whether the text goes on well with these changes."""
+    def good(self, edits: Sequence[Edit], least: int = 4) -> bool:
+        """Whether the text goes on well with these changes, for so many tokens at least."""
         outcome = self.attempt(*edits)
-        return outcome is not None and outcome.good
+        return outcome is not None and (outcome.good or outcome.count >= least)
 
     def expected(self) -> list[str]:
         """The terminals that fit here."""
