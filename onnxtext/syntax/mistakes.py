@@ -30,12 +30,15 @@ _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
 def find_mistake(scene: Scene) -> Mistake | None:
     """The mistake that a token that fits nowhere betrays; None if it could be anything."""
-    for recognizer in CUT_SHORT if scene.cut_short else (*SPELLING, *STRUCTURE):
+    cut_short = scene.fresh is not None
+    for recognizer in CUT_SHORT if cut_short else (*SPELLING, *STRUCTURE):
         for mistake in recognizer(scene):
             if not mistake.edits or scene.good(mistake.edits, mistake.least):
                 return mistake
+    if scene.fresh is not None:
+        scene = scene.until(scene.fresh)
     best: tuple[float, _Change] | None = None
-    for change in _changes(scene):
+    for change in _changes(scene, cut_short):
         outcome = scene.attempt(change.edit)
         if outcome is None or not outcome.good:
             continue
@@ -84,14 +87,14 @@ class _Change:
     instead: int = 0
 
 
-def _changes(scene: Scene) -> Iterator[_Change]:
+def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
     """The changes of one token that could be meant."""
     names = scene.expected()
     for name in names:
-        if name in _MARKS and (name in _CLOSERS or not scene.cut_short):
+        if name in _MARKS and (name in _CLOSERS or not cut_short):
             cost = 0.5 if name in _MISSING else 0.8
             yield _Change(cost, _addition(scene, name), name, None, f"add `{SAMPLES[name]}`")
-    if scene.token is None or scene.cut_short:
+    if scene.token is None or cut_short:
         return
     token = scene.token
     remove = f"remove {found_words(token)}"

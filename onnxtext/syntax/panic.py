@@ -133,10 +133,10 @@ class Panic:
         scene = self.scene
         text = scene.text
         start = self._start(self.positions[0])
-        limit = self._indent(start)
+        limit = self._indent(start) if self._first_in_line(start) else None
         at = text.find("\n", self.skip_to - 1 if self.skip_to is not None else start) + 1
         earlier = 0
-        indents = [(p, self._indent(self._start(p))) for p in self.positions]
+        levels = [(p, self._level(self._start(p))) for p in self.positions]
         while at:
             token = scene.lexer.token(text, at)
             if token is None:
@@ -144,7 +144,7 @@ class Panic:
             line = text.rfind("\n", 0, token.at) + 1
             at = text.find("\n", token.at) + 1
             indent = token.at - line
-            if text[line : token.at].strip() or indent > limit:
+            if text[line : token.at].strip() or (limit is not None and indent > limit):
                 continue
             if token.at <= scene.at and self.skip_to is None:
                 earlier += 1
@@ -152,7 +152,7 @@ class Panic:
                     continue
             elif token.at < least and self.skip_to is None:
                 continue
-            for position in self._candidates(token, indent, indents):
+            for position in self._candidates(token, indent, levels):
                 if token.at <= scene.at and self.skip_to is None:
                     if not self._leads_on(position, token):
                         continue
@@ -162,18 +162,29 @@ class Panic:
         return None
 
     def _candidates(
-        self, token: Token, indent: int, indents: list[tuple[int, int]]
+        self, token: Token, indent: int, levels: list[tuple[int, float]]
     ) -> Iterator[int]:
+        """The places on the stack for a statement that begins a line, the likeliest first."""
         kind = self.scene.lexer.kind(token)
         automaton = self.machine.automaton
-        fitting = [
-            (position, other)
-            for position, other in indents
-            if States(automaton, self.machine.states[: position + 1]).feed(kind)
-        ]
         closing = token in _OPENERS.values()
-        yield from (p for p, other in fitting if other == indent or closing)
-        yield from (p for p, other in fitting if other > indent and not closing)
+        fitting = [
+            (position, level)
+            for position, level in levels
+            if (closing or level >= indent or level % 1)
+            and States(automaton, self.machine.states[: position + 1]).feed(kind)
+        ]
+        yield from (p for p, level in fitting if closing or level == indent)
+        yield from (p for p, level in fitting if not closing and level % 1 and level < indent)
+        yield from (p for p, level in fitting if not closing and level > indent)
+
+    def _level(self, at: int) -> float:
+        """How deep a statement is indented; what stands within a line is half a blank deeper."""
+        return self._indent(at) + (0 if self._first_in_line(at) else 0.5)
+
+    def _first_in_line(self, at: int) -> bool:
+        line = self.scene.text.rfind("\n", 0, at) + 1
+        return not self.scene.text[line:at].strip()
 
     def _leads_on(self, position: int, token: Token) -> bool:
         """Whether a line before a mistake, read as a statement, leads on behind the mistake."""
@@ -181,7 +192,7 @@ class Panic:
         states = tuple(self.machine.states[: position + 1])
         stretch = Stretch(scene.text, token.at, states, scene.at)
         outcome = attempt(scene.lexer, scene.automaton, stretch, ())
-        return outcome is not None and outcome.count >= 2
+        return outcome is not None and (outcome.good or outcome.count >= 2)
 
     def _indent(self, at: int) -> int:
         text = self.scene.text
@@ -192,8 +203,7 @@ class Panic:
         return end - line
 
     def _starts_line(self, token: Token, indent: int) -> bool:
-        line = self.scene.text.rfind("\n", 0, token.at) + 1
-        return token.at - line <= indent and not self.scene.text[line : token.at].strip()
+        return self._first_in_line(token.at) and self._indent(token.at) <= indent
 
 
 def expected_words(scene: Scene) -> str:

@@ -120,20 +120,26 @@ class Scene:
         return not self.text[self.line_start : self.at].strip()
 
     @cached_property
-    def cut_short(self) -> bool:
-        """Whether a line, not indented deeper, begins between the statement's beginning and here.
+    def fresh(self) -> int | None:
+        """Where the first line begins, behind the statement's first, that is not indented deeper.
 
         Then the statement most likely ends before that line, and something is missing from it.
         """
         if not self.done:
-            return False
+            return None
         limit = _indent(self.text, self.stretch.start)
         tokens = self.done[1:] if self.token is None else [*self.done[1:], self.token]
         for last, token in zip(self.done, tokens, strict=False):
             between = self.text.rfind("\n", last.at + len(last), token.at)
             if between >= 0 and token.at - between - 1 <= limit:
-                return True
-        return False
+                return token.at
+        return None
+
+    def until(self, at: int) -> Scene:
+        """The same scene with the token at an earlier place as the one that does not fit."""
+        stretch = Stretch(self.text, self.stretch.start, self.stretch.states, at)
+        done = [token for token in self.done if token.at < at]
+        return Scene(stretch, self.lexer.token(self.text, at), done, self.made)
 
     @property
     def rules(self) -> frozenset[str]:
