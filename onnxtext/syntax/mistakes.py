@@ -40,7 +40,7 @@ def find_mistake(scene: Scene) -> Mistake | None:
     best: tuple[float, _Change] | None = None
     for change in _changes(scene, cut_short):
         outcome = scene.attempt(change.edit)
-        if outcome is None or not outcome.good:
+        if outcome is None or not (outcome.good or (cut_short and outcome.count)):
             continue
         score = outcome.count - change.cost + change.instead
         if best is None or score > best[0]:

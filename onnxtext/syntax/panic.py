@@ -135,31 +135,34 @@ class Panic:
         start = self._start(self.positions[0])
         limit = self._indent(start) if self._first_in_line(start) else None
         at = text.find("\n", self.skip_to - 1 if self.skip_to is not None else start) + 1
-        earlier = 0
         levels = [(p, self._level(self._start(p))) for p in self.positions]
+        possible: tuple[int, int] | None = None
+        earlier = 0
         while at:
             token = scene.lexer.token(text, at)
             if token is None:
-                return None
-            line = text.rfind("\n", 0, token.at) + 1
+                break
             at = text.find("\n", token.at) + 1
-            indent = token.at - line
-            if text[line : token.at].strip() or (limit is not None and indent > limit):
+            indent = self._indent(token.at)
+            if not self._first_in_line(token.at) or (limit is not None and indent > limit):
                 continue
-            if token.at <= scene.at and self.skip_to is None:
-                earlier += 1
-                if earlier > _MOST_EARLIER or token.at < least and scene.at < least:
-                    continue
-            elif token.at < least and self.skip_to is None:
+            before = token.at <= scene.at and self.skip_to is None
+            if not before and possible is not None:
+                break
+            earlier += before
+            if earlier > _MOST_EARLIER or (token.at < least and self.skip_to is None and not before):
                 continue
             for position in self._candidates(token, indent, levels):
-                if token.at <= scene.at and self.skip_to is None:
-                    if not self._leads_on(position, token):
-                        continue
-                    self.early = token.at
-                self._leave_out(position, [])
-                return token.at
-        return None
+                if not before or self._leads_on(position, token):
+                    return self._go_on(position, token.at, before)
+                possible = possible or (position, token.at)
+        return None if possible is None else self._go_on(*possible, True)
+
+    def _go_on(self, position: int, at: int, early: bool) -> int:
+        self._leave_out(position, [])
+        if early:
+            self.early = at
+        return at
 
     def _candidates(
         self, token: Token, indent: int, levels: list[tuple[int, float]]
@@ -224,7 +227,7 @@ def _incomplete(scene: Scene, early: int) -> Mistake:
     return Mistake(
         "incomplete-statement",
         f"the statement is not complete: expected {words} after `{last[:40]}`",
-        Span(done[0].at, last.at + len(last)),
+        Span(last.at, last.at + len(last)),
         help="complete it, or remove what is left of it",
     )
 

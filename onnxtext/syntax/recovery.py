@@ -119,7 +119,8 @@ class Recovery:
         resume = panic.find(at if at > self._last else at + 1)
         if at > self._last:
             self._tell(mistake or panic.mistake(), at)
-        self._last = at
+        # What was told of an earlier place may have hidden another mistake here.
+        self._last = at if panic.early is None else panic.early - 1
         if resume is None:
             return self._close()
         return resume
