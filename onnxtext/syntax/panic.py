@@ -58,7 +58,7 @@ class Panic:
         """Mend the machine; where to go on, at or behind an offset, or None at the text's end."""
         if self.scene.token is None or not self.positions:
             return None
-        if self.skip_to is None:
+        if self.skip_to is None and self.scene.fresh is None:
             resume = self._within_line(least)
             if resume is not None:
                 return resume

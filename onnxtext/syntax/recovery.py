@@ -10,6 +10,7 @@ deeper. All of it happens in the one loop of `run`, which jumps on afterwards.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from onnxtext.collector import paused_collector
@@ -20,9 +21,10 @@ from onnxtext.syntax.lexer import END_KIND, Token
 from onnxtext.syntax.machine import HOLE, ITEMS, MOST_FAULTS, Machine, Unexpected
 from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
+from onnxtext.syntax.near import nearest
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Run
-from onnxtext.syntax.scene import Mistake, Scene
+from onnxtext.syntax.scene import Mistake, Scene, indentation
 from onnxtext.syntax.trial import States, Stretch
 
 LONGEST_STATEMENT = 4000
@@ -108,7 +110,8 @@ class Recovery:
             self._tell(mistake, at)
             outcome = scene.attempt(*mistake.edits)
             assert outcome is not None
-            self._last = at
+            # What is missing from the statement before may have hidden another mistake here.
+            self._last = at if scene.fresh is None else scene.fresh - 1
             if scene.stretch.start < at or scene.done:
                 rewind(machine, position)
             if self._feed(outcome.tokens):
@@ -146,11 +149,15 @@ class Recovery:
         machine = self.run.machine
         self._complete(at)
         line = self.text.rfind("\n", 0, at) + 1
-        whole_line = self.text.startswith(CONFLICT_MARKERS, line)
+        first = not self.text[line:at].strip()
+        marked = self.text.startswith(CONFLICT_MARKERS, line)
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            if start < line or start == at == line or not whole_line:
+            # A line after `Conv <` that is not indented deeper than that belongs to no list.
+            if start < line or (start == at and not self._hangs(position, at, first)):
+                break
+            if not marked and start < at:
                 break
         if at - start > LONGEST_STATEMENT:
             stretch = Stretch(self.text, at, tuple(machine.states), at)
@@ -163,6 +170,17 @@ class Recovery:
                 return Scene(Stretch(self.text, at, tuple(machine.states), at), token, []), position
             return Scene(stretch, token, outcome.tokens, made), position
         return Scene(stretch, token, self.run.lexer.tokens(self.text, start, at)), position
+
+    def _hangs(self, position: int, at: int, first: bool) -> bool:
+        """Whether a list was opened just before a line that is too little indented for it."""
+        machine = self.run.machine
+        opened = machine.where[position - 1] if position else at
+        return (
+            first
+            and 0 < position == len(machine.where)
+            and machine.values[position - 1] in {"<", "("}
+            and indentation(self.text, at) <= indentation(self.text, opened)
+        )
 
     def _complete(self, at: int) -> None:
         """Finish the statement before a mistake, if nothing is missing from it."""
@@ -230,16 +248,17 @@ def leave_out(machine: Machine) -> bool:
 def faulty(source: Source, fault: Fault) -> Diagnostic:
     """The diagnostic of what an action found wrong."""
     at = fault.at if fault.at is not None else len(source.text)
+    span = Span(at, min(at + fault.length, len(source.text)))
+    help, fix = fault.help, None
+    if help is not None and help.startswith("one of "):
+        meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
+        if meant is not None:
+            help = f"write `{meant}`"
+            fix = Fix(help, (Edit(span, meant),), "unsafe")
     return Diagnostic(
-        fault.code,
-        fault.message,
-        source=source,
-        labels=(Label(Span(at, min(at + fault.length, len(source.text)))),),
-        help=fault.help,
+        fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
 
 
 def _with_note(diagnostic: Diagnostic, note: str) -> Diagnostic:
-    from dataclasses import replace
-
     return replace(diagnostic, notes=(*diagnostic.notes, note))

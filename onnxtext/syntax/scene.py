@@ -127,13 +127,20 @@ class Scene:
         """
         if not self.done:
             return None
-        limit = _indent(self.text, self.stretch.start)
+        limit = indentation(self.text, self.stretch.start)
         tokens = self.done[1:] if self.token is None else [*self.done[1:], self.token]
         for last, token in zip(self.done, tokens, strict=False):
             between = self.text.rfind("\n", last.at + len(last), token.at)
             if between >= 0 and token.at - between - 1 <= limit:
-                return token.at
+                if not (last == ")" and self._only_decorators(token.at)):
+                    return token.at
         return None
+
+    def _only_decorators(self, at: int) -> bool:
+        """Whether the statement has nothing but decorators before an offset."""
+        if self.name(self.done[0]) != "DECORATOR":
+            return False
+        return self.until(at).before.takes(self.lexer.kinds["DECORATOR"])
 
     def until(self, at: int) -> Scene:
         """The same scene with the token at an earlier place as the one that does not fit."""
@@ -189,7 +196,8 @@ class Scene:
         return found
 
 
-def _indent(text: str, at: int) -> int:
+def indentation(text: str, at: int) -> int:
+    """How many blanks begin the line of an offset, up to the offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 
