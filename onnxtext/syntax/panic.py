@@ -67,7 +67,7 @@ class Panic:
     def mistake(self) -> Mistake:
         """What to say where nothing better is known."""
         scene = self.scene
-        if self.early is not None:
+        if self.early is not None and any(token.at < self.early for token in scene.done):
             return _incomplete(scene, self.early)
         words = expected_words(scene)
         span = Span(scene.at, scene.at + (len(scene.token) if scene.token else 0))
@@ -219,8 +219,6 @@ def expected_words(scene: Scene) -> str:
 def _incomplete(scene: Scene, early: int) -> Mistake:
     """A statement that ends too soon, because the next one begins at an offset."""
     done = [token for token in scene.done if token.at < early]
-    if not done:
-        return Mistake("syntax-error", "this begins no statement", Span(scene.at, scene.at + 1))
     stretch = Stretch(scene.text, scene.stretch.start, scene.stretch.states, early)
     words = expected_words(Scene(stretch, scene.lexer.token(scene.text, early), done))
     last = done[-1]

@@ -25,7 +25,7 @@ from onnxtext.syntax.near import nearest
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
-from onnxtext.syntax.trial import States, Stretch
+from onnxtext.syntax.trial import Outcome, States, Stretch
 
 LONGEST_STATEMENT = 4000
 """A statement with more characters before its mistake is not read again to find the mistake."""
@@ -114,7 +114,7 @@ class Recovery:
             self._last = at if scene.fresh is None else scene.fresh - 1
             if scene.stretch.start < at or scene.done:
                 rewind(machine, position)
-            if self._feed(outcome.tokens):
+            if self._feed(outcome, guessed=not mistake.title):
                 self._made = [*scene.made, *mistake.edits]
                 return outcome.resume
             mistake = None
@@ -178,7 +178,7 @@ class Recovery:
         return (
             first
             and 0 < position == len(machine.where)
-            and machine.values[position - 1] in {"<", "("}
+            and machine.values[position - 1] in ("<", "(")
             and indentation(self.text, at) <= indentation(self.text, opened)
         )
 
@@ -190,12 +190,15 @@ class Recovery:
         if states.feed(word) and is_synchronous(states.stack[-2]):
             machine.settle(word, at)
 
-    def _feed(self, tokens: list[Token]) -> bool:
-        """Feed tokens that were changed in thought."""
+    def _feed(self, outcome: Outcome, *, guessed: bool) -> bool:
+        """Feed tokens that were changed in thought; what was only guessed leaves a hole."""
+        machine = self.run.machine
         kind_of = self.run.lexer.kind
+        machine.holes = machine.holes or guessed
         try:
-            for token in tokens:
-                self.run.machine.feed(kind_of(token), token, token.at)
+            for index, token in enumerate(outcome.tokens):
+                value = HOLE if guessed and index in outcome.made else token
+                machine.feed(kind_of(token), value, token.at)
         except Unexpected:
             return False
         return True

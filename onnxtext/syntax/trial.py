@@ -74,6 +74,7 @@ class Outcome:
         fine: whether all that were tried fit, up to the end of the text or of the trial.
         next_line: whether a token fits that begins in a later line than the mistake.
         tokens: those before `resume`, as changed; they know where they stand in the text.
+        made: the indexes of those that the changes have a part in.
     """
 
     count: int
@@ -81,6 +82,7 @@ class Outcome:
     fine: bool
     next_line: bool
     tokens: list[Token]
+    made: list[int]
 
     @property
     def good(self) -> bool:
@@ -99,48 +101,54 @@ def attempt(
     text = stretch.text
     pieces = []
     places = []  # for each piece: where it is in the changed text, and in the text
+    created: list[tuple[int, int]] = []
     at, size = stretch.start, 0
     for edit in edits:
         for piece, origin in ((text[at : edit.span.start], at), (edit.text, edit.span.start)):
             pieces.append(piece)
             places.append((size, origin, piece is edit.text))
             size += len(piece)
+        created.append((size - len(edit.text), len(edit.text)))
         at = edit.span.end
     touched = max(at, stretch.error)
-    end = min(len(text), touched + _AHEAD)
+    limit = min(len(text), touched + _AHEAD)
     places.append((size, at, False))
-    pieces.append(text[at:end])
+    pieces.append(text[at:limit])
     changed = "".join(pieces)
     shift = at - size  # of what lies behind the last change
     line_end = text.find("\n", stretch.error)
     line_end = len(text) if line_end < 0 else line_end
     states = States(automaton, stretch.states)
     tokens: list[Token] = []
+    made: list[int] = []
+    spans = [(start, start + size) for start, size in created]
     count = offset = 0
     resume = -1
     next_line = False
     while True:
         token = lexer.token(changed, offset)
         if token is None:
-            if end < len(text):
-                return Outcome(count, resume, True, next_line, tokens) if resume >= 0 else None
+            if limit < len(text):
+                return Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
             if resume < 0:
                 resume = len(text)
-            return Outcome(count, resume, states.feed(END_KIND), next_line, tokens)
+            return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, made)
         offset = token.at + len(token)
-        if offset == len(changed) and end < len(text) and resume >= 0:
-            return Outcome(count, resume, True, next_line, tokens)  # it may be cut off
+        if offset == len(changed) and limit < len(text) and resume >= 0:
+            return Outcome(count, resume, True, next_line, tokens, made)  # it may be cut off
         behind = token.at >= size and token.at + shift >= touched
         if behind and resume < 0:
             resume = token.at + shift
         if not states.feed(lexer.kind(token)):
-            return Outcome(count, resume, False, next_line, tokens) if resume >= 0 else None
+            return Outcome(count, resume, False, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1
             next_line = next_line or token.at + shift > line_end
             if count == MOST_TOKENS:
-                return Outcome(count, resume, True, next_line, tokens)
+                return Outcome(count, resume, True, next_line, tokens, made)
         else:
+            if any(start < offset and token.at < end for start, end in spans):
+                made.append(len(tokens))
             tokens.append(Token(token, _origin(places, token.at)))
 
 
