@@ -196,6 +196,9 @@ def _all_keywords() -> list[str]:
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
 
 
+_ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
+
+
 def unquoted(scene: Scene) -> Iterator[Mistake]:
     """`layers.0/weight` as a name."""
     if scene.token is None:
@@ -204,7 +207,7 @@ def unquoted(scene: Scene) -> Iterator[Mistake]:
     while start > scene.line_start and _RUN.match(scene.text[start - 1]):
         start -= 1
     found = _RUN.match(scene.text, start)
-    if found is None or found.end() <= scene.at or not re.search(r"[\w]", found.group()):
+    if found is None or found.end() <= scene.at or not _ODD_NAME.search(found.group()):
         return
     name = found.group()
     for text in (name, name.rstrip(";:")):

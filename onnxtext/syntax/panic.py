@@ -47,12 +47,14 @@ class Panic:
         early: whether that is at or before the mistake: then something is missing before it.
     """
 
-    def __init__(self, scene: Scene, machine: Machine, skip_to: int | None) -> None:
+    def __init__(
+        self, scene: Scene, machine: Machine, innermost: int, skip_to: int | None
+    ) -> None:
         self.scene = scene
         self.machine = machine
         self.skip_to = skip_to
         self.early: int | None = None
-        self.positions = list(sync_positions(machine))
+        self.positions = [at for at in sync_positions(machine) if at <= innermost]
 
     def find(self, least: int) -> int | None:
         """Mend the machine; where to go on, at or behind an offset, or None at the text's end."""

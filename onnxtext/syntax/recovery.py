@@ -118,7 +118,7 @@ class Recovery:
                 self._made = [*scene.made, *mistake.edits]
                 return outcome.resume
             mistake = None
-        panic = Panic(scene, machine, mistake.skip_to if mistake else None)
+        panic = Panic(scene, machine, position, mistake.skip_to if mistake else None)
         resume = panic.find(at if at > self._last else at + 1)
         if at > self._last:
             self._tell(mistake or panic.mistake(), at)
