@@ -60,6 +60,7 @@ DIAGNOSTIC = {
     "notes": "tuple[str, ...]",
     "help": "str | None",
     "file": "str | None",
+    "fix": "Fix | None",
 }
 
 AST_NAMES = [

@@ -16,6 +16,7 @@ from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.mistakes_spelling import SPELLING
 from onnxtext.syntax.mistakes_structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
+from onnxtext.syntax.trial import MOST_TOKENS
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
 _OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}
@@ -42,7 +43,7 @@ def find_mistake(scene: Scene) -> Mistake | None:
         outcome = scene.attempt(change.edit)
         if outcome is None or not (outcome.good or (cut_short and outcome.count)):
             continue
-        score = outcome.count - change.cost + change.instead
+        score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:
             best = score, change
     return _told(scene, best[1]) if best is not None else None

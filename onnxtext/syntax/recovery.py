@@ -70,6 +70,7 @@ class Recovery:
         self._faults: list[Fault] = []
         self._last = -1
         self._made: list[Edit] = []
+        self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
         run.machine.faults = self._faults
         run.recover = self.recover
@@ -85,7 +86,8 @@ class Recovery:
 
     def finish(self) -> list[Diagnostic]:
         """All diagnostics, in the order of the text."""
-        known = {(fault.code, fault.at): fault for fault in reversed(self._faults)}
+        told = (fault for number, fault in enumerate(self._faults) if not self._echo(number, fault))
+        known = {(fault.code, fault.at): fault for fault in reversed(list(told))}
         found = [*self.diagnostics, *(faulty(self.source, fault) for fault in known.values())]
         found.sort(key=lambda diagnostic: diagnostic.labels[0].span)
         if self._stopped:
@@ -94,6 +96,11 @@ class Recovery:
             note = "there are too many mistakes: the text was not read further"
             found[-1] = _with_note(last, note)
         return found
+
+    def _echo(self, number: int, fault: Fault) -> bool:
+        """Whether what an action found wrong may come from a change that was only guessed."""
+        at = -1 if fault.at is None else fault.at
+        return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
     def recover(self, unexpected: Unexpected) -> int | None:
         """Tell a mistake and mend the machine; where to go on, or None to give up."""
@@ -109,6 +116,7 @@ class Recovery:
         if mistake is not None and mistake.edits:
             self._tell(mistake, at)
             outcome = scene.attempt(*mistake.edits)
+            count = len(self._faults)
             assert outcome is not None
             # What is missing from the statement before may have hidden another mistake here.
             self._last = at if scene.fresh is None else scene.fresh - 1
@@ -116,6 +124,8 @@ class Recovery:
                 rewind(machine, position)
             if self._feed(outcome, guessed=not mistake.title):
                 self._made = [*scene.made, *mistake.edits]
+                if mistake.applicability == "unsafe":
+                    self._guesses.append((scene.stretch.start, at, count))
                 return outcome.resume
             mistake = None
         panic = Panic(scene, machine, position, mistake.skip_to if mistake else None)
