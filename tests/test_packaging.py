@@ -64,9 +64,10 @@ def contents(wheel: Path) -> set[str]:
 
 
 def sources() -> set[str]:
-    """Our modules, as they lie in the checkout."""
+    """Our modules, and the pages about codes, as they lie in the checkout."""
     package = REPOSITORY / "onnxtext"
-    return {path.relative_to(REPOSITORY).as_posix() for path in package.rglob("*.py")}
+    files = [*package.rglob("*.py"), *package.glob("diagnostics/pages/*.md")]
+    return {path.relative_to(REPOSITORY).as_posix() for path in files}
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:

@@ -118,8 +118,20 @@ class Hole:
 HOLE = Hole()
 
 ITEMS = frozenset(
-    "node value_info attribute parameter header_entry header_item function section metadata_item "
-    "annotation training_item resource".split()
+    [
+        "node",
+        "value_info",
+        "attribute",
+        "parameter",
+        "header_entry",
+        "header_item",
+        "function",
+        "section",
+        "metadata_item",
+        "annotation",
+        "training_item",
+        "resource",
+    ]
 )
 """The rules without which what they stand in still means something: statements and the like."""
 

@@ -57,13 +57,21 @@ def slashes(scene: Scene) -> Iterator[Mistake]:
         if end >= 0:
             span = Span(at, end + 2)
             body = scene.text[at + 2 : end].strip(" *")
-            tail = scene.text[end + 2 : scene.text.find("\n", end) if "\n" in scene.text[end:] else None]
-            comment = "" if tail.strip() or not body else "".join(
-                f"# {line.strip(' *')}\n" for line in body.split("\n")
-            ).rstrip("\n")
+            tail = scene.text[
+                end + 2 : scene.text.find("\n", end) if "\n" in scene.text[end:] else None
+            ]
+            comment = (
+                ""
+                if tail.strip() or not body
+                else "".join(f"# {line.strip(' *')}\n" for line in body.split("\n")).rstrip("\n")
+            )
             yield Mistake(
-                "slash-comment", "comments start with `#`, and end with the line", span,
-                (Edit(span, comment),), "write `#`", least=0,
+                "slash-comment",
+                "comments start with `#`, and end with the line",
+                span,
+                (Edit(span, comment),),
+                "write `#`",
+                least=0,
             )
 
 
@@ -85,7 +93,14 @@ def other_quotes(scene: Scene) -> Iterator[Mistake]:
             return
         content = found[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*found.span())
-        yield Mistake("single-quotes", message, span, (Edit(span, f'"{content}"'),), f'write "{content}"'[:60], least=1)
+        yield Mistake(
+            "single-quotes",
+            message,
+            span,
+            (Edit(span, f'"{content}"'),),
+            f'write "{content}"'[:60],
+            least=1,
+        )
     elif scene.token is not None and scene.token in _SMART:
         found = _SMART_QUOTED.match(scene.text, scene.at)
         message = f"`{scene.token}` is a typographic quote; strings stand in plain ones"
@@ -93,10 +108,19 @@ def other_quotes(scene: Scene) -> Iterator[Mistake]:
             yield Mistake("smart-quotes", message, span_of(scene.token), help='write "…"')
             return
         span = Span(*found.span())
-        yield Mistake("smart-quotes", message, span, (Edit(span, f'"{found[1]}"'),), f'write "{found[1]}"'[:60], least=1)
+        yield Mistake(
+            "smart-quotes",
+            message,
+            span,
+            (Edit(span, f'"{found[1]}"'),),
+            f'write "{found[1]}"'[:60],
+            least=1,
+        )
 
 
-_NUMBER = re.compile(r"\+?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])")
+_NUMBER = re.compile(
+    r"\+?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
+)
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 
 
@@ -123,7 +147,7 @@ def numbers(scene: Scene) -> Iterator[Mistake]:
         return
     code, message = _number_words(written)
     title = f"write {sign}{plain}"
-    yield Mistake(code, message, span, (Edit(span, sign + plain),), title, least=1)
+    yield Mistake(code, message, span, (Edit(span, sign + plain),), title, least=0)
 
 
 def _number_words(written: str) -> tuple[str, str]:
@@ -179,7 +203,15 @@ def misspelt(scene: Scene) -> Iterator[Mistake]:
         if meant is not None and meant != token:
             code = "unknown-type" if token in _ALIASES else "misspelt-keyword"
             edits = (replace(token, meant),)
-            yield Mistake(code, message, span_of(token), edits, f"write `{meant}`", "unsafe" if code[0] == "m" else "safe", least=3)
+            yield Mistake(
+                code,
+                message,
+                span_of(token),
+                edits,
+                f"write `{meant}`",
+                "unsafe" if code[0] == "m" else "safe",
+                least=3,
+            )
 
 
 def _keywords(scene: Scene) -> list[str]:
@@ -249,7 +281,10 @@ def _conflict(scene: Scene, line: int) -> Mistake:
                 Edit(Span(base if base >= 0 else middle, len(text) if stop < 0 else stop), ""),
             ]
     return Mistake(
-        "merge-conflict", message, Span(line, end), tuple(edits) or (Edit(Span(line, end), ""),),
+        "merge-conflict",
+        message,
+        Span(line, end),
+        tuple(edits) or (Edit(Span(line, end), ""),),
         help="choose one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
     )
 
@@ -261,7 +296,13 @@ def foreign_marks(scene: Scene) -> Iterator[Mistake]:
         start = at if text.startswith(wrong, at) else at - 1
         if text.startswith(wrong, start) and start >= 0:
             span = Span(start, start + 2)
-            yield Mistake("wrong-mark", f"expected `{right}`, found `{wrong}`", span, (Edit(span, right),), f"write `{right}`")
+            yield Mistake(
+                "wrong-mark",
+                f"expected `{right}`, found `{wrong}`",
+                span,
+                (Edit(span, right),),
+                f"write `{right}`",
+            )
     if scene.token is not None and scene.token in {"%", "$"}:
         span = span_of(scene.token)
         message = f"names have no `{scene.token}` before them"
@@ -275,6 +316,13 @@ def _nearby(scene: Scene, count: int) -> Iterator[Token]:
 
 
 SPELLING: tuple[Recognizer, ...] = (
-    conflict, slashes, semicolon, other_quotes, numbers, python_words, foreign_marks, misspelt,
+    conflict,
+    slashes,
+    semicolon,
+    other_quotes,
+    numbers,
+    python_words,
+    foreign_marks,
+    misspelt,
 )
 __all__ = ["SPELLING", "insert", "unquoted"]

@@ -60,7 +60,9 @@ def marks_for_one_another(scene: Scene) -> Iterator[Mistake]:
                 text = " ="
             code = "colon-for-equals" if other == "=" else "equals-for-colon"
             message = f"expected `{other}`, found `{token}`"
-            yield Mistake(code, message, span_of(token), (replace(token, text),), f"write `{other}`")
+            yield Mistake(
+                code, message, span_of(token), (replace(token, text),), f"write `{other}`"
+            )
 
 
 _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))
@@ -88,8 +90,7 @@ def misplaced_attributes(scene: Scene) -> Iterator[Mistake]:
         text = f"{scene.text[slice(*span)]} "
         edits = (Edit(Span(span.start, _blank(scene.text, span.end)), ""), insert(place, text))
         yield Mistake("misplaced-attributes", message, span, edits, "move them there")
-    edits = (Edit(span, ""),)
-    yield Mistake("misplaced-attributes", message, span, edits)
+    yield Mistake("misplaced-attributes", message, span, (Edit(span, ""),))
 
 
 def _before_operator(scene: Scene) -> Iterator[Mistake]:

@@ -47,9 +47,7 @@ class Panic:
         early: whether that is at or before the mistake: then something is missing before it.
     """
 
-    def __init__(
-        self, scene: Scene, machine: Machine, innermost: int, skip_to: int | None
-    ) -> None:
+    def __init__(self, scene: Scene, machine: Machine, innermost: int, skip_to: int | None) -> None:
         self.scene = scene
         self.machine = machine
         self.skip_to = skip_to
@@ -152,7 +150,9 @@ class Panic:
             if not before and possible is not None:
                 break
             earlier += before
-            if earlier > _MOST_EARLIER or (token.at < least and self.skip_to is None and not before):
+            if earlier > _MOST_EARLIER or (
+                token.at < least and self.skip_to is None and not before
+            ):
                 continue
             for position in self._candidates(token, indent, levels):
                 if not before or self._leads_on(position, token):

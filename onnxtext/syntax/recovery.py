@@ -117,6 +117,8 @@ class Recovery:
             self._tell(mistake, at)
             outcome = scene.attempt(*mistake.edits)
             count = len(self._faults)
+            if outcome is None and scene.fresh is not None:
+                outcome = scene.until(scene.fresh).attempt(*mistake.edits)
             assert outcome is not None
             # What is missing from the statement before may have hidden another mistake here.
             self._last = at if scene.fresh is None else scene.fresh - 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import Edit
-from onnxtext.syntax.lexer import END_KIND, Lexer, Token
+from onnxtext.syntax.lexer import BAD_KIND, END_KIND, Lexer, Token
 from onnxtext.syntax.machine import MAX_STACK, Automaton
 
 MOST_TOKENS = 12
@@ -129,7 +129,9 @@ def attempt(
         token = lexer.token(changed, offset)
         if token is None:
             if limit < len(text):
-                return Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
+                return (
+                    Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
+                )
             if resume < 0:
                 resume = len(text)
             return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, made)
@@ -139,8 +141,10 @@ def attempt(
         behind = token.at >= size and token.at + shift >= touched
         if behind and resume < 0:
             resume = token.at + shift
-        if not states.feed(lexer.kind(token)):
-            return Outcome(count, resume, False, next_line, tokens, made) if resume >= 0 else None
+        kind = lexer.kind(token)
+        if not states.feed(kind):
+            other = kind == BAD_KIND and count > 0  # a mistake of its own
+            return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1
             next_line = next_line or token.at + shift > line_end

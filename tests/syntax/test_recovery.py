@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,9 @@ def test_k_mistakes_are_k_diagnostics(capsys: pytest.CaptureFixture[str]) -> Non
             total += 1
             right += lines_of(diagnose("\n".join(lines))) == [number + 1 for number in at]
     with capsys.disabled():
-        print(f"\nk mistakes, k diagnostics on their lines: {right} of {total} ({right / total:.1%})")
+        print(
+            f"\nk mistakes, k diagnostics on their lines: {right} of {total} ({right / total:.1%})"
+        )
     assert right / total >= GOAL
 
 
@@ -170,7 +173,7 @@ def test_every_single_token(
     for path in EXAMPLES:
         text = example(path)
         tokens = tokens_of(text)
-        pairs = zip(tokens, tokens[1:], strict=False)
+        pairs = pairwise(tokens)
         results += [near(change(text, *pair), pair[0].at) for pair in pairs]
     assert share(results, f"every {change.__name__}", capsys) >= GOAL
 
@@ -179,7 +182,8 @@ def test_every_single_token(
 
 
 def test_what_is_right_is_delivered() -> None:
-    text = f"{HEAD}  a = Relu (x)\n  b =\n  c = Add (a a)\n  d = A <k: int = 1.5> (x)\n  y = B (c)\n}}\n"
+    nodes = ["a = Relu (x)", "b =", "c = Add (a a)", "d = A <k: int = 1.5> (x)", "y = B (c)"]
+    text = HEAD + "".join(f"  {node}\n" for node in nodes) + "}\n"
     model, found = parse_partial(Source(text), "model")
     assert isinstance(model, Model)
     assert [node.op_type for node in model.graph.nodes] == ["Relu", "Add", "A", "B"]
@@ -220,7 +224,8 @@ def test_five_faults_in_many_nodes() -> None:
     assert not diagnose(text)
     clean = time.process_time() - started
     at = [100, 5000, 9000, 15_000, 19_990]
-    for number, (old, new) in zip(at, [("=", ""), (")", ""), ("(", ""), ("<", "< <"), ('"', "")]):
+    changes = [("=", ""), (")", ""), ("(", ""), ("<", "< <"), ('"', "")]
+    for number, (old, new) in zip(at, changes, strict=True):
         lines[number] = lines[number].replace(old, new, 1)
     started = time.process_time()
     model, found = parse_partial(Source(HEAD + "\n".join(lines) + "\n}\n"), "model")
@@ -264,13 +269,16 @@ def test_hostile_texts_cost_little(name: str) -> None:
     assert spent < 2
 
 
-def test_invalid_utf8() -> None:
+def test_bytes_that_are_no_utf8() -> None:
     with pytest.raises(OnnxTextError) as caught:
-        onnxtext.to_binary(b"g () => () { \xff }")
-    assert caught.value.diagnostics[0].code == "invalid-utf8"
+        onnxtext.to_binary("g () => () { \udcff }")
+    assert caught.value.diagnostics[0].code == "invalid-character"
 
 
-WORDS = "( ) < > { } [ ] = => , : . x y 1 -2.5 float float[2] seq \n \n\n \"a\" @doc( true metadata ' ; /"
+WORDS = (
+    "' ; / "
+    + '( ) < > { } [ ] = => , : . x y 1 -2.5 float float[2] seq \n \n\n "a" @doc( true metadata'
+)
 
 
 @pytest.mark.parametrize("seed", range(20))
