@@ -20,10 +20,7 @@ from onnxtext.syntax.builders import Builder, compile_strings, compile_tokens
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
 from onnxtext.syntax.machine import HOLE, ListState, Machine, Unexpected, load_automaton
-from onnxtext.syntax.shapes import (
-    places,
-    record,
-)
+from onnxtext.syntax.shapes import places, record
 from onnxtext.tensor.errors import LiteralError
 
 LONG_LINE = 5000
@@ -175,11 +172,7 @@ class Run:
             self._feed(offset)
 
     def _feed(self, at: int | None = None) -> None:
-        """Feed the tokens that begin in the chunk at hand, and settle for what follows.
-
-        Args:
-            at: where to begin; None for the beginning of the chunk.
-        """
+        """Feed the tokens that begin in the chunk at hand, or behind `at`, and settle."""
         machine = self.machine
         text = self.text
         next_token = self.lexer.token
@@ -204,7 +197,7 @@ class Run:
                 self._next_chunk()
 
     def _next_chunk(self) -> None:
-        """Go on to the next chunk; `_end` is where the one before it ends."""
+        """Go on; `_end` is where the chunk before ends."""
         self._end = self._at + len(self._chunks[self._line])
         self._at = self._end + 1
         self._line += 1

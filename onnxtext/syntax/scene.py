@@ -131,9 +131,9 @@ class Scene:
         tokens = self.done[1:] if self.token is None else [*self.done[1:], self.token]
         for last, token in zip(self.done, tokens, strict=False):
             between = self.text.rfind("\n", last.at + len(last), token.at)
-            if between >= 0 and token.at - between - 1 <= limit:
-                if not (last == ")" and self._only_decorators(token.at)):
-                    return token.at
+            begins = between >= 0 and token.at - between - 1 <= limit
+            if begins and not (last == ")" and self._only_decorators(token.at)):
+                return token.at
         return None
 
     def _only_decorators(self, at: int) -> bool:
