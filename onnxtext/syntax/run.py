@@ -98,8 +98,7 @@ class Run:
     Attributes:
         token: the token being fed; None at the end of the text.
         jumps: how many chunks were jumped.
-        recover: mends the machine after a token that fits nowhere and says where to go on; None
-            to raise what it would mend.
+        recover: mends the machine where a token fits nowhere, and says where to go on.
     """
 
     def __init__(self, text: str, start: str, *, fast: bool) -> None:
@@ -266,7 +265,8 @@ class Run:
             chunk, lines = self._whole_chunk()
         tokens = self.lexer.texts(chunk)
         if not tokens:
-            self._pass_over(lines, chunk)
+            self._at += len(chunk) + 1
+            self._line += lines
             return True
         kind_of = self.lexer.short_kinds
         kinds = "".join([kind_of[token] for token in tokens])
@@ -297,10 +297,6 @@ class Run:
         self._at += len(chunk) + 1
         self._line += lines
         return True
-
-    def _pass_over(self, lines: int, chunk: str) -> None:
-        self._at += len(chunk) + 1
-        self._line += lines
 
     def _whole_chunk(self) -> tuple[str, int]:
         """The chunk at hand, joined with the next ones if it leaves a bracket open at its end."""
