@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from onnxtext import ast
-    from onnxtext.api import dump, dumps, from_binary, load, loads, parse, to_binary
+    from onnxtext.api import check, dump, dumps, from_binary, load, loads, parse, to_binary
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "OnnxTextWarning",
     "__version__",
     "ast",
+    "check",
     "dump",
     "dumps",
     "from_binary",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -159,22 +160,33 @@ def to_binary(text: str, *, name: str = "<string>") -> bytes:
     Raises:
         OnnxTextError: the text is not of the language, or says what no model can hold.
     """
-    from onnxtext.proto.lower import LowerError, lower_model
     from onnxtext.syntax.parse import parse_model
 
     source = Source(text, name)
     with paused_collector():
         model = parse_model(source)
-        if model.metadata_left_out:
-            raise _incomplete(source)
-        try:
-            data = lower_model(model)
-        except LowerError as error:
-            raise _unlowerable(error, source) from None
-        _check_depth(data, source)
-        if model.encoding is not None:
-            data = _restore_encoding(model, model.encoding, data, name)
+        data = encode(model, source)
         del model  # before the collector looks at all of it
+    return data
+
+
+def encode(model: Model, source: Source) -> bytes:
+    """Encode a model that was read from a text.
+
+    Raises:
+        OnnxTextError: it says what no model can hold.
+    """
+    from onnxtext.proto.lower import LowerError, lower_model
+
+    if model.metadata_left_out:
+        raise _incomplete(source)
+    try:
+        data = lower_model(model)
+    except LowerError as error:
+        raise _unlowerable(error, source) from None
+    check_depth(model, data, source)
+    if model.encoding is not None:
+        return _restore_encoding(model, model.encoding, data, source.name)
     return data
 
 
@@ -235,6 +247,39 @@ def dumps(proto: Proto) -> str:
         return print_fragment(lift_fragment(data, message))
     except LiftError as error:
         raise _not_a_message(error, message, "<message>") from None
+
+
+def check(
+    source: str | bytes | os.PathLike[str] | Proto,
+    *,
+    base_dir: str | os.PathLike[str] | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+) -> list[Diagnostic]:
+    """Check a model against the rules of the ONNX IR.
+
+    Args:
+        source: text, the bytes of a binary model, the path of a file with either (a
+            `pathlib.Path`; a `str` is text), or a message: `ModelProto`, or `GraphProto`,
+            `FunctionProto`, `NodeProto` with what can be known of them.
+        base_dir: the directory of external data; of a file, its own by default. Without one,
+            external files are not looked into.
+        select: rules to turn on besides those that are on by default; `all` is every rule.
+        ignore: rules to turn off.
+
+    Returns:
+        What was found, syntax errors included, in the order of the text or of the model. No
+        finding has the severity `error` if the model is valid.
+
+    Raises:
+        OSError: the file cannot be read.
+        TypeError: the source is nothing of these.
+        ValueError: a rule is not known.
+    """
+    from onnxtext.checker.sources import check_any
+
+    directory = None if base_dir is None else Path(base_dir)
+    return check_any(source, base_dir=directory, select=select, ignore=ignore)
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
@@ -317,16 +362,18 @@ def _decode(message_type: type[P], data: bytes, source: Source) -> P:
         ) from None
 
 
-def _check_depth(data: bytes, source: Source) -> None:
+def check_depth(model: Model, data: bytes, source: Source) -> None:
     """Refuse a model that protobuf could not read back; only deep ones are tried."""
-    if source.text.count("=>") > _DEEP:
+    from onnxtext.ast.visit import nesting
+
+    if nesting(model) > _DEEP:
         import onnx
 
         _decode(onnx.ModelProto, data, source)
 
 
 _DEEP = 20
-"""A text with fewer graphs than this cannot nest them deeper than protobuf reads."""
+"""Graphs that are nested no deeper than this are no problem for protobuf."""
 
 
 def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: str) -> bytes:
@@ -346,7 +393,7 @@ def _restore_encoding(model: Model, encoding: EncodingPatch, data: bytes, name: 
         f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
         "remove the section",
         OnnxTextWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return data
 
@@ -415,6 +462,7 @@ def _not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
 
 __all__ = [
     "Fragment",
+    "check",
     "dump",
     "dumps",
     "from_binary",

@@ -24,6 +24,7 @@ NAMES = [
     "OnnxTextWarning",
     "__version__",
     "ast",
+    "check",
     "dump",
     "dumps",
     "from_binary",
@@ -34,6 +35,11 @@ NAMES = [
 ]
 
 SIGNATURES = {
+    "check": (
+        "(source: str | bytes | os.PathLike[str] | Proto, *, "
+        "base_dir: str | os.PathLike[str] | None = None, select: Sequence[str] | None = None, "
+        "ignore: Sequence[str] | None = None) -> list[Diagnostic]"
+    ),
     "dump": "(proto: onnx.ModelProto, path: str | os.PathLike[str]) -> None",
     "dumps": "(proto: Proto) -> str",
     "from_binary": (

@@ -201,12 +201,28 @@ def test_the_python_works(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_finding_is_what_is_shown(tmp_path: Path) -> None:
-    (finding,) = (text for text in blocks("text") if text.startswith("error"))
+    finding, _ = (text for text in blocks("text") if text.startswith("error"))
     (line,) = re.findall(r"With `(.*)` in line 3", README)
     path = tmp_path / "model.onnxtxt"
     path.write_text(f"{VERSION}g () => () <\n  {line}\n> {{}}\n")
     done = subprocess.run(
         [sys.executable, "-m", "onnxtext", "to-binary", path.name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, finding)
+
+
+def test_the_finding_of_the_checker_is_what_is_shown(tmp_path: Path) -> None:
+    _, finding = (text for text in blocks("text") if text.startswith("error"))
+    lines = dict(re.findall(r"^(\d) \| (.*)$", finding, re.MULTILINE))
+    lines["1"] = VERSION.replace(">", ", ir_version: 10, opset_import: [21]>").strip()
+    path = tmp_path / "model.onnxtxt"
+    path.write_text("\n".join(lines[key] for key in sorted(lines)) + "\n}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "onnxtext", "check", path.name],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -225,7 +241,7 @@ def test_the_layout_is_complete() -> None:
     listed = [line.split()[0] for line in layout.splitlines()]
     package = REPOSITORY / "onnxtext"
     packages = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
-    top = {"grammar/", "onnxtext/", "examples/", "tests/", ".ci/run"}
+    top = {"grammar/", "onnxtext/", "benchmarks/", "examples/", "tests/", ".ci/run"}
     assert set(listed) == {*top, *packages, "source.py"}
     for name in top:
         assert (REPOSITORY / name).exists()

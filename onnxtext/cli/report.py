@@ -113,6 +113,10 @@ class Reporter:
             self.failed += 1
             self.status = max(self.status, status)
 
+    def found(self, diagnostic: Diagnostic, name: str) -> None:
+        """Show a finding about a file; what it means for the exit status is not decided here."""
+        self._show(diagnostic, name)
+
     def summary(self, text: str) -> None:
         """A last word for people; no other format has it."""
         if self._format == "full":

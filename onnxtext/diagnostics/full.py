@@ -22,6 +22,8 @@ _SGR = {
     "error": "1;31",
     "warning": "1;33",
     "note": "1;36",
+    "info": "1;36",
+    "hint": "1;32",
     "help": "1;32",
     "secondary": "1;34",
     "gutter": "1;34",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from onnxtext.source import Source, Span
 
-Severity = Literal["error", "warning", "note"]
+Severity = Literal["error", "warning", "note", "info", "hint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Diagnostic:
     Attributes:
         code: stable slug, such as `syntax-error`.
         message: stands alone; lower case, without a final period.
-        severity: `error`, `warning` or `note`.
+        severity: `error`, `warning`, `info`, `hint` or `note`.
         source: the text the labels point into; None for findings about a binary.
         labels: the first is the primary place.
         path: the place in a model for which there is no text, such as `graph.node[12]`.

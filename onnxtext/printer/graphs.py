@@ -63,22 +63,22 @@ class GraphPrinter:
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
-    def graph_statement(self, graph: Graph) -> str:
-        """The main graph: inputs and outputs one a line if there is more than one."""
+    def graph_statement(self, graph: Graph) -> list[str]:
+        """The main graph, in parts: inputs and outputs one a line if there is more than one."""
         head = decorator_lines(graph.decorators, "") + value_name(graph.name)
-        inputs = self._main_list(graph.inputs)
-        return f"{head} {inputs} => {self._main_list(graph.outputs)}{self._rest(graph, '')}"
+        inputs, outputs = self._main_list(graph.inputs), self._main_list(graph.outputs)
+        return [f"{head} {inputs} => {outputs}", *self._rest(graph, "")]
 
     def graph_value(self, graph: Graph, indent: str) -> str:
         """A graph in an attribute."""
         head = inline_decorators(graph.decorators, indent) + value_name(graph.name)
         inputs = self._small_list(graph.inputs, indent)
         outputs = self._small_list(graph.outputs, indent)
-        return f"{head} {inputs} => {outputs}{self._rest(graph, indent)}"
+        return "".join([f"{head} {inputs} => {outputs}", *self._rest(graph, indent)])
 
-    def _rest(self, graph: Graph | Function, indent: str) -> str:
-        values = f" {self._values(graph.values, indent)}" if graph.values else ""
-        return f"{values} {self.body_text(graph.nodes, indent)}"
+    def _rest(self, graph: Graph | Function, indent: str) -> list[str]:
+        values = [" ", self._values(graph.values, indent)] if graph.values else []
+        return [*values, " ", self.body_text(graph.nodes, indent)]
 
     def _main_list(self, values: Sequence[ValueInfo]) -> str:
         items = [self.value_text(value, STEP) for value in values]
@@ -160,10 +160,8 @@ class GraphPrinter:
             parameters = f" {bracketed(items, '<>', '', WIDTH - 20)}"
         inputs = self._small_list(function.inputs, "")
         outputs = self._small_list(function.outputs, "")
-        return (
-            f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
-            f"{parameters} {inputs} => {outputs}{self._rest(function, '')}"
-        )
+        head = f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
+        return "".join([f"{head}{parameters} {inputs} => {outputs}", *self._rest(function, "")])
 
     # ---- Nodes ------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Callable, Sequence
 
 WIDTH = 100
@@ -38,10 +39,14 @@ def bracketed(
 def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:
     """A list with one item a line; the items are indented one step."""
     opening, closing = brackets[0], brackets[1]
-    lines = [f"{indent}{STEP}{item}," for item in items]
-    if lines:
-        lines[-1] = lines[-1][:-1] + comma
-    return "\n".join([opening, *lines, indent + closing])
+    parts = [opening]  # in small parts: an item may be a tensor of many megabytes
+    before = f"\n{indent}{STEP}"
+    for item in items:
+        parts += (before, item, ",")
+    if items:
+        parts[-1] = comma
+    parts.append(f"\n{indent}{closing}")
+    return "".join(parts)
 
 
 def numbers(
@@ -70,3 +75,30 @@ def numbers(
         if size == 1 or max(map(len, rows)) + len(inner) < WIDTH:
             return broken(rows, brackets, indent, comma)
     raise AssertionError("unreachable: rows of one always fit")
+
+
+BASE64_WIDTH = 76
+
+
+def base64_lines(data: bytes | memoryview, indent: str) -> str:
+    """Bytes as base64, in lines of equal width, each indented and with its line break."""
+    text = binascii.b2a_base64(data, newline=False)
+    whole = len(text) // BASE64_WIDTH * BASE64_WIDTH
+    lines = [indent + text[whole:].decode("ascii") + "\n"] if whole < len(text) else []
+    if whole:
+        lines.insert(0, _equal_lines(text[:whole], indent))
+    return "".join(lines)
+
+
+def _equal_lines(text: bytes, indent: str) -> str:
+    if len(text) < 1 << 12:
+        rows = range(0, len(text), BASE64_WIDTH)
+        return "".join([f"{indent}{text[at : at + BASE64_WIDTH].decode()}\n" for at in rows])
+    import numpy as np
+
+    table = np.frombuffer(text, np.uint8).reshape(-1, BASE64_WIDTH)
+    lines = np.empty((len(table), len(indent) + BASE64_WIDTH + 1), np.uint8)
+    lines[:, : len(indent)] = ord(" ")
+    lines[:, len(indent) : -1] = table
+    lines[:, -1] = ord("\n")
+    return str(lines.data, "ascii")

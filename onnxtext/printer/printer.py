@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import base64
-
 from onnxtext.ast.model import (
     EncodingPatch,
     Fragment,
@@ -19,13 +17,11 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
+from onnxtext.printer.layout import STEP, WIDTH, base64_lines, bracketed, broken
 from onnxtext.printer.records import decorator_lines
 from onnxtext.printer.sections import section_texts
 from onnxtext.printer.strings import quoted, string_value
 from onnxtext.printer.values import tensor_text, type_text
-
-BASE64_WIDTH = 76
 
 
 def print_model(model: Model) -> str:
@@ -57,21 +53,19 @@ def print_model(model: Model) -> str:
     parts = [decorator_lines(model.decorators, "")]
     if entries:
         parts.append(broken(entries, "<>", "") + "\n")
-    parts.append(printer.graph_statement(model.graph) + "\n")
+    parts += [*printer.graph_statement(model.graph), "\n"]
     parts += [f"\n{printer.function_statement(function)}\n" for function in model.functions]
     parts += [f"\n{text}\n" for text in section_texts(model, printer.graph_value)]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
     if model.resources:
-        parts += ["\nresources {\n", *map(_resource, model.resources.items()), "}\n"]
+        parts.append("\nresources {\n")
+        for digest, data in model.resources.items():
+            # In lines of fixed width, so that a change in place changes few of them.
+            lines = base64_lines(data, STEP * 2)
+            parts += [f'{STEP}"{digest}": base64 """\n', lines, f'{STEP * 2}"""\n']
+        parts.append("}\n")
     return "".join(parts)
-
-
-def _resource(item: tuple[str, bytes]) -> str:
-    """A blob's bytes, in lines of fixed width, so that a change in place changes few of them."""
-    digest, data = item
-    text = base64.encodebytes(data).decode("ascii").replace("\n", "\n    ")
-    return f'  "{digest}": base64 """\n    {text}"""\n'
 
 
 def print_fragment(fragment: Fragment) -> str:
@@ -81,7 +75,7 @@ def print_fragment(fragment: Fragment) -> str:
     printer = GraphPrinter()
     match fragment.item:
         case Graph() as graph:
-            return head + printer.graph_statement(graph) + "\n"
+            return "".join([head, *printer.graph_statement(graph), "\n"])
         case Function() as function:
             return printer.function_statement(function, entries) + "\n"
         case Node() as node:
@@ -117,7 +111,5 @@ def _presence(presence: Presence) -> list[str]:
 
 
 def _encoding(encoding: EncodingPatch) -> str:
-    text = base64.b64encode(encoding.patch).decode("ascii")
-    lines = [text[at : at + BASE64_WIDTH] for at in range(0, len(text), BASE64_WIDTH)]
-    patch = "\n".join(['"""', *[f"    {line}" for line in lines], '    """'])
+    patch = f'"""\n{base64_lines(encoding.patch, "    ")}    """'
     return f'encoding {{\n  canonical: "{encoding.canonical}"\n  patch: {patch}\n}}'

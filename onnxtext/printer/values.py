@@ -241,8 +241,21 @@ def _row(row: str, indent: str) -> list[str]:
         return [f"{indent}[{row}]"]
     items = row.split(", ")
     inner = indent + STEP
-    for size in ROWS:
-        parts = [", ".join(items[at : at + size]) for at in range(0, len(items), size)]
-        if size == 1 or max(map(len, parts)) + len(inner) < WIDTH:
-            break
-    return [indent + "[", *[f"{inner}{part}," for part in parts], indent + "]"]
+    size = _row_size(items, WIDTH - len(inner))
+    starts = range(0, len(items), size)
+    lines = f",\n{inner}".join([", ".join(items[at : at + size]) for at in starts])
+    return [indent + "[", f"{inner}{lines},", indent + "]"]
+
+
+def _row_size(items: list[str], width: int) -> int:
+    """The most items to a line with which every line is narrower than this."""
+    longest = max(map(len, items)) + 2
+    for size in ROWS[:-1]:
+        if size * longest <= width + 1:
+            return size
+        for at in range(0, len(items), size):  # mostly the first line is too long already
+            if sum(map(len, items[at : at + size])) + 2 * len(items[at : at + size]) > width + 1:
+                break
+        else:
+            return size
+    return ROWS[-1]

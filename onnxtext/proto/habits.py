@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Model, Node, Presence
@@ -142,9 +143,18 @@ def _map_tensors(root: Root, nodes: list[Node], change: Callable[[Tensor], Tenso
             done[id(item)] = made
         return made
 
+    tuples: dict[int, tuple[Attribute, ...]] = {}
+    kept: list[tuple[Attribute, ...]] = []  # so that no other tuple gets the identity of one
     for node in nodes:
         if node.attributes:
-            node.attributes = tuple([attribute(item) for item in node.attributes])
+            known = tuples.get(id(node.attributes))
+            if known is None:
+                known = tuple([attribute(item) for item in node.attributes])
+                kept.append(node.attributes)
+                if all(map(is_, known, node.attributes)):
+                    known = node.attributes
+                tuples[id(node.attributes)] = known
+            node.attributes = known
     for graph in walk_graphs(root):
         if isinstance(graph, Function):
             graph.attributes = tuple(

@@ -135,7 +135,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
 
 
 def _lower(made: Model | Fragment) -> bytes:
-    return lower_model(made) if isinstance(made, Model) else lower_fragment(made)
+    return lower_model(made, verified=True) if isinstance(made, Model) else lower_fragment(made)
 
 
 def canonical_message(data: bytes, message: str) -> bytes:

@@ -134,12 +134,15 @@ class Lifter(NodeLifter):
         nodes = graph.nodes
         lift_node = self.node
         lift_value = self.value_info
+        types = self._value_types
+        careful = self.careful
         for number, inside in read_payloads(data, start, end, SMALL):
             match number:
                 case 1:
                     nodes.append(lift_node(inside, depth + 1))
                 case 13:
-                    infos.append(lift_value(inside))
+                    quick = None if careful else quick_value_info(inside, types)
+                    infos.append(lift_value(inside) if quick is None else quick)
                 case 5:
                     initializers.append(self.initializer(inside))
                 case 11:

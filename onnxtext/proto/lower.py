@@ -17,14 +17,18 @@ from onnxtext.wire.writer import delimited
 __all__ = ["LowerError", "lower_fragment", "lower_model"]
 
 
-def lower_model(model: Model) -> bytes:
+def lower_model(model: Model, *, verified: bool = False) -> bytes:
     """A `ModelProto`.
+
+    Args:
+        model: the model.
+        verified: whether the digests of its resources were just made of their bytes.
 
     Raises:
         LowerError: a decorator or record does not fit.
     """
     try:
-        lowering = Lowering(Habits(model.presence), model.resources)
+        lowering = Lowering(Habits(model.presence), model.resources, verified=verified)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
     data = b"".join(lowering.model(model))

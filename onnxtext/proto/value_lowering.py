@@ -64,9 +64,22 @@ class LowerError(ValueError):
 class ValueLowering(ABC):
     """The part of lowering that is about values; `graph` is what attributes need of the rest."""
 
-    def __init__(self, habits: Habits, resources: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self,
+        habits: Habits,
+        resources: Mapping[str, bytes] | None = None,
+        *,
+        verified: bool = False,
+    ) -> None:
+        """Start a run.
+
+        Args:
+            habits: of the text.
+            resources: the bytes of blobs by their digests.
+            verified: whether these digests were just made of these bytes.
+        """
         self.habits = habits
-        self._blobs = Blobs(resources or {})
+        self._blobs = Blobs(resources or {}, verified=verified)
         # By identity. What was lowered is kept alive, so that no other object gets its identity.
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}

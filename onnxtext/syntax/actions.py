@@ -99,6 +99,7 @@ ACTIONS.update(
     training_binding=lambda name, pairs: (name, pairs),
     configuration_section=sections.configuration_section,
     resource=headers.resource,
+    long_resource=headers.long_resource,
 )
 LOCATED |= {"header_entry"}
 

@@ -220,6 +220,22 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
         raise Fault(f"the resource {digest} is damaged: {error}", token=encoding) from None
 
 
+def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
+    """The same, with lines, which may be gigabytes: base64 takes no notice of blanks.
+
+    Raises:
+        Fault: as `resource`, or the opening quotes are not followed by a line end.
+    """
+    if token[3 : token.find("\n")].strip(" \t\r"):
+        raise Fault(
+            'the text of a """ string starts on the next line',
+            token=token,
+            length=3,
+            help='put a line break after the opening """',
+        )
+    return resource(digest, encoding, token[3:-3])
+
+
 def function(
     at: int,
     decorators: list[Decorator] | None,

@@ -83,6 +83,9 @@ class Lexer:
         literal = self._known.get(text)
         if literal is not None:
             return literal
+        if len(text) > _LONG and text.startswith('"""'):
+            # What the token pattern cuts out like this is nothing else; and it may be very long.
+            return self.kinds["TRIPLE"] if text.endswith('"""') else BAD_KIND
         found = self._any(text)
         if found is None:
             return BAD_KIND
@@ -94,6 +97,12 @@ class Lexer:
 
     def token(self, text: str, at: int) -> Token | None:
         """The next token at or after an offset; None if only blanks and comments are left."""
+        long = _TRIPLE.match(text, at)
+        if long is not None:
+            # May be gigabytes: found as the pattern would find it, if there are no escapes.
+            end = text.find('"""', long.end()) + 3
+            if end > 2 and text.find("\\", long.end(), end) < 0:
+                return Token(text[long.end() - 3 : end], long.end() - 3)
         found = self.token_pattern.match(text, at)
         if found is None:
             return None
@@ -145,6 +154,7 @@ def closing_bracket(text: str) -> int:
 
 
 _DEEP = "[" * 100
+_TRIPLE = re.compile(r'[ \t\n\v\f\r]*"""')
 _BRACKET = re.compile(r"[\[\]]")
 _LONG = 500
 

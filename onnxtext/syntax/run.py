@@ -9,7 +9,7 @@ any other is fed to the automaton. A wrong guess costs time, never meaning (FAST
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -51,14 +51,12 @@ class Shape:
         builder: makes its items of its tokens.
         recorded: what the automaton would do.
         needs_offsets: whether the builder needs the offsets of all tokens.
-        keys: how many texts outside the strings such statements were seen with.
-        made: how many of these texts have a builder of their own.
+        made: how many texts outside the strings have a builder of their own.
     """
 
     builder: Builder
     recorded: list[Any]
     needs_offsets: bool
-    keys: int = 0
     made: int = 0
 
 
@@ -68,7 +66,7 @@ class Shapes:
     Attributes:
         by_text: the text outside the strings to a builder.
         by_kinds: the kinds of the tokens to a shape; None where no jump is possible.
-        seen: keys that were met once.
+        seen: kinds that were met once.
     """
 
     __slots__ = ("by_kinds", "by_text", "seen")
@@ -113,12 +111,13 @@ class Run:
         self.token: Token | None = None
         self.jumps = 0
         self.recover: Callable[[Unexpected], int | None] | None = None
-        self._chunks = _cut(text)
+        self._starts: list[int] = []  # where each chunk begins, if that was ever asked
+        self._chunks, self._only_lines = _cut(text)
         self._line = 0  # the chunk to be read next, and where it begins
         self._at = 0
         self._end = -1  # where the chunk at hand ends
-        self._starts: list[int] = []  # where each chunk begins, if that was ever asked
         self._last: tuple[list[Any], int, int, int] | None = None
+        self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
 
     def parse(self) -> Any:
         """The value of the start rule; `HOLE` if too little of it could be made.
@@ -203,10 +202,15 @@ class Run:
 
     def _seek(self, offset: int) -> None:
         """Go on behind the chunk in which an offset lies, however far away it is."""
-        starts = self._chunk_starts()
-        line = bisect_left(starts, offset) - 1
-        if line >= self._line:
-            self._line, self._at = line, starts[line]
+        chunks = self._chunks
+        if not self._only_lines:
+            while self._line < len(chunks) and self._end < offset:
+                self._next_chunk()
+            return
+        lines = self.text.count("\n", self._at, offset)
+        if lines and self._line + lines < len(chunks):
+            self._line += lines
+            self._at = self.text.rindex("\n", self._at, offset) + 1
             self._next_chunk()
 
     def _chunk_starts(self) -> list[int]:
@@ -263,12 +267,16 @@ class Run:
         chunk, lines = self._chunks[self._line], 1
         if chunk[-1:] in _OPENING:
             chunk, lines = self._whole_chunk()
-        tokens = self.lexer.texts(chunk)
+        lexer = self.lexer
+        if "#" in chunk or "[[" in chunk:
+            tokens = lexer.texts(chunk)
+        else:
+            tokens = lexer.token_pattern.findall(chunk)
         if not tokens:
             self._at += len(chunk) + 1
             self._line += lines
             return True
-        kind_of = self.lexer.short_kinds
+        kind_of = lexer.short_kinds
         kinds = "".join([kind_of[token] for token in tokens])
         if kinds not in shapes.by_kinds:
             if kinds not in shapes.seen:
@@ -290,7 +298,7 @@ class Run:
         except (Fault, LiteralError):
             del items[count:]
             return False
-        if lines == 1 and not shape.needs_offsets and shape.keys < _MOST_KEYS:
+        if lines == 1 and not shape.needs_offsets and self._seen.get(id(shape), ()) is not None:
             self._remember(shapes, shape, key, chunk, tokens)
         self._last = (items, count, self._line, self._at)
         self.jumps += 1
@@ -338,14 +346,17 @@ class Run:
         """Know the statement by its text outside the strings from now on, if that is enough.
 
         It is if its strings are plain and just what splitting at the quotes gives. A key that was
-        not met before only waits for its second time. Where nearly every statement has a text of
-        its own, because its names have no quotes, that is given up.
+        not met before in this text only waits for its second time. Where nearly every statement
+        has a text of its own, because its names have no quotes, that is given up.
         """
         if key in shapes.by_text or len(key) > LONGEST_KEY or any(map(_is_payload, tokens)):
             return
-        if key not in shapes.seen:
-            shapes.seen.add(key)
-            shape.keys += 1
+        seen = self._seen.setdefault(id(shape), set())
+        assert seen is not None
+        if key not in seen:
+            seen.add(key)
+            if len(seen) > _MOST_KEYS:
+                self._seen[id(shape)] = None
             return
         if shape.made == _MOST_MADE:
             return
@@ -389,13 +400,23 @@ def _first(chunk: str, token: str) -> int:
     return 0 if found is None else found.at
 
 
-def _cut(text: str) -> list[str]:
-    """The chunks of a text; each is followed by one character that belongs to none."""
-    lines = text.split("\n")
+def _cut(text: str) -> tuple[list[str], bool]:
+    """The chunks of a text, and whether all are lines.
+
+    Each chunk is followed by one character that belongs to none. Resources have no statements to
+    jump, and may have millions of lines: they are one chunk.
+    """
+    end = text.find(_RESOURCES)
+    rest = [] if end < 0 else [text[end + 1 :]]
+    lines = (text if end < 0 else text[:end]).split("\n")
     if max(map(len, lines)) <= LONG_LINE:
-        return lines
-    return [
+        return lines + rest, not rest
+    chunks = [
         chunk
         for line in lines
         for chunk in (_ENTRY.split(line) if len(line) > LONG_LINE else (line,))
     ]
+    return chunks + rest, False
+
+
+_RESOURCES = "\nresources {\n"

@@ -54,37 +54,42 @@ def triple(token: str) -> str:
         Fault: the opening quotes are not followed by a line end, a line is indented less than the
             closing quotes, or an escape is unknown.
     '''
-    body = token[3:-3]
-    first, newline, rest = body.replace("\r\n", "\n").partition("\n")
-    if not newline or first.strip(" \t\r"):
+    if "\r" in token:
+        token = token.replace("\r\n", "\n")
+    end = len(token) - 3
+    first = token.find("\n", 0, end)
+    if first < 0 or token[3:first].strip(" \t\r"):
         raise Fault(
             'the text of a """ string starts on the next line',
             token=token,
             length=3,
             help='put a line break after the opening """',
         )
-    body, closing, indent = rest.rpartition("\n")
-    if indent.strip(" \t"):
+    last = token.rindex("\n", first, end)
+    indent = token[last:end]
+    if indent.strip(" \t\n"):
         raise Fault(
             'the closing """ stand on a line of their own',
             token=token,
-            offset=len(token) - 3,
+            offset=end,
             length=3,
             help='put a line break before the closing """',
         )
-    text = _dedented(token, "\n" + body, "\n" + indent) if closing else ""
+    if first == last:
+        return ""
+    if token.count(indent, first, last) == token.count("\n", first, last):
+        text = token[first + len(indent) : last].replace(indent, "\n")  # all lines have it
+    else:
+        text = _dedented(token, token[first + 1 : last], indent[1:])
     if "\\" not in text:
         return text
     return to_text(_unescape_text(token, text, bytes_allowed=False))
 
 
 def _dedented(token: str, body: str, indent: str) -> str:
-    """The lines of a text without their indentation; each begins with its line break."""
-    if body.count(indent) == body.count("\n"):  # all lines have it: a hundred times faster
-        return body.replace(indent, "\n")[1:]
-    indent = indent[1:]
+    """The lines of a text without their indentation, which blank ones may lack."""
     taken = []
-    for line in body[1:].split("\n"):
+    for line in body.split("\n"):
         if line.startswith(indent):
             taken.append(line[len(indent) :])
         elif not line.strip(" \t"):

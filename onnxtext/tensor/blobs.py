@@ -25,9 +25,15 @@ class Blobs:
     Digests are verified once for each resource, when it is first used.
     """
 
-    def __init__(self, resources: Mapping[str, bytes]) -> None:
+    def __init__(self, resources: Mapping[str, bytes], *, verified: bool = False) -> None:
+        """Take resources.
+
+        Args:
+            resources: the bytes by their digests.
+            verified: whether the digests were just made of these bytes.
+        """
         self._resources = resources
-        self._verified: dict[str, bytes] = {}
+        self._verified: dict[str, bytes] = dict(resources) if verified else {}
 
     def find(self, digest: str) -> bytes:
         """The bytes of a blob.

@@ -11,8 +11,9 @@ import pytest
 
 from onnxtext.cli.from_binary import conversion
 from onnxtext.cli.jobs import Job, plan
-from onnxtext.cli.to_binary import TO_BINARY
+from onnxtext.cli.to_binary import conversion as to_binary
 
+TO_BINARY = to_binary(checked=False)
 TO = (TO_BINARY.suffixes, TO_BINARY.suffix)
 FROM_BINARY = conversion("section", 64, "auto")
 FROM = (FROM_BINARY.suffixes, FROM_BINARY.suffix)

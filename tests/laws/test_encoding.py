@@ -15,9 +15,19 @@ from onnxtext.ast import EncodingHabit
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.proto.encoding import Encoder, observe
 from onnxtext.proto.generic import known_values
-from onnxtext.proto.schema import message_spec
-from onnxtext.wire.reader import WireField, read_fields
-from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag, varint
+from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.wire.reader import WireField, read_fields, read_varint
+from onnxtext.wire.writer import (
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    GROUP,
+    LENGTH,
+    VARINT,
+    delimited,
+    tag,
+    varint,
+)
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.strategies import models, stranger
 
@@ -120,45 +130,115 @@ def mutate(message: str, data: bytes, rng: random.Random, depth: int = 0) -> byt
         if known is not None and known.kind == "message" and item.wire_type == LENGTH:
             inside = mutate(known.message, data[item.value : item.end], rng, depth + 1)
             part = delimited(tag(item.number, LENGTH), inside)
+            if not known.repeated and rng.random() < 0.05:
+                parts += split(item.number, inside, rng)
+                continue
+        elif known is not None and known.repeated and known.wire_type != LENGTH:
+            part = packed_otherwise(known, data, item, rng)
         parts += _variants(part, data, item, known is not None and known.repeated, rng)
     if rng.random() < 0.2 and len(parts) > 1:
         first, second = rng.randrange(len(parts)), rng.randrange(len(parts))
         parts[first], parts[second] = parts[second], parts[first]
     if rng.random() < 0.1:
-        parts.insert(rng.randint(0, len(parts)), tag(999, VARINT) + varint(rng.randrange(300)))
+        parts.insert(rng.randint(0, len(parts)), unknown_field(rng))
     return b"".join(parts)
+
+
+def split(number: int, inside: bytes, rng: random.Random) -> list[bytes]:
+    """A message in two parts, which protobuf merges."""
+    ends = [item.end for item in read_fields(inside, 0, len(inside))]
+    at = rng.choice([0, *ends])
+    return [delimited(tag(number, LENGTH), part) for part in (inside[:at], inside[at:])]
+
+
+def packed_otherwise(field: FieldSpec, data: bytes, item: WireField, rng: random.Random) -> bytes:
+    """Numbers of a list packed one by one, or a packed list of numbers one by one."""
+    if rng.random() > 0.3:
+        return data[item.start : item.end]
+    if item.wire_type == field.wire_type:
+        return delimited(tag(item.number, LENGTH), data[item.value : item.end])
+    if item.wire_type != LENGTH or item.end - item.value > 1000:
+        return data[item.start : item.end]
+    key = tag(field.number, field.wire_type)
+    parts = []
+    at = item.value
+    while at < item.end:
+        start = at
+        if field.wire_type == VARINT:
+            at = read_varint(data, at, item.end)[1]
+        else:
+            at += 4 if field.wire_type == FIXED32 else 8
+        parts.append(key + data[start:at])
+    return b"".join(parts)
+
+
+def unknown_field(rng: random.Random, depth: int = 0) -> bytes:
+    """A field that no schema knows, of any wire type."""
+    number = rng.choice([19, 999, 536870911])
+    match rng.randrange(5 if depth < 3 else 4):
+        case 0:
+            return tag(number, VARINT) + varint(rng.getrandbits(rng.choice([3, 30, 64])))
+        case 1:
+            return tag(number, FIXED32) + rng.randbytes(4)
+        case 2:
+            return tag(number, FIXED64) + rng.randbytes(8)
+        case 3:
+            return delimited(tag(number, LENGTH), rng.randbytes(rng.randrange(6)))
+    inside = b"".join([unknown_field(rng, depth + 1) for _ in range(rng.randrange(3))])
+    return tag(number, GROUP) + inside + tag(number, END_GROUP)
 
 
 def _variants(
     part: bytes, data: bytes, item: WireField, repeated: bool, rng: random.Random
 ) -> list[bytes]:
     chance = rng.random()
+    plain = part == data[item.start : item.end]
     if chance < 0.02 and not repeated:
         return [part, part]
-    if chance < 0.05 and item.wire_type == VARINT and len(part) < 6:
+    if chance < 0.05 and item.wire_type == VARINT and len(part) < 6 and plain:
         return [part[:-1] + bytes((part[-1] | 128, 0))]
-    if chance < 0.07 and item.wire_type == LENGTH and item.end - item.value < 100:
+    if chance < 0.07 and item.wire_type == LENGTH and item.end - item.value < 100 and plain:
         size = item.end - item.value
         return [tag(item.number, LENGTH) + bytes((size | 128, 0)) + data[item.value : item.end]]
     return [part]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_mutated_real_models(seed: int) -> None:
+def check_mutations(files: list[bytes], seed: int, times: int) -> int:
+    """Check mutations of files; how many of them protobuf reads at all."""
     rng = random.Random(seed)
     tried = 0
-    for data in real_models():
-        if len(data) > 30_000:
-            continue
-        for _ in range(3):
+    for data in files:
+        for _ in range(times):
             mutated = mutate("ModelProto", data, rng)
             try:
                 onnx.ModelProto.FromString(mutated)
             except Exception:
                 continue
-            check(mutated)
+            try:
+                check(mutated)
+            except BaseException as error:
+                raise AssertionError(f"seed {seed}, try {tried}: {mutated[:2000]!r}") from error
             tried += 1
-    assert tried > 20
+    return tried
+
+
+FRESH = random.SystemRandom().getrandbits(32)
+"""Another seed every time."""
+
+
+@pytest.mark.parametrize("seed", [0, 1, "fresh"])
+def test_mutated_real_models(seed: int | str) -> None:
+    files = [data for data in real_models() if len(data) <= 30_000]
+    assert check_mutations(files, FRESH if isinstance(seed, str) else seed, 3) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_mutated_real_models_at_length() -> None:
+    files = [shared_model(file) for file in shared_models()]
+    files += [(onnx_directory() / file).read_bytes() for file in wheel_models()]
+    small = [data for data in files if len(data) <= 50_000]
+    assert check_mutations(small, FRESH, 20) > 1000
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types without shapes, propagated through graphs, bodies and calls.
+
+Every value gets a type from its declaration, or from the node that computes it: type variables of
+the operator's schema are bound by the inputs. What is not known stays unknown, and breaks no rule.
+What was found once for an operator and the types of its inputs is remembered: most nodes of a model
+are like others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import Type
+from onnxtext.checker.elements import element_of, shown, type_text
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.output_types import OUTPUT_TYPES, Texts
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import Signature
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.targets import Target, targets
+
+_MOST_CALLS = 2000
+"""How often function bodies are gone through, whatever the types they are called with."""
+_DEEPEST = 100
+
+
+class Misfit(NamedTuple):
+    """Why inputs do not fit an operator.
+
+    Attributes:
+        message: what is wrong.
+        inputs: the indices of the inputs that it is about.
+    """
+
+    message: str
+    inputs: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Environment:
+    """The types of the values of a scope, and of those around it."""
+
+    types: dict[str, str | None]
+    around: Environment | None = None
+
+    def find(self, name: str) -> str | None:
+        """The type of a value; None if it is not known."""
+        environment: Environment | None = self
+        while environment is not None:
+            if name in environment.types:
+                return environment.types[name]
+            environment = environment.around
+        return None
+
+
+class TypeInference:
+    """One walk over a model.
+
+    Attributes:
+        findings: what does not fit.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.findings: list[Finding] = []
+        self._subject = subject
+        self._targets = targets(subject)
+        self._texts: dict[int, str | None] = {}
+        self._bound: dict[tuple[Any, ...], tuple[Texts, Misfit | None]] = {}
+        self._calls: dict[tuple[int, Texts], Texts] = {}
+        self._told: set[tuple[int, str, int]] = set()
+        self._depth = 0
+
+    def run(self) -> list[Finding]:
+        """Go through all graphs, and through the functions that nothing calls."""
+        main: Environment | None = None
+        for scope in self._subject.scopes:
+            if scope.parent is not None or scope.kind == "function":
+                continue
+            around = main if scope.kind == "algorithm" else None
+            environment = self._scope(scope, (), around)
+            main = environment if scope.kind == "main" else main
+        called = {key[0] for key in self._calls}
+        for scope in self._subject.functions.values():
+            if id(scope) not in called:
+                self._scope(scope, (), None)
+        return self.findings
+
+    def _text(self, type: Type | None) -> str | None:
+        if type is None:
+            return None
+        try:
+            return self._texts[id(type)]
+        except KeyError:
+            text = self._texts[id(type)] = type_text(type)
+            return text
+
+    # ---- Scopes -----------------------------------------------------------------------------
+
+    def _scope(self, scope: Scope, given: Texts, around: Environment | None) -> Environment:
+        """Go through a graph or a body.
+
+        Args:
+            scope: it.
+            given: the types of its inputs, as far as its caller knows.
+            around: what it sees besides.
+        """
+        text = self._text
+        types: dict[str, str | None] = {}
+        declared: dict[str, tuple[str, ValueInfo]] = {}
+        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+            found = text(value.type)
+            if found is not None and value.name not in declared:
+                declared[value.name] = found, value
+        for value in (*scope.inputs, *scope.initializers):
+            known = declared.get(value.name)
+            types[value.name] = known[0] if known is not None else None
+        for index, value in enumerate(scope.inputs[: len(given)]):
+            self._give(scope, value, given[index], types)
+        environment = Environment(types, around)
+        resolved = self._targets[id(scope)]
+        for index, node in enumerate(scope.nodes):
+            made = self._node(scope, index, node, resolved[index], environment)
+            typed = node.output_types
+            for number, name in enumerate(node.outputs):
+                if not name:
+                    continue
+                found = made[number] if number < len(made) else None
+                own = text(typed[number]) if typed else None
+                if own is not None:
+                    if found is not None and found != own:
+                        place = Place(node, ("output_types", number))
+                        self._differs(node, number, found, own, place)
+                    found = own
+                elif name in declared:
+                    own, value = declared[name]
+                    if found is not None and found != own:
+                        self._differs(node, number, found, own, Place(value, ("type",)))
+                    found = own
+                types.setdefault(name, found)
+        return environment
+
+    def _give(
+        self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
+    ) -> None:
+        """Bind an input of a body."""
+        own = types.get(value.name)
+        if own is None:
+            types[value.name] = given
+        elif given is not None and own != given and scope.holder is not None:
+            holder = scope.holder
+            self._tell(
+                value,
+                f"the input {quoted(value.name)} of {scope.words()} is declared "
+                f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
+                (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
+            )
+
+    def _differs(self, node: Node, number: int, found: str, declared: str, place: Place) -> None:
+        name = node.outputs[number]
+        places = [Place(node, ("outputs", number), f"computed as `{shown(found)}`")]
+        if place.item is not node:
+            places.append(place._replace(label=f"declared as `{shown(declared)}`"))
+        else:
+            places = [place._replace(label=f"`{node.op_type}` gives `{shown(found)}`")]
+        self._tell(
+            node,
+            f"{quoted(name)} is declared `{shown(declared)}`, but `{node.op_type}` computes "
+            f"`{shown(found)}`",
+            tuple(places),
+            number,
+        )
+
+    def _tell(
+        self, item: object, message: str, places: tuple[Place, ...], number: int = -1
+    ) -> None:
+        """Report something once, however often a body is gone through."""
+        key = id(item), message.partition("`")[0], number
+        if key not in self._told:
+            self._told.add(key)
+            self.findings.append(Finding("type-mismatch", message, places))
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def _node(
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Environment
+    ) -> Texts:
+        """The types of a node's outputs."""
+        types = environment.types
+        find = environment.find
+        inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
+        children = scope.children.get(index)
+        if type(target) is Scope:
+            return self._call(target, inputs)
+        if type(target) is not Signature:
+            for child in children or ():
+                self._scope(child, (), environment)
+            return ()
+        key = id(target), inputs, len(node.outputs), "" in node.inputs
+        known = self._bound.get(key)
+        if known is None:
+            known = self._bound[key] = bind(target, inputs, node)
+        made, misfit = known
+        if misfit is not None:
+            places = [
+                Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in misfit.inputs
+            ]
+            self._tell(node, misfit.message, tuple(places))
+        if children:
+            return self._bodies(node, inputs, children, environment) or made
+        special = OUTPUT_TYPES.get(node.op_type)
+        if special is not None and misfit is None and not target.domain:
+            computed = special(node, inputs)
+            return (computed, *made[1:]) if computed is not None else made
+        return made
+
+    def _call(self, function: Scope, inputs: Texts) -> Texts:
+        key = id(function), inputs
+        known = self._calls.get(key)
+        if known is None:
+            known = self._calls[key] = (None,) * len(function.outputs)
+            if self._depth < _DEEPEST and len(self._calls) < _MOST_CALLS:
+                self._depth += 1
+                environment = self._scope(function, inputs, None)
+                self._depth -= 1
+                known = tuple([environment.find(value.name) for value in function.outputs])
+                self._calls[key] = known
+        return known
+
+    def _bodies(
+        self, node: Node, inputs: Texts, bodies: list[Scope], environment: Environment
+    ) -> Texts:
+        """Go through the graphs that a node holds; the types of its outputs that follow."""
+        made: list[Texts] = []
+        for body in bodies:
+            given = _given(node, inputs, body)
+            inner = self._scope(body, given, environment)
+            made.append(tuple([inner.find(value.name) for value in body.outputs]))
+        match node.op_type:
+            case "If":
+                if len(made) == 2:
+                    self._branches(node, bodies, made)
+                return made[0]
+            case "Loop":
+                return made[0][1:]
+            case "Scan":
+                return made[0]
+            case "SequenceMap":
+                return tuple([f"seq({text})" if text is not None else None for text in made[0]])
+        return ()
+
+    def _branches(self, node: Node, bodies: list[Scope], made: list[Texts]) -> None:
+        for index, (left, right) in enumerate(zip(*made, strict=False)):
+            if left is not None and right is not None and left != right:
+                self._tell(
+                    node,
+                    f"the branches of this `If` disagree: output {index + 1} is `{shown(left)}` in "
+                    f"`{bodies[0].attribute}`, and `{shown(right)}` in `{bodies[1].attribute}`",
+                    (
+                        Place(bodies[0].outputs[index], ("type",), f"`{shown(left)}`"),
+                        Place(bodies[1].outputs[index], ("type",), f"`{shown(right)}`"),
+                    ),
+                    index,
+                )
+
+
+def _given(node: Node, inputs: Texts, body: Scope) -> Texts:
+    """The types that a node gives the inputs of its body."""
+    match node.op_type:
+        case "Loop":
+            return ("tensor(int64)", "tensor(bool)", *inputs[2:])
+        case "Scan":
+            extra = len(inputs) - len(body.inputs)
+            return inputs[max(extra, 0) :]
+        case "SequenceMap":
+            first = element_of(inputs[0], "seq") if inputs else None
+            rest = [element_of(text, "seq") or text for text in inputs[1:]]
+            return (first, *rest)
+    return ()
+
+
+def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit | None]:
+    """Bind type variables by the types of inputs.
+
+    Returns:
+        The types of the outputs as far as they follow, and what does not fit.
+    """
+    bound: dict[str, tuple[str, int]] = {}
+    for index, text in enumerate(inputs):
+        formal = signature.input(index)
+        if text is None or formal is None:
+            continue
+        allowed = signature.allowed(formal.type)
+        if text not in allowed and not _is_opaque(allowed):
+            near = ", ".join(f"`{shown(item)}`" for item in sorted(allowed)[:12])
+            more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
+            message = (
+                f"the input `{formal.name}` of `{node.op_type}` cannot be `{shown(text)}`: "
+                f"it takes {near}{more}"
+            )
+            return (None,) * len(node.outputs), Misfit(message, (index,))
+        if formal.type in signature.variables and formal.homogeneous:
+            first = bound.setdefault(formal.type, (text, index))
+            if first[0] != text:
+                one = signature.input(first[1])
+                assert one is not None
+                names = (
+                    f"`{one.name}` and `{formal.name}`"
+                    if one.name != formal.name
+                    else f"`{one.name}`"
+                )
+                message = (
+                    f"the inputs {names} of `{node.op_type}` are of one type, but here they are "
+                    f"`{shown(first[0])}` and `{shown(text)}`"
+                )
+                return (None,) * len(node.outputs), Misfit(message, (index, first[1]))
+    made: list[str | None] = []
+    for index in range(len(node.outputs)):
+        formal = signature.output(index)
+        if formal is None:
+            made.append(None)
+        elif formal.type in signature.variables:
+            allowed = signature.variables[formal.type]
+            known = bound.get(formal.type) if formal.homogeneous else None
+            made.append(known[0] if known else next(iter(allowed)) if len(allowed) == 1 else None)
+        else:
+            made.append(next(iter(signature.allowed(formal.type))))
+    return tuple(made), None
+
+
+def _is_opaque(allowed: frozenset[str]) -> bool:
+    return any(text.startswith("opaque") for text in allowed)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types put together: what a declaration and inference say, and what a node gives its body."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import (
+    Dim,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.checker.rules.value_infos import plain_dim
+
+
+def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:
+    """The types that a node gives the inputs of its body."""
+    match node.op_type:
+        case "Loop":
+            # A carried value may change its shape from one iteration to the next.
+            carried = [_shapeless(type) for type in inputs[2:]]
+            return (TensorType("int64"), TensorType("bool"), *carried)
+        case "SequenceMap":
+            return tuple([t.element if isinstance(t, SequenceType) else t for t in inputs])
+    return ()
+
+
+def _shapeless(type: Type | None) -> Type | None:
+    return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
+
+
+def merged(declared: Type, inferred: Type) -> Type:
+    """A declared type with the sizes that inference adds."""
+    match declared, inferred:
+        case (TensorType(), TensorType()) if inferred.shape is not None:
+            if declared.shape is None:
+                return replace(declared, shape=inferred.shape)
+            if len(declared.shape) == len(inferred.shape):
+                dims = tuple(map(_merged_dim, declared.shape, inferred.shape))
+                return replace(declared, shape=dims) if dims != declared.shape else declared
+        case SequenceType(a), SequenceType(b):
+            return SequenceType(merged(a, b), declared.decorators)
+        case OptionalType(a), OptionalType(b):
+            return OptionalType(merged(a, b), declared.decorators)
+    return declared
+
+
+def _merged_dim(declared: Dim, inferred: Dim) -> Dim:
+    own, found = plain_dim(declared), plain_dim(inferred)
+    if own is None or (isinstance(own, int) and own < 0):
+        return found
+    return found if isinstance(found, int) and not isinstance(own, int) else own

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The name that was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+_MOST_COMPARED = 2000
+_LONGEST = 120
+_ALIKE = 0.8
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like a name; None if none is like it, or several are equally so.
+
+    Args:
+        name: what was written.
+        candidates: what could have been meant. Only those of about the same length are compared,
+            and not more than some thousands, so that large models cost no more time than small.
+    """
+    if not name or len(name) > _LONGEST:
+        return None
+    best: list[str] = []
+    score = _ALIKE if len(name) > 3 else 0.6
+    compared = 0
+    lower = name.lower()
+    for candidate in candidates:
+        if abs(len(candidate) - len(name)) > 2 or candidate == name:
+            continue
+        if candidate.lower() == lower:
+            return candidate
+        compared += 1
+        if compared > _MOST_COMPARED:
+            break
+        matcher = SequenceMatcher(None, candidate, name)
+        if matcher.real_quick_ratio() < score or matcher.quick_ratio() < score:
+            continue
+        ratio = matcher.ratio()
+        if ratio > score or (ratio == score and not best):
+            best, score = [candidate], ratio
+        elif ratio == score:
+            best.append(candidate)
+    return best[0] if len(best) == 1 else None

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a finding is: a place in the text, or the path of a part of a binary model.
+
+Rules point to statements of the tree. What it costs to find a statement's place is paid only for
+what is shown: its text is parsed once more (`syntax.locate`), or the model is walked once to name
+all its parts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from onnxtext.ast.model import (
+    Annotation,
+    Configuration,
+    Fragment,
+    Function,
+    Graph,
+    Model,
+    Node,
+    Training,
+    ValueInfo,
+)
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.finding import Place
+from onnxtext.checker.subject import Subject
+from onnxtext.source import Source, Span
+from onnxtext.syntax.lexer import Token, load_lexer
+from onnxtext.syntax.locate import NODE_PARTS, Places, locate
+
+_OPENING = ("(", "[", "{", "<")
+_CLOSING = (")", "]", "}", ">")
+_MOST_TOKENS = 20_000
+
+
+class TextPlaces:
+    """Finds places in a text.
+
+    Attributes:
+        exact: how many statements are still parsed again to find the very part; behind that, a
+            place is the first word of its statement.
+    """
+
+    def __init__(self, source: Source, subject: Subject, exact: int = 500) -> None:
+        self.exact = exact
+        self._source = source
+        self._subject = subject
+        self._located: dict[tuple[int, str], Places | None] = {}
+        self._headers: dict[int, list[Token]] = {}
+        self._sections: dict[str, list[int]] = {}
+
+    def span(self, place: Place) -> Span:
+        """The place as offsets."""
+        item = self._subject.effective.original(place.item)
+        match item:
+            case Node():
+                return self._node(item, place.part)
+            case ValueInfo():
+                return self._value(item, place.part)
+            case Graph() | Function():
+                if item.at < 0:
+                    return self._word(0)
+                if isinstance(item, Function) and place.part[:1] in (
+                    ("opset_imports",),
+                    ("domain",),
+                ):
+                    return self._function_header(item, place.part)
+                return self._named(item.at)
+            case Model():
+                return self._header(item, place.part)
+        return self._section(item, place.part)
+
+    def start(self, place: Place) -> int:
+        """Where the statement of a place begins."""
+        item = self._subject.effective.original(place.item)
+        at = getattr(item, "at", -1)
+        return at if at >= 0 else self.span(place).start
+
+    def statement(self, place: Place) -> Span | None:
+        """The whole statement of a place; None for what is no statement."""
+        item = self._subject.effective.original(place.item)
+        if isinstance(item, Node) and item.at >= 0:
+            found = self._locate(item.at, "node")
+            return None if found is None else found.span
+        return None
+
+    def _locate(self, at: int, kind: str) -> Places | None:
+        key = at, kind
+        if key not in self._located:
+            if self.exact <= 0:
+                return None
+            self.exact -= 1
+            try:
+                self._located[key] = locate(self._source, at, kind)
+            except ValueError:
+                self._located[key] = None
+        return self._located[key]
+
+    def _node(self, node: Node, part: tuple[str | int, ...]) -> Span:
+        found = self._locate(node.at, "node") if node.at >= 0 else None
+        if found is None:
+            return self._word(max(node.at, 0))
+        steps: list[str | int] = []
+        match part:
+            case ("outputs" | "inputs" | "attributes" as name, int() as index, *rest):
+                steps = [NODE_PARTS[name], index]
+                if name != "inputs":
+                    steps += rest or ["name"]
+            case ("output_types", int() as index):
+                steps = ["outputs", index, "type"]
+            case ("name",):
+                steps = ["label"]
+            case ("inputs",):
+                steps = ["names"]
+            case ("outputs",):
+                steps = ["outputs"]
+            case _:
+                steps = ["operator"]
+        for tried in (steps, steps[:2], ["operator"]):
+            try:
+                return found.find(*tried).span
+            except (LookupError, IndexError):
+                continue
+        return found.span
+
+    def _value(self, value: ValueInfo, part: tuple[str | int, ...]) -> Span:
+        if value.at < 0:
+            return self._word(0)
+        found = self._locate(value.at, "value_info")
+        if found is None:
+            return self._word(value.at)
+        for tried in (part[:1], ("name",)):
+            try:
+                return found.find(*tried).span
+            except (LookupError, IndexError):
+                continue
+        return found.span
+
+    def _word(self, at: int) -> Span:
+        token = load_lexer().token(self._source.text, at)
+        if token is None:
+            return Span(at, at)
+        return Span(token.at, token.at + len(token))
+
+    def _tokens(self, at: int) -> Iterator[Token]:
+        lexer = load_lexer()
+        while (token := lexer.token(self._source.text, at)) is not None:
+            yield token
+            at = token.at + len(token)
+
+    def _named(self, at: int) -> Span:
+        """The name of a graph or function: the word before its first list."""
+        before: Token | None = None
+        depth = 0
+        for token in islice(self._tokens(at), _MOST_TOKENS):
+            if token in _OPENING or (token.startswith("@") and token.endswith("(")):
+                if not depth and before is not None and before not in _CLOSING:
+                    return Span(before.at, before.at + len(before))
+                depth += 1
+            elif token in _CLOSING:
+                depth -= 1
+            before = token
+        return self._word(at)
+
+    # ---- Headers and sections ---------------------------------------------------------------
+
+    def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
+        end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
+        return self._key(0, end, part) or self._named(max(model.graph.at, 0))
+
+    def _function_header(self, function: Function, part: tuple[str | int, ...]) -> Span:
+        name = self._named(function.at)
+        return self._key(function.at, name.start, part) or name
+
+    def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
+        """The value of a header's key, or one item of it."""
+        self.exact -= 1
+        if not part or self.exact < 0:
+            return None
+        key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
+            str(part[0]), str(part[0])
+        )
+        tokens = self._header_tokens(start, end)
+        depth = 0
+        for index, token in enumerate(tokens):
+            if token in _OPENING:
+                depth += 1
+            elif token in _CLOSING:
+                depth -= 1
+            elif token == key and depth == 1 and tokens[index + 1 : index + 2] == [":"]:
+                value = list(_until_comma(tokens[index + 2 :]))
+                if len(part) > 1 and isinstance(part[1], int):
+                    item = _item(value, part[1])
+                    value = item or value
+                if not value:
+                    value = [token]
+                return Span(value[0].at, value[-1].at + len(value[-1]))
+        return None
+
+    def _header_tokens(self, start: int, end: int) -> list[Token]:
+        known = self._headers.get(start)
+        if known is None:
+            tokens = islice(self._tokens(start), _MOST_TOKENS)
+            known = self._headers[start] = [token for token in tokens if token.at < end]
+        return known
+
+    def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
+        """A place in a section, which keeps no offsets: found by the words that begin it."""
+        words = {"Annotation": "quantization", "Configuration": "configuration"}
+        keyword = words.get(type(item).__name__, "training")
+        text = self._source.text
+        starts = self._sections.get(keyword)
+        if starts is None:
+            found = re.finditer(rf"^[ \t]*({keyword})\b", text, re.MULTILINE)
+            starts = self._sections[keyword] = [match.start(1) for match in found]
+        if not starts:
+            return self._word(max(self._subject.main.owner.at, 0) if self._subject.main else 0)
+        at = starts[-1]
+        name = ""
+        match item:
+            case Annotation():
+                name = item.tensor_name
+            case Configuration() | str():
+                at, name = starts[0], item if isinstance(item, str) else item.name
+            case Training():
+                at = starts[min(self._index(item), len(starts) - 1)]
+                for step in part:
+                    if isinstance(step, str):
+                        at = max(text.find(step, at), at)
+                return self._word(at)
+        self.exact -= 1
+        if self.exact > 0 and name:
+            for spelled in (json.dumps(name, ensure_ascii=False), name):
+                where = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])").search(text, at)
+                if where is not None:
+                    return Span(where.start(), where.end())
+        return self._word(at)
+
+    def _index(self, training: Training) -> int:
+        model = self._subject.model
+        assert model is not None
+        return next((i for i, item in enumerate(model.training) if item is training), 0)
+
+
+def _until_comma(tokens: list[Token]) -> Iterator[Token]:
+    depth = 0
+    for token in tokens:
+        if token in _OPENING:
+            depth += 1
+        elif token in _CLOSING:
+            depth -= 1
+            if depth < 0:
+                return
+        elif token == "," and not depth:
+            return
+        yield token
+
+
+def _item(tokens: list[Token], index: int) -> list[Token]:
+    """One item of a list's tokens."""
+    if len(tokens) == 1 and tokens[0].startswith("["):  # one token, brackets included
+        return tokens
+    inside = tokens[1:-1]
+    for _ in range(index):
+        skipped = len(list(_until_comma(inside)))
+        inside = inside[skipped + 1 :]
+    return list(_until_comma(inside))
+
+
+class ModelPaths:
+    """Names the parts of a model: `graph.node[12].attribute["axis"]`."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._paths: dict[int, str] = {}
+        root = subject.root
+        if isinstance(root, Model):
+            self._model(root)
+        elif isinstance(root, Fragment):
+            self._item(root.item)
+
+    def path(self, place: Place) -> str:
+        """The path of a place."""
+        item = self._subject.effective.original(place.item)
+        path = self._paths.get(id(item), "")
+        for name in _fields(item, place.part):
+            path += name if name.startswith("[") or not path else f".{name}"
+        return path
+
+    def _model(self, model: Model) -> None:
+        self._paths[id(model)] = ""
+        self._graph(model.graph, "graph")
+        for index, training in enumerate(model.training):
+            path = f"training_info[{index}]"
+            self._paths[id(training)] = path
+            if training.initialization is not None:
+                self._graph(training.initialization, f"{path}.initialization")
+            if training.algorithm is not None:
+                self._graph(training.algorithm, f"{path}.algorithm")
+        for function in model.functions:
+            self._function(function, f"functions[{short(function.name)}]")
+        for index, configuration in enumerate(model.configurations):
+            self._paths[id(configuration)] = f"configuration[{index}]"
+
+    def _item(self, item: Any) -> None:
+        match item:
+            case Graph():
+                self._graph(item, "")
+            case Function():
+                self._function(item, "")
+            case Node():
+                self._node(item, "")
+            case list():
+                self._nodes(item, "")
+            case _:
+                pass
+
+    def _graph(self, graph: Graph, path: str) -> None:
+        self._paths[id(graph)] = path
+        lead = f"{path}." if path else ""
+        self._values(graph.inputs, f"{lead}input")
+        self._values(graph.outputs, f"{lead}output")
+        for value in graph.values:
+            kind = "value_info" if value.data is None else "initializer"
+            self._paths[id(value)] = f"{lead}{kind}[{short(value.name)}]"
+        for index, annotation in enumerate(graph.quantization):
+            self._paths[id(annotation)] = f"{lead}quantization_annotation[{index}]"
+        self._nodes(graph.nodes, lead)
+
+    def _function(self, function: Function, path: str) -> None:
+        self._paths[id(function)] = path
+        lead = f"{path}." if path else ""
+        self._values(function.inputs, f"{lead}input")
+        self._values(function.outputs, f"{lead}output")
+        self._values(function.values, f"{lead}value_info")
+        self._nodes(function.nodes, lead)
+
+    def _values(self, values: list[ValueInfo], path: str) -> None:
+        for index, value in enumerate(values):
+            self._paths[id(value)] = f"{path}[{short(value.name) if value.name else index}]"
+
+    def _nodes(self, nodes: list[Node], lead: str) -> None:
+        for index, node in enumerate(nodes):
+            self._node(node, f"{lead}node[{index}]")
+
+    def _node(self, node: Node, path: str) -> None:
+        self._paths[id(node)] = path
+        for attribute in node.attributes:
+            lead = f"{path}.attribute[{short(attribute.name)}]"
+            if isinstance(attribute.value, Graph):
+                self._graph(attribute.value, f"{lead}.g")
+            elif isinstance(attribute.value, tuple):
+                for number, item in enumerate(attribute.value):
+                    if isinstance(item, Graph):
+                        self._graph(item, f"{lead}.graphs[{number}]")
+
+
+_FIELD_NAMES = {
+    "inputs": "input",
+    "outputs": "output",
+    "attributes": "attribute",
+    "opset_imports": "opset_import",
+    "metadata": "metadata_props",
+}
+
+
+def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:
+    """The steps of a path below a statement, in the schema's words."""
+    if part[:1] == ("output_types",) or (isinstance(item, ValueInfo) and part == ("name",)):
+        return
+    for index, step in enumerate(part):
+        if isinstance(step, int):
+            name = _attribute_name(item, step) if part[index - 1] == "attributes" else None
+            yield f"[{step}]" if name is None else f"[{short(name)}]"
+        elif isinstance(item, ValueInfo) and step == "data":
+            continue
+        else:
+            yield _FIELD_NAMES.get(step, step)
+
+
+def _attribute_name(item: object, index: int) -> str | None:
+    attributes = getattr(item, "attributes", ())
+    if index < len(attributes):
+        attribute = attributes[index]
+        return attribute.name if isinstance(attribute, Attribute) else str(attribute)
+    return None
+
+
+def short(name: str) -> str:
+    """A name as a step of a path."""
+    cut = name if len(name) <= 60 else f"{name[:59]}…"
+    return json.dumps(cut, ensure_ascii=False)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes on their own: a name, a type, one value of that type.
+
+What: an attribute holds one value, of the type it says; a reference stands in a function, names a
+parameter of it, and holds no value.
+Why: which of two values counts, or what a value without a type means, is not defined.
+Fix: write the attribute as `name = value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Function, Node
+from onnxtext.ast.records import Record, Word
+from onnxtext.ast.values import Attribute, AttributeType, Reference
+from onnxtext.checker.effective import field_of
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.near import nearest
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.walk import attributes
+
+_FIELDS = {
+    "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
+    "graphs": 10, "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
+}  # fmt: skip
+"""The fields that hold values, and the type that each belongs to."""
+_SINGLE = frozenset({4, 5, 11, 13})
+"""Types of single messages, which have no default."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with attributes, whatever operator they are for."""
+    for node, index, attribute in attributes(subject):
+        yield from _one(subject, attribute, Place(node, ("attributes", index)))
+    for scope in subject.scopes:
+        if scope.kind == "function" and isinstance(scope.owner, Function):
+            for number, item in enumerate(scope.owner.attributes):
+                if isinstance(item, Attribute):
+                    place = Place(scope.place, ("attributes", number))
+                    yield from _one(subject, item, place, is_parameter=True)
+    yield from _references(subject)
+
+
+def _one(
+    subject: Subject, attribute: Attribute, place: Place, *, is_parameter: bool = False
+) -> Iterator[Finding]:
+    value = attribute.value
+    if not attribute.name:
+        yield Finding("attribute-name-missing", "the attribute has no name", (place,))
+    if isinstance(value, Record):
+        yield from _record(subject, attribute.name, value, place)
+    elif value is None and not is_parameter and attribute.type is not None:
+        if attribute.type in _SINGLE:
+            yield _absent(attribute.name, attribute.type, place, "error")
+        elif attribute.type in (1, 2, 3) and subject.lints("attribute-value-mismatch"):
+            yield _absent(attribute.name, attribute.type, place, "hint")
+    elif attribute.type is None and subject.ir_version != 1:
+        yield _untyped(attribute.name, place)
+    strings = value if isinstance(value, tuple) else (value,)
+    for item in strings:
+        if isinstance(item, bytes):
+            try:
+                item.decode("utf-8")
+            except UnicodeDecodeError:
+                yield Finding(
+                    "attribute-string-utf8",
+                    f"a string of the attribute {quoted(attribute.name)} is not UTF-8",
+                    (place._replace(part=(*place.part, "value")),),
+                )
+                break
+
+
+def _untyped(name: str, place: Place) -> Finding:
+    return Finding(
+        "attribute-type-missing", f"the attribute {quoted(name)} has no `type`", (place,)
+    )
+
+
+def _absent(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
+    return Finding(
+        "attribute-value-mismatch",
+        f"the attribute {quoted(name)} is of type `{kind.name.lower()}`, and has no value",
+        (place,),
+        severity="error" if severity == "error" else "hint",
+    )
+
+
+def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterator[Finding]:
+    kind = field_of(record, "type")
+    number = AttributeType[kind.text] if isinstance(kind, Word) and kind.text in _NAMES else None
+    if number is None and subject.ir_version != 1:
+        yield _untyped(name, place)
+    held = [
+        str(field.key)
+        for field in record.fields
+        if field.key in _FIELDS and field.value not in ((), None)
+    ]
+    wrong = [field for field in held if number is not None and _FIELDS[field] != number]
+    reference = field_of(record, "ref_attr_name")
+    if reference not in (None, b"") and held:
+        yield Finding(
+            "attribute-ref-outside-function",
+            f"the attribute {quoted(name)} is a reference, and holds a value (`{held[0]}`) besides",
+            (place,),
+        )
+    elif len(held) > 1:
+        fields = ", ".join(f"`{field}`" for field in held)
+        message = f"the attribute {quoted(name)} holds more than one value: {fields}"
+        yield Finding("attribute-value-mismatch", message, (place,))
+    elif wrong:
+        yield Finding(
+            "attribute-value-mismatch",
+            f"the attribute {quoted(name)} is of type `{AttributeType(number or 1).name.lower()}`, "
+            f"but its value is in `{wrong[0]}`",
+            (place,),
+        )
+
+
+_NAMES = frozenset(AttributeType.__members__)
+
+
+def _references(subject: Subject) -> Iterator[Finding]:
+    for scope in subject.scopes:
+        for node in scope.nodes:
+            for index, attribute in enumerate(node.attributes):
+                if type(attribute.value) is Reference:
+                    finding = _reference(scope, node, index, attribute, attribute.value.name)
+                    if finding is not None:
+                        yield finding
+
+
+def _reference(
+    scope: Scope, node: Node, index: int, attribute: Attribute, name: str
+) -> Finding | None:
+    place = Place(node, ("attributes", index, "value"))
+    if scope.function is None:
+        top = scope
+        while top.parent is not None:
+            top = top.parent
+        if top.kind in ("nodes", "fragment"):
+            return None
+        return Finding(
+            "attribute-ref-outside-function",
+            f"`@{name}` refers to a parameter of a function, but stands in none",
+            (place,),
+            help="write the value itself",
+        )
+    parameters = {
+        item if isinstance(item, str) else item.name: None if isinstance(item, str) else item.type
+        for item in scope.function.attributes
+    }
+    if name not in parameters:
+        near = nearest(name, parameters)
+        return Finding(
+            "attribute-ref-unknown",
+            f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
+            (place,),
+            help=f"there is {quoted(near)}" if near else None,
+        )
+    kind = parameters[name]
+    if kind is not None and attribute.type is not None and kind != attribute.type:
+        return Finding(
+            "attribute-ref-unknown",
+            f"the parameter {quoted(name)} is of type `{kind.name.lower()}`, and is used here as "
+            f"`{attribute.type.name.lower()}`",
+            (place,),
+        )
+    return None
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("attribute-name-missing", "error", "attributes have names", "IR Attributes"),
+        Rule("attribute-type-missing", "error", "attributes have types (from IR 2 on)", "proto"),
+        Rule(
+            "attribute-value-mismatch",
+            "error",
+            "an attribute holds one value, in the field of its type",
+            "proto AttributeProto, checker",
+        ),
+        Rule(
+            "attribute-ref-outside-function",
+            "error",
+            "references stand in functions only, without a value beside them",
+            "IR Attributes",
+        ),
+        Rule(
+            "attribute-ref-unknown",
+            "error",
+            "a reference names a parameter of the function, of the same type",
+            "IR Functions",
+        ),
+        Rule(
+            "attribute-string-utf8", "warning", "strings of attributes are UTF-8", "IR Attributes"
+        ),
+    ),
+)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes and the operators they are given to.
+
+What: a node gives its operator the attributes it has, of their types, all required ones, each once.
+Why: an attribute the operator does not have changes nothing; a runtime may refuse it.
+Fix: correct its name or its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.values import Attribute, AttributeType
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.near import nearest
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.signatures import Signature
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.targets import targets
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find attributes that do not fit their operators."""
+    resolved = targets(subject)
+    fitting: set[tuple[int, int]] = set()
+    required: dict[int, frozenset[str]] = {}
+    for scope in subject.scopes:
+        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+            attributes = node.attributes
+            if len(attributes) > 1:
+                names = {attribute.name for attribute in attributes}
+                if len(names) < len(attributes):
+                    yield from _duplicates(node)
+            if type(target) is not Signature or target.deprecated:
+                continue
+            for index, attribute in enumerate(attributes):
+                key = id(target), id(attribute)
+                if key not in fitting:
+                    finding = _misfit(node, index, attribute, target)
+                    if finding is None:
+                        fitting.add(key)
+                    else:
+                        yield finding
+            needed = required.get(id(target))
+            if needed is None:
+                needed = required[id(target)] = frozenset(
+                    [name for name, formal in target.attributes.items() if formal.required]
+                )
+            if needed:
+                missing = needed.difference([attribute.name for attribute in attributes])
+                for name in sorted(missing):
+                    kind = AttributeType(target.attributes[name].type).name.lower()
+                    yield Finding(
+                        "attribute-required",
+                        f"`{node.op_type}` needs the attribute `{name}`",
+                        (Place(node, ("op_type",)),),
+                        help=f"it is of type `{kind}`",
+                    )
+
+
+def _duplicates(node: Node) -> Iterator[Finding]:
+    first: dict[str, int] = {}
+    for index, attribute in enumerate(node.attributes):
+        if attribute.name in first:
+            yield Finding(
+                "attribute-duplicate",
+                f"this `{node.op_type}` has two attributes {quoted(attribute.name)}",
+                (
+                    Place(node, ("attributes", index)),
+                    Place(node, ("attributes", first[attribute.name]), "first here"),
+                ),
+                help="remove one of them",
+            )
+        first.setdefault(attribute.name, index)
+
+
+def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
+    formal = signature.attributes.get(attribute.name)
+    place = Place(node, ("attributes", index))
+    if formal is None:
+        if not attribute.name or "" in signature.attributes:
+            return None
+        near = nearest(attribute.name, signature.attributes)
+        known = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
+        return Finding(
+            "attribute-unknown",
+            f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
+            (place,),
+            help=f"there is {quoted(near)}" if near else None,
+            notes=(f"it has {known}" if known else "it has none at all",),
+            severity="info" if attribute.name.startswith("__") else None,
+        )
+    if attribute.type is not None and attribute.type != formal.type:
+        wanted = AttributeType(formal.type).name.lower()
+        return Finding(
+            "attribute-type",
+            f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
+            f"not `{attribute.type.name.lower()}`",
+            (place._replace(part=(*place.part, "value")),),
+        )
+    return None
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("attribute-unknown", "error", "the operator has an attribute of that name", "schema"),
+        Rule("attribute-required", "error", "required attributes are given", "schema"),
+        Rule("attribute-type", "error", "attributes are of the types of the schema", "schema"),
+        Rule(
+            "attribute-duplicate",
+            "error",
+            "attributes of a node have distinct names",
+            "IR Attributes",
+        ),
+    ),
+)

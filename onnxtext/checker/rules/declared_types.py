@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What declared types are made of.
+
+What: element types are known, keys of maps are integers or strings, dimensions are not negative.
+Why: no other tensor, map or dimension exists.
+Fix: correct the type; an unknown dimension is `?`, not -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.records import Record, Word
+from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
+from onnxtext.checker.effective import field_of
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.rules.interface import type_record
+from onnxtext.checker.rules.value_infos import plain_dim
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.walk import TypeUse, inner_types, type_uses
+
+_KEYS = frozenset(
+    {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}
+)
+DENOTATIONS = frozenset(
+    {"TENSOR", "IMAGE", "AUDIO", "TEXT", "DATA_BATCH", "DATA_CHANNEL", "DATA_TIME", "DATA_FEATURE",
+     "FILTER_IN_CHANNEL", "FILTER_OUT_CHANNEL", "FILTER_SPATIAL"}
+)  # fmt: skip
+"""The standard denotations (TypeDenotation.md, DimensionDenotation.md)."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with declared types."""
+    for use in type_uses(subject):
+        for type in inner_types(use.type):
+            if isinstance(type, (TensorType, SparseTensorType)):
+                if type.element == "undefined":
+                    yield _undefined(use.places, use.names[0])
+                if type.shape:
+                    yield from _dims(use, type)
+            elif isinstance(type, MapType) and type.key not in _KEYS:
+                yield _map_key(use.places, type.key)
+    for scope in subject.scopes:
+        for value in (*scope.inputs, *scope.outputs, *scope.infos):
+            record = type_record(value) if value.decorators else None
+            if record is not None:
+                yield from _record(record, Place(value, ("type",)), value.name)
+    if subject.active("denotation-unknown"):
+        yield from _denotations(subject)
+
+
+def _undefined(places: list[Place], name: str) -> Finding:
+    return Finding(
+        "elem-type-undefined",
+        f"the element type of {quoted(name)} is undefined",
+        tuple(places),
+        help="name it, such as `float`",
+    )
+
+
+def _map_key(places: list[Place], key: str) -> Finding:
+    return Finding(
+        "map-key-type",
+        f"keys of maps are integers or strings, not `{key}`",
+        tuple(places),
+    )
+
+
+def _dims(use: TypeUse, type: TensorType | SparseTensorType) -> Iterator[Finding]:
+    for dim in map(plain_dim, type.shape or ()):
+        if isinstance(dim, int) and dim < 0:
+            yield Finding(
+                "dim-value-negative",
+                f"a dimension of {quoted(use.names[0])} is {dim}",
+                tuple(use.places),
+                help="write `?` for a size that is not known",
+            )
+            break
+    if "" in type.shape if type.shape else False:
+        yield Finding(
+            "dim-param-empty",
+            f"a symbolic dimension of {quoted(use.names[0])} is named by the empty string",
+            tuple(use.places),
+            help="write `?` for a size that is not known",
+        )
+
+
+def _record(record: Record, place: Place, name: str, depth: int = 0) -> Iterator[Finding]:
+    """Types that no sugar spells."""
+    for field in record.fields:
+        if not isinstance(field.value, Record) or depth > 100:
+            continue
+        inside = field.value
+        if field.key in ("tensor_type", "sparse_tensor_type"):
+            if field_of(inside, "elem_type") is None or _number(inside, "elem_type") not in range(
+                1, 29
+            ):
+                yield _undefined([place], name)
+        elif field.key == "map_type":
+            number = _number(inside, "key_type")
+            if number not in (2, 3, 4, 5, 6, 7, 8, 12, 13):
+                yield _map_key([place], str(number))
+            yield from _record(_inner(inside, "value_type"), place, name, depth + 1)
+        elif field.key in ("sequence_type", "optional_type"):
+            yield from _record(_inner(inside, "elem_type"), place, name, depth + 1)
+
+
+def _inner(record: Record, name: str) -> Record:
+    value = field_of(record, name)
+    return value if isinstance(value, Record) else Record()
+
+
+def _number(record: Record, name: str) -> int:
+    value = field_of(record, name)
+    text = getattr(value, "text", "0")
+    if isinstance(value, Word):
+        return 1
+    return int(text) if text.lstrip("-").isdigit() else 0
+
+
+def _denotations(subject: Subject) -> Iterator[Finding]:
+    for use in type_uses(subject):
+        for type in inner_types(use.type):
+            decorators = list(type.decorators)
+            for dim in getattr(type, "shape", None) or ():
+                if isinstance(dim, DecoratedDim):
+                    decorators += dim.decorators
+            for decorator in decorators:
+                if decorator.name == "denotation" and decorator.arguments:
+                    yield from _denotation(decorator.arguments[0].value, use.places[0])
+    for scope in subject.scopes:
+        for value in (*scope.inputs, *scope.outputs, *scope.infos):
+            for decorator in value.decorators:
+                if decorator.name == "type.denotation" and decorator.arguments:
+                    place = Place(value, ("type",))
+                    yield from _denotation(decorator.arguments[0].value, place)
+
+
+def _denotation(text: object, place: Place) -> Iterator[Finding]:
+    name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
+    if name and name not in DENOTATIONS:
+        message = f"{quoted(name)} is no standard denotation"
+        yield Finding("denotation-unknown", message, (place,))
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("elem-type-undefined", "error", "element types are known", "proto TypeProto"),
+        Rule(
+            "map-key-type", "error", "keys of maps are integers or strings", "proto TypeProto.Map"
+        ),
+        Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),
+        Rule("dim-param-empty", "lint", "symbolic dimensions have names", "IR Historical notes"),
+        Rule("denotation-unknown", "lint", "denotations are the standard ones", "proto TypeProto"),
+    ),
+)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static single assignment: every name is defined once.
+
+What: a name has one definition in a graph, and a nested graph defines no name that is visible
+around it. An initializer may have the name of an input, whose default it is.
+Why: a use of the name would mean two values.
+Fix: rename one of them, and its uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import GIVEN, Scope
+from onnxtext.checker.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find names with several definitions."""
+    for scope in subject.scopes:
+        if scope.again:
+            yield from _redefined(scope)
+        if scope.parent is not None:
+            yield from _shadowing(scope)
+
+
+def _redefined(scope: Scope) -> Iterator[Finding]:
+    by_name: dict[str, list[Place]] = {}
+    for index, number, name in scope.again:
+        place = Place(scope.nodes[index], ("outputs", number), "defined again here")
+        by_name.setdefault(name, []).append(place)
+    for name, places in by_name.items():
+        given = scope.position[name] == GIVEN
+        what = "an input or initializer, and " if given else ""
+        times = "an output of a node" if given else "an output of more than one node"
+        if not given and scope.definition(name)[0] is places[0].item:
+            times = "two outputs of one node"
+        first = Place(*scope.definition(name), "first defined here")
+        yield Finding(
+            "value-redefined",
+            f"{quoted(name)} is {what}{times} of {scope.words()}",
+            (places[0], first, *places[1:]),
+            help="rename one of them and its uses: every name has one definition",
+        )
+
+
+def _shadowing(scope: Scope) -> Iterator[Finding]:
+    """Names that a nested graph defines although they are visible around it."""
+    outer = list(scope.outer())
+    for name in scope.position:
+        for around, limit in outer:
+            at = around.position.get(name)
+            if at is not None and at < limit:
+                yield Finding(
+                    "value-shadows-outer",
+                    f"{quoted(name)} is defined in {scope.words()}, and in {around.words()} "
+                    "around it",
+                    (
+                        Place(*scope.definition(name)),
+                        Place(*around.definition(name), "visible there"),
+                    ),
+                    help="rename the inner one",
+                )
+                break
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("value-redefined", "error", "a name has one definition in a graph (SSA)", "IR Nodes"),
+        Rule(
+            "value-shadows-outer",
+            "error",
+            "a nested graph defines no name that is visible around it",
+            "IR Nodes",
+        ),
+    ),
+)

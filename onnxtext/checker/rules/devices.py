@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device configurations (IR version 11).
+
+What: configurations have names and a number of devices; nodes refer to them, and split tensors of
+their own along axes that these have.
+Why: a runtime assigns work by them.
+Fix: correct the name, the axis or the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Configuration, Node
+from onnxtext.ast.records import Decorator, FieldValue, Number, Record
+from onnxtext.checker.effective import changed_fields, field_of
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.near import nearest
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with configurations and with what nodes say of them."""
+    known: dict[str, Configuration] = {}
+    for configuration in subject.model.configurations if subject.model else ():
+        yield from _configuration(configuration, known)
+        known.setdefault(configuration.name, configuration)
+    for scope in subject.scopes:
+        ranks: dict[str, int] | None = None
+        for node in scope.nodes:
+            if node.decorators:
+                records = list(_records(node))
+                if records and ranks is None:
+                    ranks = _ranks(scope)
+                for record in records:
+                    yield from _node(subject, node, record, known, ranks or {})
+
+
+def _number(record: Record, name: str) -> int | None:
+    value = field_of(record, name)
+    if not isinstance(value, Number):
+        return None
+    try:
+        return int(value.text, 0)
+    except ValueError:
+        return None
+
+
+def _text(value: FieldValue | None) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else ""
+
+
+def _items(record: Record, name: str) -> list[Record]:
+    value = field_of(record, name)
+    return [item for item in value if isinstance(item, Record)] if isinstance(value, tuple) else []
+
+
+def _configuration(
+    configuration: Configuration, known: dict[str, Configuration]
+) -> Iterator[Finding]:
+    place = Place(configuration)
+    if not configuration.name:
+        yield Finding("device-config-name", "a device configuration has no name", (place,))
+    elif configuration.name in known:
+        message = f"two device configurations are named {quoted(configuration.name)}"
+        yield Finding("device-config-name", message, (place,), help="rename one of them")
+    count = _number(configuration.record, "num_devices")
+    devices = field_of(configuration.record, "device")
+    if count is None or count < 1:
+        message = f"the configuration {quoted(configuration.name)} has no number of devices"
+        yield Finding("device-config-count", message, (place,), help="add `num_devices: 2`")
+    elif isinstance(devices, tuple) and devices and len(devices) != count:
+        message = (
+            f"the configuration {quoted(configuration.name)} names {len(devices)} devices, and has "
+            f"{count}"
+        )
+        yield Finding("device-config-count", message, (place,))
+
+
+def _records(node: Node) -> Iterator[Record]:
+    for decorator in node.decorators:
+        if decorator.name == "device":
+            yield _device(decorator)
+    changed = changed_fields(node.decorators).get("device_configurations")
+    for item in changed if isinstance(changed, tuple) else ():
+        if isinstance(item, Record):
+            yield item
+
+
+def _device(decorator: Decorator) -> Record:
+    fields = decorator.arguments
+    if fields and fields[0].key is None:
+        fields = (type(fields[0])("configuration_id", fields[0].value), *fields[1:])
+    return Record(fields)
+
+
+def _ranks(scope: Scope) -> dict[str, int]:
+    found = {}
+    for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
+        shape = getattr(value.type, "shape", None)
+        if shape is not None:
+            found[value.name] = len(shape)
+    for node in scope.nodes:
+        for name, type in zip(node.outputs, node.output_types, strict=False):
+            shape = getattr(type, "shape", None)
+            if shape is not None:
+                found[name] = len(shape)
+    return found
+
+
+def _node(
+    subject: Subject,
+    node: Node,
+    record: Record,
+    known: dict[str, Configuration],
+    ranks: dict[str, int],
+) -> Iterator[Finding]:
+    place = Place(node, ("op_type",))
+    name = _text(field_of(record, "configuration_id"))
+    configuration = known.get(name)
+    if configuration is None and subject.model is not None:
+        near = nearest(name, known)
+        yield Finding(
+            "device-config-unknown",
+            f"the model has no device configuration {quoted(name)}",
+            (place,),
+            help=f"there is {quoted(near)}" if near else None,
+        )
+    count = _number(configuration.record, "num_devices") if configuration is not None else None
+    for spec in _items(record, "sharding_spec"):
+        yield from _sharding(node, spec, ranks, count, place)
+
+
+def _sharding(
+    node: Node, spec: Record, ranks: dict[str, int], count: int | None, place: Place
+) -> Iterator[Finding]:
+    name = _text(field_of(spec, "tensor_name"))
+    if not name or name not in (*node.inputs, *node.outputs):
+        what = f"{quoted(name)}, which is no input or output of it" if name else "no tensor"
+        yield Finding("sharding-tensor", f"this `{node.op_type}` splits {what}", (place,))
+    rank = ranks.get(name)
+    axes: set[int] = set()
+    for dim in _items(spec, "sharded_dim"):
+        axis = _number(dim, "axis") or 0
+        if rank is not None and not -rank <= axis < rank:
+            message = f"the axis {axis} is none of {quoted(name)}, which has rank {rank}"
+            yield Finding("sharding-axis", message, (place,))
+            continue
+        plain = axis + rank if rank is not None and axis < 0 else axis
+        if plain in axes:
+            yield Finding(
+                "sharding-axis", f"the axis {axis} of {quoted(name)} is split twice", (place,)
+            )
+        axes.add(plain)
+        for simple in _items(dim, "simple_sharding"):
+            shards = _number(simple, "num_shards")
+            if shards is None or shards < 1:
+                said = "no number of shards" if shards is None else f"{shards} shards"
+                yield Finding("sharding-shards", f"{quoted(name)} is split into {said}", (place,))
+    groups = {_number(item, "key") for item in _items(spec, "index_to_device_group_map")}
+    devices = field_of(spec, "device")
+    for device in devices if isinstance(devices, tuple) else ():
+        index = int(device.text, 0) if isinstance(device, Number) else 0
+        inside = 0 <= index < count if count is not None else index >= 0
+        if not inside and index not in groups:
+            message = f"{quoted(name)} is put on device {index}, which the configuration has not"
+            yield Finding("sharding-shards", message, (place,))
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "device-config-name",
+            "error",
+            "configurations have names, all different",
+            "IR Multi-device",
+        ),
+        Rule(
+            "device-config-count",
+            "error",
+            "configurations have a number of devices",
+            "IR Multi-device",
+        ),
+        Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),
+        Rule("sharding-tensor", "error", "what is split is an input or output of the node", "IR"),
+        Rule("sharding-axis", "error", "tensors are split along axes they have, each once", "IR"),
+        Rule(
+            "sharding-shards", "error", "there is a number of shards, and devices that exist", "IR"
+        ),
+    ),
+)

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the model.
+
+What: functions have a name and a domain, are told apart by domain, name and overload, do not call
+themselves, and mean by an operator what the model means by it.
+Why: a function stands for its body, which is put in its place.
+Fix: rename one of them, or import the same operator sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Function, Node
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.finding import Finding, Place, chain_of, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import Signature
+from onnxtext.checker.subject import FunctionKey, Subject, function_key, plain_domain
+from onnxtext.checker.targets import targets
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with functions."""
+    scopes = [scope for scope in subject.scopes if scope.kind == "function"]
+    if not scopes:
+        return
+    yield from _keys(subject, scopes)
+    for scope in scopes:
+        assert isinstance(scope.owner, Function)
+        yield from _parameters(scope, scope.owner)
+    yield from _recursion(subject)
+    yield from _conflicts(subject)
+    if subject.model is not None:
+        yield from _usage(subject, scopes)
+
+
+def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
+    by_key: dict[tuple[str, ...], Scope] = {}
+    for scope in scopes:
+        function = scope.owner
+        assert isinstance(function, Function)
+        place = Place(scope.place, ("name",))
+        if not function.name:
+            yield Finding("function-name-missing", "the function has no name", (place,))
+        if not function.domain and subject.model is not None:
+            yield Finding(
+                "function-domain-missing",
+                f"the function {quoted(function.name)} has no domain",
+                (place,),
+                help='give it one of its own: `<domain: "my.ops", …>`',
+            )
+        key: tuple[str, ...] = function_key(function)
+        if 0 < subject.ir_version < 10:
+            key = key[:2]
+        first = by_key.setdefault(key, scope)
+        if first is not scope:
+            what = ".".join(filter(None, key[:2]))
+            overload = f", overload {quoted(key[2])}" if len(key) > 2 and key[2] else ""
+            yield Finding(
+                "function-duplicate",
+                f"there are two functions {quoted(what)}{overload}",
+                (place, Place(first.place, ("name",), "first here")),
+                help="rename one of them"
+                + (", or give it an overload (IR version 10)" if len(key) == 2 else ""),
+            )
+
+
+def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
+    seen: dict[str, int] = {}
+    for index, item in enumerate(function.attributes):
+        name = item.name if isinstance(item, Attribute) else item
+        if name in seen:
+            yield Finding(
+                "function-attribute-duplicate",
+                f"the function {quoted(function.name)} has two attributes {quoted(name)}",
+                (Place(scope.place, ("attributes", index)),),
+                help="remove one of them",
+            )
+        seen[name] = index
+
+
+def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
+    """The functions that each function calls, nested graphs included."""
+    calls: dict[FunctionKey, list[tuple[FunctionKey, Node]]] = {}
+    if not subject.functions:
+        return calls
+    for scope in subject.scopes:
+        if scope.function is None:
+            continue
+        key = function_key(scope.function)
+        for node in scope.nodes:
+            called = plain_domain(node.domain), node.op_type, node.overload or ""
+            if called in subject.functions:
+                calls.setdefault(key, []).append((called, node))
+    return calls
+
+
+def _recursion(subject: Subject) -> Iterator[Finding]:
+    calls = _calls(subject)
+    state: dict[FunctionKey, int] = {}
+    for root in subject.functions:
+        if root in state:
+            continue
+        path: list[tuple[FunctionKey, Node | None]] = [(root, None)]
+        work = [iter(calls.get(root, ()))]
+        state[root] = 1
+        while work:
+            step = next(work[-1], None)
+            if step is None:
+                state[path.pop()[0]] = 2
+                work.pop()
+                continue
+            called, node = step
+            if state.get(called) == 1:
+                start = next(i for i, (key, _) in enumerate(path) if key == called)
+                yield _recursive(subject, path[start:], node)
+            elif called not in state:
+                state[called] = 1
+                path.append((called, node))
+                work.append(iter(calls.get(called, ())))
+
+
+def _recursive(
+    subject: Subject, path: list[tuple[FunctionKey, Node | None]], last: Node
+) -> Finding:
+    names = [key[1] for key, _ in path]
+    chain = chain_of([*names, names[0]])
+    nodes = [node for _, node in path[1:] if node is not None]
+    places = [Place(subject.functions[path[0][0]].place, ("name",))]
+    places += [Place(node, ("op_type",), "calls the next") for node in (*nodes, last)]
+    return Finding(
+        "function-recursive",
+        f"functions call themselves: {chain}",
+        tuple(places),
+        help="functions stand for their bodies, which must have an end",
+    )
+
+
+def _conflicts(subject: Subject) -> Iterator[Finding]:
+    """Operators that mean one thing in the model and another in a function, or in two of them."""
+    resolved = targets(subject)
+    imports: dict[str, tuple[int, Scope]] = {}
+    if subject.main is not None and subject.main.opsets is not None:
+        imports = {d: (v, subject.main) for d, v in subject.main.opsets.versions.items()}
+    for scope in subject.scopes:
+        if scope.function is None or scope.opsets is None:
+            continue
+        for domain, version in scope.opsets.versions.items():
+            imports.setdefault(domain, (version, scope))
+    told: set[tuple[str, str, int]] = set()
+    for scope in subject.scopes:
+        if scope.function is None or scope.opsets is None:
+            continue
+        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+            if type(target) is Scope:
+                continue
+            domain = plain_domain(node.domain)
+            own = scope.opsets.versions.get(domain)
+            if own is None or imports[domain][0] == own:
+                continue
+            key = domain, node.op_type, id(scope.function)
+            if key in told:
+                continue
+            other = subject.schemas.find(domain, node.op_type, imports[domain][0])
+            here = target.since if type(target) is Signature else None
+            there = other.since if other is not None else None
+            if here != there:
+                told.add(key)
+                around = imports[domain][1]
+                yield Finding(
+                    "function-opset-conflict",
+                    f"`{node.op_type}` is another operator in version {own}, which the function "
+                    f"{quoted(scope.function.name)} imports, than in version {imports[domain][0]}, "
+                    f"which {around.words()} imports",
+                    (Place(node, ("op_type",)),),
+                    help="import the same version",
+                )
+
+
+def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
+    called: set[FunctionKey] = set()
+    if subject.active("function-unused"):
+        for _, node in subject.nodes():
+            called.add((plain_domain(node.domain), node.op_type, node.overload or ""))
+    for scope in scopes:
+        assert isinstance(scope.owner, Function)
+        key = function_key(scope.owner)
+        place = Place(scope.place, ("name",))
+        if subject.schemas.history(key[0], key[1]):
+            yield Finding(
+                "function-shadows-operator",
+                f"the function {quoted(key[1])} has the name of a standard operator",
+                (place,),
+            )
+        if key not in called:
+            message = f"no node calls the function {quoted(key[1])}"
+            yield Finding("function-unused", message, (place,), help="remove it")
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("function-name-missing", "error", "functions have names", "proto FunctionProto.name"),
+        Rule("function-domain-missing", "error", "functions have domains", "proto FunctionProto"),
+        Rule(
+            "function-duplicate",
+            "error",
+            "functions differ in domain, name and overload; before IR 10 in domain and name",
+            "IR Functions",
+        ),
+        Rule(
+            "function-attribute-duplicate",
+            "error",
+            "names of the attributes of a function are distinct",
+            "IR Functions",
+        ),
+        Rule("function-recursive", "error", "functions do not call themselves", "proto"),
+        Rule(
+            "function-opset-conflict",
+            "error",
+            "an operator is the same in the model and in all functions",
+            "proto FunctionProto.opset_import",
+        ),
+        Rule(
+            "function-shadows-operator",
+            "info",
+            "functions do not have names of standard operators",
+            "proto",
+        ),
+        Rule("function-unused", "lint", "every function is called", "-"),
+    ),
+)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The header, metadata and documentation.
+
+What: a model has a graph, and says who made it; the keys of metadata are distinct.
+Why: tools look entries up by their keys; of two with the same key one is lost.
+Fix: remove one of the entries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.subject import Subject
+
+_REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
+_HTML = re.compile(
+    r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|ul)\b[^<>]*>"
+)
+STANDARD_KEYS = frozenset(
+    {
+        "model_author",
+        "model_license",
+        "Image.BitmapPixelFormat",
+        "Image.ColorSpaceGamma",
+        "Image.NominalPixelRange",
+    }
+)
+"""The keys that the specification itself names (IR spec, Metadata; MetadataProps.md)."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with the header and the metadata."""
+    model = subject.model
+    if model is not None:
+        if not subject.has_graph:
+            yield Finding("graph-missing", "the model has no graph", (Place(model),))
+        if subject.active("model-domain-missing", "producer-missing"):
+            yield from _header(model)
+        yield from _entries(model, model.metadata, "error")
+    lints = subject.active("doc-html")
+    if lints and model is not None and model.doc_string:
+        yield from _doc(model, model.doc_string)
+    for item in _statements(subject):
+        decorators = item.decorators
+        if decorators or item.metadata:
+            entries = [*_decorated(item), *item.metadata]
+            if entries:
+                yield from _entries(item, entries, "warning")
+        if lints:
+            doc = item.doc_string if isinstance(item, Function) else None
+            for decorator in decorators:
+                if decorator.name == "doc" and decorator.arguments:
+                    text = decorator.arguments[0].value
+                    doc = text.decode("utf-8", "replace") if isinstance(text, bytes) else None
+            if doc:
+                yield from _doc(item, doc)
+
+
+_Statement = Graph | Function | Node | ValueInfo
+
+
+def _statements(subject: Subject) -> Iterator[_Statement]:
+    lints = subject.active("doc-html")
+    for scope in subject.scopes:
+        owner = scope.place
+        if owner.decorators or owner.metadata or lints:
+            yield owner
+        for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
+            for value in values:
+                if value.decorators or value.metadata:
+                    yield value
+        for node in scope.nodes:
+            if node.decorators or node.metadata:
+                yield node
+
+
+def _decorated(item: _Statement) -> Iterator[tuple[str, str]]:
+    for decorator in item.decorators:
+        if decorator.name == "meta":
+            for argument in decorator.arguments:
+                if isinstance(argument.key, str) and isinstance(argument.value, bytes):
+                    yield argument.key, argument.value.decode("utf-8", "replace")
+
+
+def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Iterator[Finding]:
+    seen: set[str] = set()
+    told: set[str] = set()
+    for index, (key, _) in enumerate(entries):
+        part: tuple[str | int, ...] = ("metadata", index) if isinstance(item, Model) else ()
+        if key in seen and key not in told:
+            told.add(key)
+            yield Finding(
+                "metadata-key-duplicate",
+                f"the metadata has two entries with the key {quoted(key)}",
+                (Place(item, part),),
+                severity="error" if severity == "error" else "warning",
+                help="remove one of them",
+            )
+        seen.add(key)
+        if key not in STANDARD_KEYS and not _REVERSE_DNS.fullmatch(key):
+            yield Finding(
+                "metadata-key-namespace",
+                f"the metadata key {quoted(key)} has no namespace",
+                (Place(item, part),),
+                help="begin keys of your own with a reverse domain, such as `org.example.`",
+            )
+
+
+def _header(model: Model) -> Iterator[Finding]:
+    if not model.domain or not _REVERSE_DNS.fullmatch(model.domain):
+        what = f"{quoted(model.domain)} is not in reverse-DNS form" if model.domain else "missing"
+        yield Finding(
+            "model-domain-missing",
+            f"the model's `domain` is {what}"
+            if what == "missing"
+            else f"the model's `domain` {what}",
+            (Place(model, ("domain",)),),
+            help='such as `domain: "org.example.models"`',
+        )
+    for key, value in (
+        ("producer_name", model.producer_name),
+        ("producer_version", model.producer_version),
+    ):
+        if not value:
+            yield Finding("producer-missing", f"the model has no `{key}`", (Place(model, (key,)),))
+
+
+def _doc(item: object, doc: str) -> Iterator[Finding]:
+    found = _HTML.search(doc)
+    if found is not None:
+        yield Finding(
+            "doc-html",
+            f"a doc string holds the HTML tag {quoted(found.group())}",
+            (Place(item, ("doc_string",)),),
+            help="doc strings are Markdown",
+        )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("graph-missing", "error", "a model has a graph", "IR Models"),
+        Rule(
+            "metadata-key-duplicate",
+            "error",
+            "keys of metadata are distinct; a warning below the model",
+            "IR, proto",
+        ),
+        Rule(
+            "metadata-key-namespace",
+            "lint",
+            "keys of metadata outside the standard ones carry a reverse-DNS prefix",
+            "IR Other metadata",
+        ),
+        Rule(
+            "model-domain-missing",
+            "lint",
+            "a model has a `domain` in reverse-DNS form",
+            "IR Models",
+        ),
+        Rule(
+            "producer-missing",
+            "lint",
+            "a model has `producer_name` and `producer_version`",
+            "proto ModelProto",
+        ),
+        Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs"),
+    ),
+)

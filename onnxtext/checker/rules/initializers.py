@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Initializers and inputs.
+
+What: names of initializers are distinct; before IR version 4 each is also an input; in nested
+graphs from then on none is.
+Why: an initializer with an input's name is that input's default; nested graphs have no defaults.
+Fix: remove the input, or rename the initializer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.values import SparseTensor
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with initializers."""
+    for scope in subject.scopes:
+        if not scope.initializers or not scope.is_graph:
+            continue
+        yield from _duplicates(scope)
+        inputs = {value.name: value for value in scope.inputs}
+        # A training graph's parameters are those of the main graph.
+        if 0 < subject.ir_version < 4:
+            for value in scope.initializers:
+                if value.name and value.name not in inputs:
+                    yield Finding(
+                        "initializer-not-input",
+                        f"the initializer {quoted(value.name)} is not among the inputs",
+                        (Place(value, ("name",)),),
+                        help="add it to the inputs, or raise `ir_version` to 4",
+                    )
+        if scope.kind == "nested":
+            yield from _nested(scope, subject.ir_version)
+
+
+def _duplicates(scope: Scope) -> Iterator[Finding]:
+    by_name: dict[str, list[Place]] = {}
+    for value in scope.initializers:
+        if value.name:
+            by_name.setdefault(value.name, []).append(Place(value, ("name",)))
+    if len(by_name) == len(scope.initializers):
+        return
+    for name, places in by_name.items():
+        if len(places) > 1:
+            yield Finding(
+                "initializer-duplicate",
+                f"{len(places)} initializers are named {quoted(name)}",
+                (places[1], places[0]._replace(label="first here"), *places[2:]),
+                help="remove or rename one of them",
+            )
+
+
+def _nested(scope: Scope, ir_version: int) -> Iterator[Finding]:
+    places = {value.name: index for index, value in enumerate(scope.inputs)}
+    both = [value for value in scope.initializers if value.name in places]
+    if ir_version >= 4 or not ir_version:
+        for value in both:
+            yield Finding(
+                "subgraph-initializer-is-input",
+                f"{quoted(value.name)} is both an input and an initializer of a nested graph",
+                (Place(value, ("name",)), Place(scope.inputs[places[value.name]], ("name",))),
+                help="remove it from the inputs",
+            )
+        return
+    names = {value.name for value in both if not isinstance(value.data, SparseTensor)}
+    first = next((i for i, value in enumerate(scope.inputs) if value.name in names), None)
+    if first is not None and any(value.name not in names for value in scope.inputs[first:]):
+        yield Finding(
+            "subgraph-initializer-is-input",
+            "inputs of a nested graph that stand for initializers come behind the actual ones",
+            (Place(scope.inputs[first], ("name",)),),
+            help="move it to the end of the inputs",
+        )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "initializer-duplicate",
+            "error",
+            "names of initializers, sparse ones too, are distinct",
+            "proto GraphProto.sparse_initializer",
+        ),
+        Rule(
+            "initializer-not-input",
+            "error",
+            "before IR version 4 every initializer is also an input",
+            "proto Version 4",
+        ),
+        Rule(
+            "subgraph-initializer-is-input",
+            "error",
+            "no name is both an initializer and an input of a nested graph; before IR version 4 "
+            "such inputs come last",
+            "IR Nodes",
+        ),
+    ),
+)

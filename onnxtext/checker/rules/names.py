@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names: that there are any, and that they are different.
+
+What: graphs and values have names; names of inputs, of outputs and of nodes are distinct.
+Why: values are found by their names only.
+Fix: rename one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with names."""
+    for scope in subject.scopes:
+        if scope.is_graph and not scope.name:
+            yield Finding(
+                "graph-name-missing", "the graph has no name", (Place(scope.place, ("name",)),)
+            )
+        yield from _unnamed(scope)
+        function = not scope.is_graph
+        yield from _duplicates(scope, "input", scope.inputs, function)
+        yield from _duplicates(scope, "output", scope.outputs, function)
+        yield from _nodes(scope)
+    if subject.active("name-not-identifier"):
+        yield from _identifiers(subject)
+
+
+def _unnamed(scope: Scope) -> Iterator[Finding]:
+    for kind, values in (
+        ("an input", scope.inputs),
+        ("an output", scope.outputs),
+        ("a value info", scope.infos),
+        ("an initializer", [v for v in scope.initializers if not _is_sparse(v)]),
+    ):
+        places = tuple([Place(value, ("name",)) for value in values if not value.name])
+        if places:
+            message = f"{kind} of {scope.words()} has no name"
+            yield Finding("value-name-missing", message, places)
+
+
+def _is_sparse(value: ValueInfo) -> bool:
+    from onnxtext.ast.values import SparseTensor
+
+    return isinstance(value.data, SparseTensor)
+
+
+def _duplicates(
+    scope: Scope, kind: str, values: list[ValueInfo], function: bool
+) -> Iterator[Finding]:
+    for name, same in _same(values):
+        places = [Place(same[0], ("name",), "first here")]
+        places += [Place(value, ("name",), "and again here") for value in same[1:]]
+        yield Finding(
+            f"function-{kind}-duplicate" if function else f"{kind}-duplicate",
+            f"{scope.words()} has {len(same)} {kind}s named {quoted(name)}",
+            (*places[1:2], places[0], *places[2:]),
+            help="rename one of them" if kind == "input" else "remove one of them",
+        )
+
+
+def _same(values: Iterable[ValueInfo]) -> list[tuple[str, list[ValueInfo]]]:
+    by_name: dict[str, list[ValueInfo]] = {}
+    for value in values:
+        if value.name:
+            by_name.setdefault(value.name, []).append(value)
+    return [(name, same) for name, same in by_name.items() if len(same) > 1]
+
+
+def _nodes(scope: Scope) -> Iterator[Finding]:
+    names = [node.name for node in scope.nodes if node.name]
+    if len(set(names)) == len(names):
+        return
+    by_name: dict[str, list[Place]] = {}
+    for node in scope.nodes:
+        if node.name:
+            by_name.setdefault(node.name, []).append(Place(node, ("name",)))
+    for name, places in by_name.items():
+        if len(places) > 1:
+            yield Finding(
+                "node-name-duplicate",
+                f"{len(places)} nodes of {scope.words()} are named {quoted(name)}",
+                (places[1], places[0]._replace(label="first here"), *places[2:]),
+                help="give each a name of its own, or none",
+            )
+
+
+def _identifiers(subject: Subject) -> Iterator[Finding]:
+    matches = _IDENTIFIER.fullmatch
+    for scope in subject.scopes:
+        found: list[tuple[str, str, Place]] = []
+        if scope.name:
+            found.append(("graph", scope.name, Place(scope.place, ("name",))))
+        found += [("value", name, Place(*scope.definition(name))) for name in scope.position]
+        for node in scope.nodes:
+            if node.name:
+                found.append(("node", node.name, Place(node, ("name",))))
+            for index, attribute in enumerate(node.attributes):
+                found.append(("attribute", attribute.name, Place(node, ("attributes", index))))
+        for value in (*scope.inputs, *scope.outputs, *scope.infos):
+            shape = getattr(value.type, "shape", None) or ()
+            found += [
+                ("dim", d, Place(value, ("type",))) for d in shape if isinstance(d, str) and d
+            ]
+        for kind, name, place in found:
+            if name and not matches(name):
+                message = f"the {kind} name {quoted(name)} is no identifier of C"
+                yield Finding("name-not-identifier", message, (place,))
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "graph-name-missing", "error", "every graph, nested ones too, has a name", "IR Graphs"
+        ),
+        Rule(
+            "value-name-missing",
+            "error",
+            "inputs, outputs, value infos and initializers have names",
+            "proto ValueInfoProto, TensorProto",
+        ),
+        Rule(
+            "input-duplicate", "error", "names of the inputs of a graph are distinct", "IR Graphs"
+        ),
+        Rule("output-duplicate", "warning", "names of the outputs of a graph are distinct", "-"),
+        Rule(
+            "function-input-duplicate",
+            "error",
+            "names of the inputs of a function are distinct",
+            "IR Functions",
+        ),
+        Rule(
+            "function-output-duplicate",
+            "error",
+            "names of the outputs of a function are distinct",
+            "IR Functions",
+        ),
+        Rule(
+            "node-name-duplicate",
+            "warning",
+            "names of the nodes of a graph are distinct",
+            "IR Names",
+        ),
+        Rule("name-not-identifier", "lint", "names are identifiers of C90", "IR Names"),
+    ),
+)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes and the operators they call.
+
+What: a node names an operator that exists at the imported version, gives it as many inputs as it
+takes, and takes as many outputs as it gives.
+Why: a runtime has no other operators.
+Fix: correct the name, import another version of the operator set, or change the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.finding import Finding, Place, counted, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import Parameter, Signature
+from onnxtext.checker.subject import Subject, plain_domain
+from onnxtext.checker.targets import targets
+
+EXPERIMENTAL = frozenset(
+    {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill",
+     "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
+)  # fmt: skip
+"""Experimental operators that were removed; the official checker lets them pass."""
+_SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with nodes and their operators."""
+    resolved = targets(subject)
+    unknown: dict[tuple[str, str, str, int], list[Place]] = {}
+    foreign: dict[str, list[Place]] = {}
+    for scope in subject.scopes:
+        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+            if not node.op_type:
+                yield Finding("op-type-missing", "the node has no `op_type`", (Place(node),))
+            if not node.outputs:
+                yield Finding(
+                    "node-no-output",
+                    f"this `{node.op_type}` has no outputs",
+                    (Place(node),),
+                    help="name what it computes: `y = …`",
+                )
+            if target is None:
+                if node.op_type:
+                    _sort_unknown(subject, scope, node, unknown, foreign)
+            elif type(target) is Signature:
+                if target.deprecated:
+                    yield _deprecated(node, target)
+                else:
+                    yield from _arity(node, target)
+    for key, places in unknown.items():
+        yield _unknown(subject, key, places)
+    for domain, places in foreign.items():
+        yield Finding(
+            "op-unknown-domain",
+            f"operators of {quoted(domain)} are not known: nodes that use them are not checked",
+            tuple(places),
+        )
+
+
+def _sort_unknown(
+    subject: Subject,
+    scope: Scope,
+    node: Node,
+    unknown: dict[tuple[str, str, str, int], list[Place]],
+    foreign: dict[str, list[Place]],
+) -> None:
+    domain = plain_domain(node.domain)
+    if scope.opsets is None:
+        if subject.schemas.knows(domain) and not subject.schemas.history(domain, node.op_type):
+            key = domain, node.op_type, node.overload or "", 0
+            unknown.setdefault(key, []).append(Place(node, ("op_type",)))
+        return
+    version = scope.opsets.versions.get(domain)
+    if version is None:
+        return  # told as a domain that is not imported
+    if any(key[:2] == (domain, node.op_type) for key in _functions(subject, node.op_type)):
+        return  # told as an overload that does not exist
+    place = Place(node, ("op_type",))
+    if subject.schemas.knows(domain):
+        if domain == "" and node.op_type in EXPERIMENTAL:
+            return
+        unknown.setdefault((domain, node.op_type, "", version), []).append(place)
+    elif domain in _domains(subject):
+        unknown.setdefault((domain, node.op_type, "", version), []).append(place)
+    else:
+        foreign.setdefault(domain, []).append(place)
+
+
+def _domains(subject: Subject) -> set[str]:
+    known: set[str] | None = subject.memo.get("function-domains")
+    if known is None:
+        known = subject.memo["function-domains"] = {key[0] for key in subject.functions}
+    return known
+
+
+def _functions(subject: Subject, name: str) -> list[tuple[str, str, str]]:
+    by_name: dict[str, list[tuple[str, str, str]]] | None = subject.memo.get("functions-by-name")
+    if by_name is None:
+        by_name = subject.memo["functions-by-name"] = {}
+        for key in subject.functions:
+            by_name.setdefault(key[1], []).append(key)
+    return by_name.get(name, [])
+
+
+def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Place]) -> Finding:
+    domain, name, _, version = key
+    schemas = subject.schemas
+    shown = f"{domain}.{name}" if domain else name
+    history = schemas.history(domain, name)
+    help = None
+    severity = None
+    if history and version:
+        message = f"there is no operator {quoted(shown)} in version {version} of its operator set"
+        help = f"it was added in version {history[0]}: import that or a later one"
+    else:
+        message = f"there is no operator {quoted(shown)}"
+        own = [key[1] for key in subject.functions if key[0] == domain] if subject.patient else []
+        near = subject.near(name, [*own, *schemas.names(domain)]) if subject.patient else None
+        other = next(
+            (d for d in ("", "ai.onnx.ml") if d != domain and schemas.history(d, name)), None
+        )
+        if near:
+            help = f"there is {quoted(near)}"
+        elif other is not None:
+            help = f"there is `{other}.{name}`" if other else f"there is a standard one: `{name}`"
+        if not schemas.knows(domain):
+            message += f": {quoted(domain)} has functions in this model, but none of this name"
+            # An operator of a runtime may stand beside functions of the same domain.
+            severity = "warning" if near is None else None
+    return Finding("op-unknown", message, tuple(places), help=help, severity=severity)  # type: ignore[arg-type]
+
+
+def _deprecated(node: Node, signature: Signature) -> Finding:
+    successor = _SUCCESSORS.get(node.op_type)
+    return Finding(
+        "op-deprecated",
+        f"`{node.op_type}` is deprecated since version {signature.since} of its operator set",
+        (Place(node, ("op_type",)),),
+        help=f"use `{successor}`" if successor else "import an older version, or use another",
+    )
+
+
+def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
+    inputs, outputs = node.inputs, node.outputs
+    if not signature.least_inputs <= len(inputs) <= signature.most_inputs:
+        yield _count(node, signature, "input", len(inputs))
+    if not signature.least_outputs <= len(outputs) <= signature.most_outputs and outputs:
+        yield _count(node, signature, "output", len(outputs))
+    if "" in inputs:
+        for index, name in enumerate(inputs):
+            formal = signature.input(index)
+            if not name and formal is not None and _required(formal, index, signature.least_inputs):
+                yield Finding(
+                    "optional-input-missing",
+                    f"the input `{formal.name}` of `{node.op_type}` is required, and left out here",
+                    (Place(node, ("inputs", index)),),
+                )
+    if "" in outputs:
+        for index, name in enumerate(outputs):
+            formal = signature.output(index)
+            if not name and formal is not None and formal.option == "single":
+                yield Finding(
+                    "output-empty-required",
+                    f"the output `{formal.name}` of `{node.op_type}` is always computed: name it",
+                    (Place(node, ("outputs", index)),),
+                )
+
+
+def _required(formal: Parameter, index: int, least: int) -> bool:
+    return formal.option == "single" or (formal.option == "variadic" and index < least)
+
+
+def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
+    formals = signature.inputs if kind == "input" else signature.outputs
+    least = signature.least_inputs if kind == "input" else signature.least_outputs
+    most = signature.most_inputs if kind == "input" else signature.most_outputs
+    if least == most:
+        wanted = counted(least, kind)
+    elif most >= 1 << 30:
+        wanted = f"{least} or more {kind}s"
+    else:
+        wanted = f"{least} to {most} {kind}s"
+    names = ", ".join(
+        formal.name + {"single": "", "optional": "?", "variadic": "…"}[formal.option]
+        for formal in formals
+    )
+    verb = "takes" if kind == "input" else "gives"
+    if count > most:
+        place = Place(node, (f"{kind}s", most))
+    else:
+        place = Place(node, (f"{kind}s",) if count else ())
+    return Finding(
+        f"{kind}-count",
+        f"`{node.op_type}` {verb} {wanted}, not {count}",
+        (place,),
+        notes=(f"its {kind}s are ({names})",) if names else (),
+    )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("op-type-missing", "error", "a node names its operator", "proto NodeProto"),
+        Rule("node-no-output", "error", "a node has one or more outputs", "IR Graphs"),
+        Rule(
+            "op-unknown",
+            "error",
+            "the operator exists at the imported version, or is a function of the model",
+            "IR Operators, schema",
+        ),
+        Rule("op-unknown-domain", "info", "the operators of the domain are known", "-"),
+        Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
+        Rule("input-count", "error", "a node has as many inputs as its operator takes", "schema"),
+        Rule("output-count", "error", "a node has as many outputs as its operator gives", "schema"),
+        Rule("optional-input-missing", "error", "required inputs are not left out", "IR Optional"),
+        Rule(
+            "output-empty-required", "error", "outputs that are computed have names", "IR Optional"
+        ),
+    ),
+)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports of operator sets.
+
+What: a model and each function import one version of every operator set they use.
+Why: the version says what an operator means.
+Fix: `opset_import: [21, "ai.onnx.ml": 5]` in the header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Function, Model
+from onnxtext.checker.finding import Finding, Place, Repair, counted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import newest_versions
+from onnxtext.checker.subject import Subject, plain_domain
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with the imports of a model and its functions."""
+    model = subject.model
+    if model is not None:
+        if not model.opset_imports and subject.ir_version >= 3:
+            yield Finding(
+                "opset-import-missing",
+                "the model imports no operator set",
+                (Place(model, ("opset_imports",)),),
+                help=f"add `opset_import: [{_newest_released()}]` to the header",
+                repair=Repair("import", model, ("", _newest_released())),
+            )
+        yield from _imports(model, model)
+    for scope in subject.scopes:
+        if scope.kind == "function":
+            assert isinstance(scope.owner, Function)
+            yield from _imports(scope.owner, scope.place)
+    yield from _not_imported(subject)
+    if subject.active("opset-import-unused"):
+        yield from _unused(subject)
+
+
+def _newest_released() -> int:
+    """A version of the standard operators that runtimes have."""
+    return min(newest_versions()[""], 21)
+
+
+def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
+    """Duplicates and invalid versions."""
+    first: dict[str, int] = {}
+    for index, item in enumerate(owner.opset_imports):
+        domain = plain_domain(item.domain)
+        shown = f"`{domain}`" if domain else "the standard domain"
+        here = Place(place, ("opset_imports", index))
+        if domain in first:
+            in_model = isinstance(owner, Model)
+            yield Finding(
+                "opset-import-duplicate",
+                f"{shown} is imported twice",
+                (here, Place(place, ("opset_imports", first[domain]), "first imported here")),
+                severity="warning" if in_model else "error",
+                notes=("the highest version counts",) if in_model else (),
+                help="remove one of them",
+            )
+        first.setdefault(domain, index)
+        newest = newest_versions().get(domain)
+        if item.version < 1:
+            yield Finding(
+                "opset-version-invalid",
+                f"{item.version} is no version of {shown}: they begin with 1",
+                (here,),
+            )
+        elif newest is not None and item.version > newest:
+            yield Finding(
+                "opset-version-invalid",
+                f"version {item.version} of {shown} is not known: the newest known is {newest}",
+                (here,),
+                severity="warning",
+            )
+
+
+def _not_imported(subject: Subject) -> Iterator[Finding]:
+    """Domains of nodes that their model or function does not import."""
+    missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
+    for scope in subject.scopes:
+        if scope.opsets is None:
+            continue
+        versions = scope.opsets.versions
+        if not versions and scope.kind != "function" and subject.ir_version >= 3:
+            continue  # that nothing is imported is told already
+        for node in scope.nodes:
+            domain = plain_domain(node.domain)
+            if domain not in versions:
+                key = id(scope.opsets), domain
+                missing.setdefault(key, (scope, []))[1].append(Place(node, ("domain",)))
+    for (_, domain), (scope, places) in missing.items():
+        in_function = scope.function is not None
+        shown = f"`{domain}`" if domain else "the standard operators"
+        owner = f"the function `{scope.function.name}`" if scope.function else "the model"
+        version = newest_versions().get(domain, 1) if domain else _newest_released()
+        entry = f'"{domain}": {version}' if domain else str(version)
+        known = domain in newest_versions()
+        target = scope.function if in_function else subject.model
+        yield Finding(
+            "function-opset-missing" if in_function else "opset-domain-not-imported",
+            f"{owner} uses {shown}, but does not import an operator set of that domain",
+            (places[0]._replace(label=f"used by {counted(len(places), 'node')}"), *places[1:]),
+            help=f"add {entry} to `opset_import`",
+            repair=Repair("import", subject.effective.original(target), (domain, version))
+            if known and target is not None
+            else None,
+        )
+
+
+def _unused(subject: Subject) -> Iterator[Finding]:
+    used: dict[int, set[str]] = {}
+    for scope in subject.scopes:
+        if scope.opsets is not None:
+            domains = used.setdefault(id(scope.opsets), set())
+            domains.update({plain_domain(node.domain) for node in scope.nodes})
+    owners: list[tuple[Model | Function, object, Scope | None]] = []
+    if subject.model is not None:
+        owners.append((subject.model, subject.model, subject.main))
+    for scope in subject.scopes:
+        if scope.kind == "function" and isinstance(scope.owner, Function):
+            owners.append((scope.owner, scope.place, scope))
+    for owner, place, own in owners:
+        domains = used.get(id(own.opsets), set()) if own is not None else set()
+        for index, item in enumerate(owner.opset_imports):
+            if plain_domain(item.domain) not in domains:
+                shown = f"`{item.domain}`" if item.domain else "the standard domain"
+                yield Finding(
+                    "opset-import-unused",
+                    f"no node uses an operator of {shown}",
+                    (Place(place, ("opset_imports", index)),),
+                    help="remove the import",
+                )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "opset-import-missing",
+            "error",
+            "a model imports at least one operator set (from IR version 3 on)",
+            "proto ModelProto.opset_import",
+        ),
+        Rule(
+            "opset-import-duplicate",
+            "warning",
+            "a domain is imported once; an error in a function",
+            "IR Operator sets, proto",
+        ),
+        Rule(
+            "opset-version-invalid",
+            "error",
+            "versions of operator sets are 1 or more; unknown ones are a warning",
+            "proto OperatorSetIdProto",
+        ),
+        Rule(
+            "opset-domain-not-imported",
+            "error",
+            "the domain of every node is imported by its model",
+            "IR Operators",
+        ),
+        Rule("opset-import-unused", "lint", "every imported domain is used", "-"),
+        Rule(
+            "function-opset-missing",
+            "error",
+            "the domain of every node of a function is imported by the function",
+            "IR Functions",
+        ),
+    ),
+)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse tensors.
+
+What: values are a list; indices are an int64 list of positions, or of coordinates, in ascending
+order without repetition, inside the dims. A sparse initializer's values have its name.
+Why: readers search the indices, and put every value at its place.
+Fix: sort the indices; correct their shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.ast.values import Blob, FieldData, RawData, SparseTensor, Tensor, TypedData
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.walk import sparse_tensors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with sparse tensors."""
+    for scope in subject.scopes:
+        for value in scope.initializers:
+            if isinstance(value.data, SparseTensor) and not value.name:
+                yield Finding(
+                    "sparse-values-name",
+                    "the values of a sparse initializer have no name",
+                    (Place(value if value.at >= 0 else scope.place),),
+                )
+    for name, sparse, place in sparse_tensors(subject):
+        yield from _rank(name, sparse, place)
+
+
+def _shape(tensor: Tensor) -> tuple[int, ...]:
+    return tuple([dim for dim in tensor.type.shape or () if isinstance(dim, int)])
+
+
+def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
+    values = _shape(sparse.values)
+    indices = _shape(sparse.indices)
+    what = f"the sparse tensor {quoted(name)}" if name else "this sparse tensor"
+    problem = None
+    if not sparse.dims:
+        problem = "has rank 0"
+    elif any(dim <= 0 for dim in sparse.dims):
+        problem = f"has the dim {min(sparse.dims)}"
+    elif len(values) != 1:
+        problem = f"has values of rank {len(values)}, not 1"
+    elif sparse.indices.type.element != "int64":
+        problem = f"has indices of type `{sparse.indices.type.element}`, not `int64`"
+    elif len(indices) not in (1, 2):
+        problem = f"has indices of rank {len(indices)}, not 1 or 2"
+    elif indices[0] != values[0]:
+        problem = f"has {values[0]} values, and indices of {indices[0]}"
+    elif len(indices) == 2 and indices[1] != len(sparse.dims):
+        problem = f"has rank {len(sparse.dims)}, and indices of {indices[1]} coordinates"
+    if problem is not None:
+        yield Finding("sparse-rank", f"{what} {problem}", (place,))
+        return
+    numbers = _numbers(sparse.indices)
+    if numbers is None or len(numbers) != prod(indices) or not len(numbers):
+        return
+    yield from _indices(what, sparse, numbers.reshape(indices), place)
+
+
+def _numbers(tensor: Tensor) -> NDArray[Any] | None:
+    import numpy as np
+
+    match tensor.data:
+        case RawData(data):
+            return np.frombuffer(data, "<i8")
+        case TypedData(entries):
+            return np.frombuffer(entries, "<i8")
+        case FieldData() | Blob():
+            return None
+    return None
+
+
+def _indices(
+    what: str, sparse: SparseTensor, indices: NDArray[Any], place: Place
+) -> Iterator[Finding]:
+    import numpy as np
+
+    limits = np.array(sparse.dims if indices.ndim == 2 else [prod(sparse.dims)], dtype=object)
+    flat = indices.reshape(len(indices), -1)
+    outside = (flat < 0) | (flat >= np.minimum(limits, (1 << 63) - 1).astype(np.int64))
+    if outside.any():
+        row = int(np.argwhere(outside)[0][0])
+        shown = ", ".join(map(str, flat[row].tolist()))
+        dims = ", ".join(map(str, sparse.dims))
+        message = f"{what} has the index [{shown}], outside of [{dims}]"
+        yield Finding("sparse-index-range", message, (place,))
+        return
+    before, behind = flat[:-1], flat[1:]
+    different = before != behind
+    first = different.argmax(axis=1)
+    rows = np.arange(len(before))
+    ascending = different.any(axis=1) & (before[rows, first] < behind[rows, first])
+    if not ascending.all():
+        row = int(np.argwhere(~ascending)[0][0]) + 1
+        shown = ", ".join(map(str, flat[row].tolist()))
+        yield Finding(
+            "sparse-index-order",
+            f"{what} has the index [{shown}] behind one that is not less",
+            (place,),
+            help="sort the indices, and the values with them",
+        )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "sparse-values-name", "error", "the values of a sparse initializer have a name", "proto"
+        ),
+        Rule(
+            "sparse-rank",
+            "error",
+            "values are a list, indices int64 positions or coordinates",
+            "proto SparseTensorProto",
+        ),
+        Rule(
+            "sparse-index-order",
+            "error",
+            "indices ascend without repetition",
+            "proto SparseTensorProto",
+        ),
+        Rule(
+            "sparse-index-range", "error", "indices lie inside the dims", "proto SparseTensorProto"
+        ),
+    ),
+)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements of tensors.
+
+What: entries fit the type they stand for, bools are 0 or 1, strings are UTF-8.
+Why: what does not fit is cut off, by each reader in its own way.
+Fix: correct the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.ast.values import Blob, FieldData, RawData, StringData, TypedData
+from onnxtext.checker.finding import Finding
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.walk import TensorUse, tensors
+from onnxtext.tensor.elements import ELEMENTS, ElementType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find elements that are none of their type."""
+    for tensor in tensors(subject):
+        element = ELEMENTS.get(tensor.type.element)
+        if element is None:
+            continue
+        match tensor.data:
+            case RawData(data):
+                yield from _raw(tensor, element, data)
+            case Blob():
+                continue
+            case TypedData(entries) if element.field in ("int32_data", "uint64_data"):
+                yield from _entries(tensor, element, element.field, entries)
+            case StringData(values):
+                yield from _strings(tensor, values)
+            case FieldData(fields):
+                for name, value in fields:
+                    if name == "string_data" and isinstance(value, tuple):
+                        yield from _strings(tensor, value)
+                    elif name == element.field and isinstance(value, bytes):
+                        yield from _entries(tensor, element, name, value)
+                    elif name == "raw_data" and not isinstance(value, tuple):
+                        yield from _raw(tensor, element, value)
+
+
+def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> Iterator[Finding]:
+    if element.kind == "bool" and len(data):
+        import numpy as np
+
+        found = np.frombuffer(data, np.uint8)
+        if found.max() > 1:
+            yield _range(tensor, int(found[found > 1][0]), 0, 1)
+    elif element.bits == 6 and len(data):
+        used = prod(tensor.dims) * 6 % 8
+        if used and data[-1] >> used:
+            message = f"the bits behind the last element of {tensor.words()} are not zero"
+            yield Finding("tensor-value-range", message, (tensor.place,))
+
+
+def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -> Iterator[Finding]:
+    import numpy as np
+
+    values: NDArray[Any]
+    if field == "uint64_data":
+        if element.bits != 32:
+            return
+        values = np.frombuffer(data, "<u8")
+        low, high = 0, (1 << 32) - 1
+    elif field == "int32_data":
+        values = np.frombuffer(data, "<i4")
+        low, high = _limits(element)
+    else:
+        return
+    wrong = values[(values < low) | (values > high)] if len(values) else values
+    if len(wrong):
+        yield _range(tensor, int(wrong[0]), low, high)
+
+
+def _limits(element: ElementType) -> tuple[int, int]:
+    """The least and the greatest entry of `int32_data` for a type."""
+    if element.bits in (2, 4):
+        return -(1 << 31), (1 << 31) - 1  # packed: as many as fit
+    if element.kind == "bool":
+        return 0, 1
+    if element.kind == "int":
+        return -(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1
+    return 0, (1 << element.bits) - 1
+
+
+def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
+    return Finding(
+        "tensor-value-range",
+        f"{value} is no `{tensor.type.element}`: entries of {tensor.words()} are between {low} "
+        f"and {high}",
+        (tensor.place,),
+    )
+
+
+def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
+    for value in values:
+        problem = None
+        if value.startswith(b"\xef\xbb\xbf"):
+            problem = "begins with a byte order mark"
+        elif value.endswith(b"\0"):
+            problem = "ends with a NUL"
+        else:
+            try:
+                value.decode("utf-8")
+            except UnicodeDecodeError:
+                problem = "is not UTF-8"
+        if problem is not None:
+            yield Finding(
+                "tensor-string-utf8", f"a string of {tensor.words()} {problem}", (tensor.place,)
+            )
+            return
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "tensor-value-range",
+            "error",
+            "entries fit the element type",
+            "proto TensorProto.int32_data",
+        ),
+        Rule(
+            "tensor-string-utf8",
+            "warning",
+            "strings are UTF-8, no mark before, no NUL behind",
+            "proto",
+        ),
+    ),
+)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors: a type, dims, and data that fits them.
+
+What: the element type is known, dims are not negative, the data stands in the one field of the type
+(or in `raw_data`) and is as long as the dims say.
+Why: readers take the data as the dims say, or fail.
+Fix: correct the dims or the data; brackets and braces of the right length cannot go wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, StringData, TypedData
+from onnxtext.checker.effective import changed_fields
+from onnxtext.checker.finding import Finding, counted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.walk import TensorUse, tensors
+from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+
+WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8}
+"""Bytes of one entry in `TypedData` and `FieldData`."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with tensors and how their data is stored."""
+    for tensor in tensors(subject):
+        if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:
+            continue  # by its making it fits
+        if tensor.type.element == "undefined":
+            yield Finding(
+                "tensor-type-undefined", f"{tensor.words()} has no element type", (tensor.place,)
+            )
+            continue
+        if any(dim < 0 for dim in tensor.dims):
+            yield Finding(
+                "tensor-dim-negative",
+                f"a dim of {tensor.words()} is {min(tensor.dims)}",
+                (tensor.place,),
+            )
+            continue
+        yield from _segment(tensor)
+        yield from _stored(tensor)
+
+
+def _stored(tensor: TensorUse) -> Iterator[Finding]:
+    element = ELEMENTS[tensor.type.element]
+    count = prod(tensor.dims)
+    if any(decorator.name.endswith("segment") for decorator in tensor.decorators):
+        return  # a chunk of the whole tensor
+    match tensor.data:
+        case TypedData(entries):
+            yield from _typed(tensor, element, count, len(entries) // WIDTHS[element.field])
+        case StringData(values):
+            yield from _counted(tensor, count, len(values), "strings")
+        case NoData() if count:
+            if changed_fields(tensor.decorators).get("external_data") is None:
+                yield _size(tensor, f"has {counted(count, 'element')}, but no data")
+        case FieldData(fields):
+            yield from _fields(tensor, element, count, dict(fields))
+        case ExternalData():
+            pass
+
+
+def _fields(
+    tensor: TensorUse, element: ElementType, count: int, fields: dict[str, object]
+) -> Iterator[Finding]:
+    held = [name for name, value in fields.items() if value]
+    if not count and held:
+        yield Finding(
+            "tensor-empty-data",
+            f"{tensor.words()} has no elements, but data in `{held[0]}`",
+            (tensor.place,),
+        )
+        return
+    if not held and count:
+        yield _size(tensor, f"has {counted(count, 'element')}, but no data")
+    if len(held) > 1:
+        names = ", ".join(f"`{name}`" for name in held)
+        yield _field(tensor, f"has data in more than one field: {names}")
+    elif held and held[0] == "raw_data":
+        data = fields["raw_data"]
+        assert isinstance(data, (bytes, memoryview))
+        if not element.bits:
+            yield _field(tensor, "is of strings, which are never stored in `raw_data`")
+        elif len(data) != raw_size(element, count):
+            wanted = raw_size(element, count)
+            yield _size(tensor, f"needs {counted(wanted, 'byte')}, `raw_data` has {len(data)}")
+    elif held and held[0] != element.field:
+        yield _field(tensor, f"has its data in `{held[0]}`, not in `{element.field}`")
+    elif held and held[0] == "string_data":
+        values = fields["string_data"]
+        assert isinstance(values, tuple)
+        yield from _counted(tensor, count, len(values), "strings")
+    elif held:
+        data = fields[held[0]]
+        assert isinstance(data, bytes)
+        yield from _typed(tensor, element, count, len(data) // WIDTHS[held[0]])
+
+
+def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) -> Iterator[Finding]:
+    if not count and entries:
+        yield Finding(
+            "tensor-empty-data",
+            f"{tensor.words()} has no elements, but {entries} entries of data",
+            (tensor.place,),
+        )
+        return
+    wanted = count * (2 if element.kind == "complex" else 1)
+    if element.bits in (2, 4):
+        wanted = raw_size(element, count)
+        if entries == -(-count * element.bits // 32):
+            return  # the entries are full: eight or sixteen elements each
+    yield from _counted(tensor, wanted, entries, f"entries of `{element.field}`")
+
+
+def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[Finding]:
+    if not wanted and found:
+        yield Finding(
+            "tensor-empty-data", f"{tensor.words()} has no elements, but data", (tensor.place,)
+        )
+    elif wanted != found:
+        yield _size(tensor, f"needs {wanted} {what}, and has {found}")
+
+
+def _size(tensor: TensorUse, what: str) -> Finding:
+    dims = ", ".join(map(str, tensor.dims))
+    return Finding(
+        "tensor-data-size",
+        f"{tensor.words()} {what}",
+        (tensor.place,),
+        notes=(f"its type is `{tensor.type.element}[{dims}]`",),
+    )
+
+
+def _field(tensor: TensorUse, what: str) -> Finding:
+    return Finding("tensor-data-field", f"{tensor.words()} {what}", (tensor.place,))
+
+
+def _segment(tensor: TensorUse) -> Iterator[Finding]:
+    for decorator in tensor.decorators:
+        if decorator.name.rpartition(".")[2] != "segment":
+            continue
+        numbers = {str(f.key): int(getattr(f.value, "text", "0"), 0) for f in decorator.arguments}
+        begin, end = numbers.get("begin", 0), numbers.get("end", 0)
+        count = prod(tensor.dims)
+        if not 0 <= begin <= end <= count:
+            yield Finding(
+                "segment-invalid",
+                f"the segment from {begin} to {end} of {tensor.words()} is not within its "
+                f"{counted(count, 'element')}",
+                (tensor.place,),
+            )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("tensor-type-undefined", "error", "the element type is known", "proto TensorProto"),
+        Rule("tensor-data-field", "error", "data stands in the one field of the type", "proto"),
+        Rule("tensor-data-size", "error", "there are as many elements as the dims say", "proto"),
+        Rule("tensor-dim-negative", "error", "dims are 0 or more", "IR Tensor definition"),
+        Rule(
+            "tensor-empty-data",
+            "error",
+            "a tensor without elements has no data",
+            "IR Tensor definition",
+        ),
+        Rule(
+            "segment-invalid",
+            "error",
+            "a segment lies within its tensor",
+            "proto TensorProto.Segment",
+        ),
+    ),
+)

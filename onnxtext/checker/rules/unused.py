@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values and nodes that nothing uses.
+
+What: every value is used or an output, and so is something that each node computes.
+Why: what nothing uses costs memory and time, and may be a mistake.
+Fix: remove it (`--fix` removes initializers and value infos).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.checker.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what nothing uses."""
+    used = used_by_scope(subject)
+    for scope in subject.scopes:
+        names = used[id(scope)]
+        input_names = {value.name for value in scope.inputs}
+        for value in scope.initializers:
+            if value.name and value.name not in names and value.name not in input_names:
+                yield Finding(
+                    "value-unused",
+                    f"the initializer {quoted(value.name)} is not used",
+                    (Place(value, ("name",)),),
+                    help="remove it",
+                    repair=Repair("remove", value),
+                )
+        for node in scope.nodes:
+            outputs = [name for name in node.outputs if name]
+            if outputs and not any(name in names for name in outputs):
+                yield Finding(
+                    "value-unused",
+                    f"nothing uses what this `{node.op_type}` computes",
+                    (Place(node, ("outputs", node.outputs.index(outputs[0]))),),
+                    help="remove the node",
+                )
+
+
+def used_by_scope(subject: Subject) -> dict[int, set[str]]:
+    """For each scope (by id) the names of its own that something uses."""
+    used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
+    for scope in subject.scopes:
+        used[id(scope)].update(value.name for value in scope.outputs)
+        for node in scope.nodes:
+            for name in node.inputs:
+                if name in scope.position:
+                    used[id(scope)].add(name)
+                else:
+                    outer = scope.find_outer(name)
+                    if outer is not None:
+                        used[id(outer[0])].add(name)
+        for annotation in scope.quantization:
+            used[id(scope)].update(value for _, value in annotation.entries)
+    if subject.model is not None and subject.main is not None:
+        for training in subject.model.training:
+            for pairs in (training.initialization_binding, training.update_binding):
+                for key, value in pairs:
+                    for scope in (subject.main, *_algorithms(subject)):
+                        used[id(scope)].update((key, value))
+    return used
+
+
+def _algorithms(subject: Subject) -> list[Scope]:
+    return [s for s in subject.scopes if s.kind in ("algorithm", "initialization")]
+
+
+FAMILY = Family(
+    check,
+    (Rule("value-unused", "lint", "every initializer and every node is used", "-"),),
+)

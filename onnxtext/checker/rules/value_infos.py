@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Value infos: what is said about values besides their definition.
+
+What: `value_info` says one thing about values that exist, and says the same as other declarations.
+Why: it is meant for readers and optimisers, who trust it.
+Fix: remove or correct the entry (`--fix` removes those of unknown values).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import SparseTensor
+from onnxtext.checker.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with value infos."""
+    for scope in subject.scopes:
+        yield from _duplicates(scope)
+        yield from _unknown(scope)
+        yield from _conflicts(scope)
+
+
+def _typed_outputs(scope: Scope) -> dict[str, list[Place]]:
+    found: dict[str, list[Place]] = {}
+    for node in scope.nodes:
+        if node.output_types:
+            for index, type in enumerate(node.output_types):
+                if type is not None and node.outputs[index]:
+                    place = Place(node, ("output_types", index))
+                    found.setdefault(node.outputs[index], []).append(place)
+    return found
+
+
+def _duplicates(scope: Scope) -> Iterator[Finding]:
+    if not scope.infos:
+        return
+    by_name = _typed_outputs(scope)
+    for value in scope.infos:
+        if value.name:
+            by_name.setdefault(value.name, []).append(Place(value, ("name",)))
+    if not scope.is_graph:
+        for value in (*scope.inputs, *scope.outputs):
+            if value.type is not None and value.name in by_name:
+                by_name[value.name].append(Place(value, ("name",)))
+    for name, places in by_name.items():
+        if len(places) > 1:
+            yield Finding(
+                "value-info-duplicate",
+                f"`value_info` of {scope.words()} has {len(places)} entries for {quoted(name)}",
+                (places[-1], places[0]._replace(label="first here"), *places[1:-1]),
+                help="remove all but one",
+            )
+
+
+def _unknown(scope: Scope) -> Iterator[Finding]:
+    for value in scope.infos:
+        if value.name and value.name not in scope.position:
+            yield Finding(
+                "value-info-unknown",
+                f"`value_info` describes {quoted(value.name)}, "
+                f"which {scope.words()} does not define",
+                (Place(value, ("name",)),),
+                help="remove it",
+                severity="warning" if scope.is_graph else "error",
+                repair=Repair("remove", value),
+            )
+
+
+def _conflicts(scope: Scope) -> Iterator[Finding]:
+    """Declarations of one name that contradict each other."""
+    if not (scope.inputs or scope.infos or scope.outputs):
+        return
+    declared: dict[str, tuple[Type, Place]] = {}
+    told: set[str] = set()
+    for value in scope.initializers:
+        type = _own_type(value)
+        if type is not None and value.name:
+            declared.setdefault(value.name, (type, Place(value, ("type",))))
+    candidates = [(v.name, v.type, v) for v in (*scope.inputs, *scope.infos, *scope.outputs)]
+    for name, type, value in candidates:
+        if type is None or not name:
+            continue
+        typed = scope.typed_output(name)
+        if typed is not None:
+            declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
+        first = declared.setdefault(name, (type, Place(value, ("type",))))
+        if first[0] is type or name in told:
+            continue
+        said = contradiction(type, first[0])
+        if said is not None:
+            told.add(name)
+            yield Finding(
+                "value-info-conflict",
+                f"{quoted(name)} is declared twice, differently: {said}",
+                (Place(value, ("type",), "declared here"), first[1]._replace(label="and here")),
+                help="make them agree",
+            )
+
+
+def _own_type(value: ValueInfo) -> Type | None:
+    if isinstance(value.data, SparseTensor):
+        return SparseTensorType(value.data.values.type.element, value.data.dims)
+    return value.type
+
+
+def contradiction(left: Type, right: Type) -> str | None:
+    """What two types of one value disagree about; None if both can be true."""
+    match left, right:
+        case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
+            return _tensors(left, right)  # type: ignore[arg-type]
+        case (TensorType(), SparseTensorType()) | (SparseTensorType(), TensorType()):
+            # The type of a sparse initializer: real models declare the dense tensor it stands for.
+            return _tensors(left, right)  # type: ignore[arg-type]
+        case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
+            return contradiction(a, b)
+        case MapType(key_a, a), MapType(key_b, b):
+            if key_a != key_b:
+                return f"keys are `{key_a}` and `{key_b}`"
+            return contradiction(a, b)
+        case OpaqueType(), OpaqueType():
+            return None
+    return f"{kind_of(left)} and {kind_of(right)}"
+
+
+def kind_of(type: Type) -> str:
+    """What a type is, in words."""
+    words = {
+        TensorType: "a tensor",
+        SparseTensorType: "a sparse tensor",
+        SequenceType: "a sequence",
+        OptionalType: "an optional",
+        MapType: "a map",
+    }
+    return words.get(type.__class__, "an opaque type")
+
+
+def _tensors(
+    left: TensorType | SparseTensorType, right: TensorType | SparseTensorType
+) -> str | None:
+    if left.element != right.element and "undefined" not in (left.element, right.element):
+        return f"elements are `{left.element}` and `{right.element}`"
+    if left.shape is None or right.shape is None:
+        return None
+    if len(left.shape) != len(right.shape):
+        return f"the rank is {len(left.shape)} and {len(right.shape)}"
+    for index, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
+        one, other = plain_dim(a), plain_dim(b)
+        if (
+            isinstance(one, int)
+            and isinstance(other, int)
+            and one != other
+            and min(one, other) >= 0
+        ):
+            return f"dimension {index} is {one} and {other}"
+    return None
+
+
+def plain_dim(dim: Dim) -> int | str | None:
+    """A dimension without its decorators."""
+    return dim.value if isinstance(dim, DecoratedDim) else dim
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "value-info-duplicate",
+            "error",
+            "names in one `value_info` list are distinct",
+            "proto GraphProto.value_info",
+        ),
+        Rule(
+            "value-info-unknown",
+            "warning",
+            "`value_info` names values that exist; an error in a function",
+            "proto FunctionProto.value_info",
+        ),
+        Rule(
+            "value-info-conflict",
+            "error",
+            "all declarations of a value agree, and with the initializer's data",
+            "IR Graphs",
+        ),
+    ),
+)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The IR version, and what may only be used from some version on.
+
+What: `ir_version` is there and known, and the model uses nothing that is newer.
+Why: a reader of that IR version does not know the field, and reads another model than was meant.
+Fix: raise `ir_version`, or do without the construct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.walk import MOST_PLACES, attributes, inner_types, tensors, type_uses
+from onnxtext.diagnostics import Severity
+
+NEWEST = 14
+"""The newest IR version of the table of rules; an installed onnx may know newer ones."""
+
+ELEMENTS = {
+    "bfloat16": 4,
+    "float8e4m3fn": 9, "float8e4m3fnuz": 9, "float8e5m2": 9, "float8e5m2fnuz": 9,
+    "uint4": 10, "int4": 10,
+    "float4e2m1": 11,
+    "float8e8m0": 12,
+    "uint2": 13, "int2": 13,
+    "float6e2m3": 14, "float6e3m2": 14,
+}  # fmt: skip
+"""The IR version that each newer element type came with (proto TensorProto.DataType, Version)."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find what is wrong with the versions of a model."""
+    model = subject.model
+    if model is None:
+        return
+    place = Place(model, ("ir_version",))
+    version = model.ir_version
+    if not version:
+        yield Finding(
+            "ir-version-missing",
+            "the model has no `ir_version`" if version is None else "`ir_version` is 0",
+            (place,),
+            help="add `ir_version: 10` to the header, or the version the model was made for",
+        )
+    elif not 1 <= version <= newest_known():
+        yield Finding(
+            "ir-version-unknown",
+            f"`ir_version` {version} is not known: the newest known is {newest_known()}",
+            (place,),
+            notes=("newer constructs are not checked",) if version > 0 else (),
+        )
+    if model.model_version is not None and model.model_version < 0:
+        message = f"`model_version` {model.model_version} is negative"
+        yield Finding("model-version-negative", message, (Place(model, ("model_version",)),))
+    if version and 1 <= version < NEWEST:
+        yield from _needs(subject, version)
+
+
+def newest_known() -> int:
+    """The newest IR version that we or the installed onnx know."""
+    import onnx
+
+    return max(NEWEST, int(onnx.IR_VERSION))
+
+
+def _needs(subject: Subject, version: int) -> Iterator[Finding]:
+    for needed, what, places, severity in _newer(subject, version):
+        some = tuple(places)
+        if needed > version and some:
+            yield Finding(
+                "needs-ir-version",
+                f"{what} needs IR version {needed}, the model declares {version}",
+                (some[0]._replace(label=f"since IR version {needed}"), *some[1:]),
+                help=f"raise `ir_version` to {needed}, or do without it",
+                severity=severity,
+            )
+
+
+Need = tuple[int, str, Iterable[Place], Severity | None]
+
+
+def _newer(subject: Subject, version: int) -> Iterator[Need]:
+    """Constructs that came with some version: that, what they are, and where they are used."""
+    model = subject.model
+    assert model is not None
+    if version < 3 and model.opset_imports:
+        yield 3, "`opset_import`", [Place(model, ("opset_imports",))], None
+    if version < 2:
+        used = [
+            Place(n, ("attributes", i)) for n, i, a in attributes(subject) if a.type is not None
+        ]
+        yield 2, "the type of an attribute", used, "warning"
+    if version < 3:
+        yield 3, "the domain of a node", [Place(n) for _, n in subject.nodes() if n.domain], None
+    quantized = [Place(item) for scope in subject.scopes for item in scope.quantization]
+    yield 5, "a quantization annotation", quantized, None
+    yield 7, "training information", [Place(item, ("training",)) for item in model.training], None
+    yield 8, "a function", [Place(function) for function in model.functions], None
+    functions = [scope for scope in subject.scopes if scope.kind == "function"]
+    with_defaults = [
+        Place(scope.place)
+        for scope in functions
+        if any(isinstance(item, Attribute) for item in getattr(scope.owner, "attributes", ()))
+    ]
+    yield 9, "a typed attribute of a function", with_defaults, None
+    overloads: list[Place] = [
+        Place(s.place) for s in functions if isinstance(s.owner, Function) and s.owner.overload
+    ]
+    yield 10, "an overload", [*overloads, *_overloaded_calls(subject, version)], None
+    typed = [Place(s.place) for s in functions if _has_infos(s)]
+    yield 10, "a type in a function", typed, None
+    yield 10, "metadata of a part of the model", _with_metadata(subject, version), None
+    yield 11, "a device configuration", [Place(item) for item in model.configurations], None
+    yield 11, "the devices of a node", _with_decorator(subject, "device", version), None
+    yield from _newer_types(subject)
+
+
+def _overloaded_calls(subject: Subject, version: int) -> list[Place]:
+    if version >= 10:
+        return []
+    return [Place(node) for _, node in subject.nodes() if node.overload][:MOST_PLACES]
+
+
+def _has_infos(scope: Scope) -> bool:
+    infos = scope.infos
+    values = [*scope.inputs, *scope.outputs]
+    nodes = scope.nodes
+    return bool(
+        infos
+        or any(value.type is not None for value in values)
+        or any(node.output_types for node in nodes)
+    )
+
+
+def _with_metadata(subject: Subject, version: int) -> list[Place]:
+    if version >= 10:
+        return []
+    found = [Place(item) for item in _statements(subject) if item.metadata]
+    return [*found, *_with_decorator(subject, "meta", version)]
+
+
+def _with_decorator(subject: Subject, name: str, version: int) -> list[Place]:
+    if version >= (11 if name == "device" else 10):
+        return []
+    return [
+        Place(item)
+        for item in _statements(subject)
+        if any(d.name.rpartition(".")[2] == name for d in item.decorators)
+    ]
+
+
+def _statements(subject: Subject) -> list[Graph | Function | Node | ValueInfo]:
+    """The statements that carry decorators or metadata; there are few."""
+    found: list[Graph | Function | Node | ValueInfo] | None = subject.memo.get("decorated")
+    if found is None:
+        found = [item for item in _all_statements(subject) if item.decorators or item.metadata]
+        subject.memo["decorated"] = found
+    return found
+
+
+def _all_statements(subject: Subject) -> Iterator[Graph | Function | Node | ValueInfo]:
+    for scope in subject.scopes:
+        yield scope.place
+        yield from scope.inputs
+        yield from scope.outputs
+        yield from scope.infos
+        yield from scope.initializers
+        yield from scope.nodes
+
+
+def _newer_types(subject: Subject) -> Iterator[Need]:
+    elements: dict[str, list[Place]] = {}
+    sparse: list[Place] = []
+    optional: list[Place] = []
+    containers: list[Place] = []
+    for use in type_uses(subject):
+        for type in inner_types(use.type):
+            if isinstance(type, (TensorType, SparseTensorType)):
+                if type.element in ELEMENTS:
+                    elements.setdefault(type.element, []).append(use.places[0])
+                if isinstance(type, SparseTensorType):
+                    sparse.append(use.places[0])
+            elif isinstance(type, OptionalType):
+                optional.append(use.places[0])
+            elif isinstance(type, (SequenceType, MapType)):
+                containers.append(use.places[0])
+    stored: list[Place] = []
+    for tensor in tensors(subject):
+        if tensor.type.element in ELEMENTS:
+            elements.setdefault(tensor.type.element, []).append(tensor.place)
+        if tensor.sparse is not None:
+            stored.append(tensor.place)
+    for element, places in elements.items():
+        yield ELEMENTS[element], f"the element type `{element}`", places[:MOST_PLACES], None
+    yield 6, "a sparse tensor", stored[:MOST_PLACES], None
+    yield 8, "a sparse tensor type", sparse[:MOST_PLACES], None
+    yield 8, "an optional type", optional[:MOST_PLACES], None
+    # ONNX-ML models of IR 3 to 5 have them.
+    yield 6, "a sequence or map type", containers[:MOST_PLACES], "info"
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "ir-version-missing", "error", "`ir_version` is present and not 0", "IR Models, proto"
+        ),
+        Rule(
+            "ir-version-unknown",
+            "warning",
+            "`ir_version` is one that is known",
+            "IR Versioning",
+        ),
+        Rule(
+            "needs-ir-version",
+            "error",
+            "nothing is used that the declared `ir_version` does not have",
+            "IR, proto Version",
+        ),
+        Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),
+    ),
+)

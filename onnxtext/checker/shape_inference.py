@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes, propagated by the inference functions of onnx: of a whole model, or node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from onnxtext.ast.model import Function, Node, Presence
+from onnxtext.ast.types import (
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import Attribute, RawData, Reference, SparseTensor, Tensor, TypedData
+from onnxtext.checker.explain import explain
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.merging import given_types, merged
+from onnxtext.checker.objections import errors_of, onnx_errors, slug_of
+from onnxtext.checker.rules.value_infos import contradiction
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import Signature, schema_of
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.targets import Target, targets
+from onnxtext.proto.generic import RecordError
+from onnxtext.proto.habits import Habits
+from onnxtext.proto.lift_values import lift_type
+from onnxtext.proto.lower_values import lower_tensor, lower_type
+from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.value_lowering import LowerError
+
+_MOST_CALLS = 500
+_MOST_ELEMENTS = 1024
+"""Tensors of up to so many elements are shown to inference: shapes, axes, pads."""
+
+
+@dataclass(slots=True)
+class Environment:
+    """The types of the values of a scope, small constants among them, and attributes of a call."""
+
+    types: dict[str, Type]
+    constants: dict[str, bytes]
+    places: dict[str, Place]
+    around: Environment | None = None
+    parameters: Mapping[str, Attribute] = field(default_factory=dict)
+
+    def find(self, name: str) -> Type | None:
+        """The type of a value; None if it is not known."""
+        environment: Environment | None = self
+        while environment is not None:
+            if name in environment.types:
+                return environment.types[name]
+            environment = environment.around
+        return None
+
+    def constant(self, name: str) -> bytes | None:
+        """An encoded tensor, if the value is a small constant."""
+        environment: Environment | None = self
+        while environment is not None:
+            if name in environment.types:
+                return environment.constants.get(name)
+            environment = environment.around
+        return None
+
+    def place(self, name: str) -> Place | None:
+        """Where a value's type is known from."""
+        environment: Environment | None = self
+        while environment is not None:
+            if name in environment.types:
+                return environment.places.get(name)
+            environment = environment.around
+        return None
+
+
+class ShapeInference:
+    """One walk over a model, node by node.
+
+    Attributes:
+        findings: what does not fit.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.findings: list[Finding] = []
+        self._subject = subject
+        self._targets = targets(subject)
+        resources = subject.model.resources if subject.model else {}
+        self._lowering = Lowering(Habits(Presence(version=1)), resources)
+        self._schemas: dict[int, Any] = {}
+        self._encoded: dict[int, tuple[Type, bytes]] = {}
+        self._told: set[tuple[int, int]] = set()
+        self._kept: list[Node] = []  # lowering knows attributes by their ids
+        self._calls = 0
+        self._depth = 0
+        # What is wrong with a node already says why its outputs are not known.
+        self._wrong = {id(p.item) for finding in errors_of(subject) for p in finding.places[:1]}
+
+    def run(self) -> list[Finding]:
+        """Go through all graphs, and the functions they call."""
+        main: Environment | None = None
+        for scope in self._subject.scopes:
+            if scope.parent is None and scope.kind != "function":
+                around = main if scope.kind == "algorithm" else None
+                environment = self._scope(scope, (), around)
+                main = environment if scope.kind == "main" else main
+        return self.findings
+
+    # ---- Scopes -----------------------------------------------------------------------------
+
+    def _scope(
+        self,
+        scope: Scope,
+        given: tuple[Type | None, ...],
+        around: Environment | None,
+        parameters: Mapping[str, Attribute] | None = None,
+    ) -> Environment:
+        environment = Environment({}, {}, {}, around, parameters or {})
+        types, places = environment.types, environment.places
+        declared: dict[str, tuple[Type, Place]] = {}
+        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+            if value.type is not None and value.name not in declared:
+                declared[value.name] = value.type, Place(value, ("type",))
+        for value in (*scope.inputs, *scope.initializers):
+            if value.name in declared:
+                types[value.name], places[value.name] = declared[value.name]
+        for value, type in zip(scope.inputs, given, strict=False):
+            if type is not None and value.name not in types:
+                types[value.name] = type
+        inputs = {value.name for value in scope.inputs}
+        for value in scope.initializers:
+            small = isinstance(value.type, TensorType) and _is_small(value.type, value.data)
+            if small and value.name not in inputs:
+                constant = self._tensor(value.type, value.data)  # type: ignore[arg-type]
+                if constant is not None:
+                    environment.constants[value.name] = constant
+        resolved = self._targets[id(scope)]
+        for index, node in enumerate(scope.nodes):
+            made = self._node(scope, index, node, resolved[index], environment)
+            self._outputs(node, made, declared, environment)
+        return environment
+
+    def _outputs(
+        self,
+        node: Node,
+        made: dict[str, Type],
+        declared: dict[str, tuple[Type, Place]],
+        environment: Environment,
+    ) -> None:
+        for number, name in enumerate(node.outputs):
+            if not name or name in environment.types:
+                continue
+            found = made.get(name)
+            wanted = declared.get(name)
+            if node.output_types and node.output_types[number] is not None:
+                wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
+            if wanted is not None and found is not None:
+                said = contradiction(found, wanted[0])
+                if said is not None and "elements are" not in said:
+                    self._differs(node, number, found, wanted)
+                found = merged(wanted[0], found)
+            elif wanted is not None:
+                found = wanted[0]
+            if found is not None:
+                environment.types[name] = found
+                environment.places[name] = (
+                    wanted[1] if wanted is not None else Place(node, ("outputs", number))
+                )
+
+    def _differs(self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]) -> None:
+        from onnxtext.checker.explain import written
+
+        name = node.outputs[number]
+        here = Place(node, ("outputs", number), f"computed as `{written(found)}`")
+        there = wanted[1]._replace(label=f"declared as `{written(wanted[0])}`")
+        same = there.item is node
+        self._tell(
+            node,
+            number,
+            f"{quoted(name)} is declared `{written(wanted[0])}`, but `{node.op_type}` computes "
+            f"`{written(found)}`",
+            (there._replace(label=f"`{node.op_type}` gives `{written(found)}`"),)
+            if same
+            else (here, there),
+        )
+
+    def _tell(
+        self, node: Node, number: int, message: str, places: tuple[Place, ...], slug: str = ""
+    ) -> None:
+        key = id(node), number
+        if key not in self._told:
+            self._told.add(key)
+            self.findings.append(Finding(slug or "shape-mismatch", message, places))
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def _node(
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Environment
+    ) -> dict[str, Type]:
+        inputs = [environment.find(name) if name else None for name in node.inputs]
+        if type(target) is Scope:
+            return self._call(node, target, inputs, environment)
+        before = len(self.findings)
+        bodies = scope.children.get(index, ())
+        if any(map(self._is_wrong, bodies)):
+            return {}
+        for body in bodies:
+            self._scope(body, given_types(node, inputs), environment)
+        if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
+            return {}
+        complete = all(
+            type is not None for type, name in zip(inputs, node.inputs, strict=True) if name
+        )
+        if not complete or len(self.findings) > before:
+            return {}
+        if node.op_type == "Constant" and not target.domain:
+            self._remember(node, environment)
+        return self._infer(scope, node, target, environment, inputs)
+
+    def _is_wrong(self, body: Scope) -> bool:
+        """Whether something in a body is wrong already, so that inference would say it again."""
+        items = (body.place, *body.inputs, *body.outputs, *body.initializers, *body.nodes)
+        wrong = self._wrong
+        return any(id(item) in wrong for item in items) or any(
+            self._is_wrong(child) for children in body.children.values() for child in children
+        )
+
+    def _infer(
+        self,
+        scope: Scope,
+        node: Node,
+        signature: Signature,
+        environment: Environment,
+        inputs: list[Type | None],
+    ) -> dict[str, Type]:
+        schema = self._schemas.get(id(signature))
+        if schema is None:
+            schema = self._schemas[id(signature)] = schema_of(signature)
+        if scope.function is not None and scope.children.get(self._index(scope, node)):
+            return {}  # references in there are not bound
+        bound = _bound(node, environment.parameters) if scope.function is not None else node
+        self._kept.append(bound)
+        try:
+            data = self._lowering.node(bound)
+        except (LowerError, RecordError):
+            return {}
+        names = dict(zip(node.inputs, inputs, strict=True))
+        if scope.children.get(self._index(scope, node)):
+            names |= _everything(environment)
+        types = {
+            name: self._type(type) for name, type in names.items() if name and type is not None
+        }
+        constants = {}
+        for name in node.inputs:
+            constant = environment.constant(name) if name else None
+            if constant is not None:
+                constants[name] = constant
+        opsets = dict(scope.opsets.versions) if scope.opsets is not None else {}
+        version = self._subject.ir_version or 10
+        try:
+            made = schema._infer_node_outputs(data, types, constants, {}, opsets, version)
+        except onnx_errors() as error:
+            self._objection(node, str(error), inputs, environment)
+            return {}
+        found = {}
+        for name, encoded in made.items():
+            type = lift_type(encoded)
+            if type is not None:
+                found[name] = type
+        return found
+
+    def _index(self, scope: Scope, node: Node) -> int:
+        if not scope.children:
+            return -1
+        return next((i for i in scope.children if scope.nodes[i] is node), -1)
+
+    def _objection(
+        self, node: Node, said: str, inputs: list[Type | None], environment: Environment
+    ) -> None:
+        explained = explain(node, said, inputs, environment.place)
+        slug = slug_of(said)
+        if slug == "type-mismatch" and "expected to have type but instead is null" in said:
+            return
+        self._tell(node, -1, explained[0], explained[1], slug)
+
+    def _call(
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: Environment
+    ) -> dict[str, Type]:
+        self._calls += 1
+        if self._calls > _MOST_CALLS or self._depth > 50:
+            return {}
+        self._depth += 1
+        parameters = _parameters(function.owner, node, outer)
+        environment = self._scope(function, tuple(inputs), None, parameters)
+        self._depth -= 1
+        made = {}
+        for name, value in zip(node.outputs, function.outputs, strict=False):
+            type = environment.find(value.name)
+            if name and type is not None:
+                made[name] = type
+        return made
+
+    # ---- Encoding ---------------------------------------------------------------------------
+
+    def _type(self, type: Type) -> bytes:
+        known = self._encoded.get(id(type))
+        if known is None:
+            known = self._encoded[id(type)] = type, lower_type(type)
+        return known[1]
+
+    def _tensor(self, type: TensorType, data: Any) -> bytes | None:
+        try:
+            return b"".join(lower_tensor(type, None, data))
+        except (LowerError, ValueError):
+            return None
+
+    def _remember(self, node: Node, environment: Environment) -> None:
+        for attribute in node.attributes:
+            value = attribute.value
+            if isinstance(value, Tensor) and _is_small(value.type, value.data) and node.outputs:
+                constant = self._tensor(value.type, value.data)
+                if constant is not None:
+                    environment.constants[node.outputs[0]] = constant
+
+
+def _parameters(function: object, node: Node, outer: Environment) -> dict[str, Attribute]:
+    """What a call gives the attributes of a function, defaults included."""
+    found: dict[str, Attribute] = {}
+    if isinstance(function, Function):
+        for item in function.attributes:
+            if isinstance(item, Attribute) and item.value is not None:
+                found[item.name] = item
+    for attribute in _bound(node, outer.parameters).attributes:
+        found[attribute.name] = attribute
+    return found
+
+
+def _bound(node: Node, parameters: Mapping[str, Attribute]) -> Node:
+    """A node of a function's body with the attributes of a call in the place of references."""
+    if not any(type(attribute.value) is Reference for attribute in node.attributes):
+        return node
+    attributes = []
+    for attribute in node.attributes:
+        if type(attribute.value) is not Reference:
+            attributes.append(attribute)
+        elif attribute.value.name in parameters:
+            given = parameters[attribute.value.name]
+            attributes.append(replace(given, name=attribute.name))
+    return replace(node, attributes=tuple(attributes))
+
+
+def _is_small(type: Type | None, data: object) -> bool:
+    shape = getattr(type, "shape", None)
+    if (
+        shape is None
+        or isinstance(data, SparseTensor)
+        or not isinstance(data, (RawData, TypedData))
+    ):
+        return False
+    dims = [dim for dim in shape if isinstance(dim, int)]
+    return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
+
+
+def _everything(environment: Environment | None) -> dict[str, Type | None]:
+    """All values that a body sees."""
+    found: dict[str, Type | None] = {}
+    while environment is not None:
+        found = {**environment.types, **found}
+        environment = environment.around
+    return found

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users hand in to be checked: text, bytes, a path, a message; and what is made of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.run import check_tree
+from onnxtext.collector import paused_collector
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    import onnx
+
+    from onnxtext.checker.repair import Repaired
+
+    Checkable = (
+        str
+        | bytes
+        | os.PathLike[str]
+        | onnx.ModelProto
+        | onnx.GraphProto
+        | onnx.FunctionProto
+        | onnx.NodeProto
+    )
+
+TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
+BINARY_SUFFIX = ".onnx"
+
+
+def check_any(
+    source: Any,
+    *,
+    name: str | None = None,
+    base_dir: Path | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+) -> list[Diagnostic]:
+    """Check a text, a binary model, a file or a message.
+
+    Args:
+        source: text, bytes of a model, a path, or a message of the `onnx` package.
+        name: what to call it in messages.
+        base_dir: the directory of external data; of a file, its own by default.
+        select: rules to turn on besides those that are on by default; `all` is every rule.
+        ignore: rules to turn off.
+
+    Raises:
+        OSError: the file cannot be read.
+        TypeError: the source is nothing of these.
+        UnknownRule: a slug is no rule's.
+    """
+    with paused_collector():
+        try:
+            return _check(source, name, base_dir, select, ignore)
+        except RecursionError:
+            return [too_deep(name)]
+
+
+def too_deep(name: str | None) -> Diagnostic:
+    """What is said about a model that is nested deeper than anything can read."""
+    message = "graphs or types are nested too deep to be checked"
+    return Diagnostic("too-deep", message, file=name or "<string>", path="model")
+
+
+def _check(
+    source: Any,
+    name: str | None,
+    base_dir: Path | None,
+    select: Sequence[str] | None,
+    ignore: Sequence[str] | None,
+) -> list[Diagnostic]:
+    match source:
+        case str():
+            return check_text(
+                source, name=name or "<string>", base_dir=base_dir, select=select, ignore=ignore
+            )
+        case bytes() | bytearray() | memoryview():
+            return check_binary(
+                bytes(source),
+                name=name or "<bytes>",
+                base_dir=base_dir,
+                select=select,
+                ignore=ignore,
+            )
+        case os.PathLike():
+            path = Path(source)
+            return check_file(
+                path.read_bytes(),
+                name=name or os.fspath(source),
+                base_dir=path.parent if base_dir is None else base_dir,
+                select=select,
+                ignore=ignore,
+            )
+    message = type(source).__name__
+    if message == "ModelProto":
+        data = source.SerializeToString()
+        return check_binary(
+            data, name=name or "<message>", base_dir=base_dir, select=select, ignore=ignore
+        )
+    if message in ("GraphProto", "FunctionProto", "NodeProto"):
+        fragment = lift_fragment(source.SerializeToString(), message)
+        return check_tree(
+            fragment, file=name or "<message>", base_dir=base_dir, select=select, ignore=ignore
+        )
+    raise TypeError(f"what is checked is text, bytes, a path or a message of onnx, not {message}")
+
+
+def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
+    """Check the content of a file, which is binary or text by its name, else by its content."""
+    from onnxtext.api import decode_text
+
+    suffix = Path(name).suffix.lower()
+    if suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and _looks_binary(data)):
+        return check_binary(data, name=name, **options)
+    try:
+        text = decode_text(data, name)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    return check_text(text, name=name, **options)
+
+
+def _looks_binary(data: bytes) -> bool:
+    if b"\0" in data[:4096]:
+        return True
+    try:
+        data[:4096].decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start < min(len(data), 4096) - 3
+    # A model's first byte is the key of a field; of these only a tab or a line end begins a text.
+    return data[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
+
+
+def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
+    """Check a text: a whole model, or a function on its own. Its syntax errors are findings."""
+    source = Source(text, name)
+    try:
+        root = parse_any(source)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+
+    if not isinstance(root, Model):
+        return check_tree(root, source=source, **options)
+    from onnxtext.api import check_depth
+    from onnxtext.proto.lower import LowerError, lower_model
+
+    data: bytes | None = None
+    try:
+        data = lower_model(root)
+        check_depth(root, data, source)
+    except LowerError:
+        pass  # what no model can hold breaks no rule of models; encoding it tells
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    return check_tree(root, source=source, encoded=lambda: data, **options)
+
+
+def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
+    """Mend what can be mended safely in a text.
+
+    Raises:
+        UnknownRule: a slug is no rule's.
+    """
+    from onnxtext.api import decode_text
+    from onnxtext.checker.repair import Repaired, repair
+    from onnxtext.checker.run import find_in
+    from onnxtext.checker.suppressions import Suppressions
+
+    done: list[str] = []
+    # That nothing uses a value is told only on demand, but it is mended.
+    options["select"] = (*(options.get("select") or ()), "value-unused")
+    try:
+        text = decode_text(data, name)
+        # One repair makes room for the next: a name that is corrected may be out of order.
+        for _ in range(_MOST_ROUNDS):
+            source = Source(text, name)
+            root = parse_any(source)
+            subject, findings = find_in(root, **options)
+            suppressions = Suppressions(source)
+            made = repair(source, subject, suppressions.spoken(findings, subject))
+            if not made.done:
+                break
+            text = made.text
+            done += made.done
+    except OnnxTextError:
+        return Repaired("", ()) if not done else Repaired(text, tuple(done))
+    return Repaired(text, tuple(done))
+
+
+_MOST_ROUNDS = 4
+
+
+def parse_any(source: Source) -> Model | Fragment:
+    """Parse a model; what is none, but a function on its own, as that.
+
+    The text of a function can be read as one of a model, whose header has a domain, but no
+    `ir_version`, and nothing in whose graph has a type: that is a function.
+
+    Raises:
+        OnnxTextError: it is neither; the errors are those of a model.
+    """
+    from onnxtext.syntax.parse import parse_fragment, parse_model
+
+    model: Model | None = None
+    failure: OnnxTextError | None = None
+    try:
+        model = parse_model(source)
+    except OnnxTextError as error:
+        failure = error
+    if model is None or _is_function(model):
+        try:
+            return parse_fragment(source, "function")
+        except OnnxTextError:
+            pass
+    if model is None:
+        assert failure is not None
+        raise failure
+    return model
+
+
+def _is_function(model: Model) -> bool:
+    values = (*model.graph.inputs, *model.graph.outputs)
+    untyped = bool(values) and all(value.type is None for value in values)
+    return untyped and model.ir_version is None and bool(model.domain) and not model.functions
+
+
+def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
+    """Check a binary model. That it is none is a finding."""
+    from onnxtext.proto.refusal import refusal
+
+    try:
+        model = lift_model(data)
+    except (LiftError, ValueError) as error:
+        diagnostic = refusal(data, name)
+        if diagnostic is None:
+            raise error
+        return [diagnostic]
+    return check_tree(model, file=name, encoded=lambda: data, **options)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext check`: the rules of the ONNX IR."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.settings import read_settings
+
+if TYPE_CHECKING:
+    from onnxtext.diagnostics import Diagnostic
+
+DEFAULT_MOST = 100
+
+EXPLANATION = """\b
+Examples:
+  onnxtext check model.onnxtxt
+  onnxtext check --fix model.onnxtxt        mends what can be mended safely
+  onnxtext check --select all model.onnx    every rule, lints included
+  onnxtext check --ignore node-name-duplicate --strict models/*.onnx
+
+\b
+In a text, a comment silences a rule for the line or the statement below it:
+  # onnxtext: ignore[value-unused]
+
+\b
+Settings are read from pyproject.toml; options come on top of them:
+  [tool.onnxtext]
+  select = ["value-unused"]
+  ignore = ["node-name-duplicate"]
+  strict = true
+  max-findings = 20
+
+\b
+Exit status:
+  0  no file has errors
+  1  findings: a file has errors, or, with --strict, warnings
+  2  could not run: wrong usage or settings, or a file is missing or cannot
+     be read or written
+With several files it is the highest of theirs; every file is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the command line says, without the settings of the project."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    strict: bool
+    fix: bool
+    max_findings: int | None
+
+
+def _slugs(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Slugs from `--select a,b --select c`."""
+    return tuple([slug.strip() for value in values for slug in value.split(",") if slug.strip()])
+
+
+@click.command("check", epilog=EXPLANATION)
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    type=click.Path(readable=False, allow_dash=True),
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    callback=_slugs,
+    help="Turn on a rule that is off by default, or all of them (all).",
+)
+@click.option("--ignore", multiple=True, metavar="RULE", callback=_slugs, help="Turn off a rule.")
+@click.option("--strict", is_flag=True, help="Warnings count like errors.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Mend texts where that is safe: sort nodes, remove unused initializers and value infos of "
+    "unknown values, add missing imports, correct names that are nearly right. Comments stay.",
+)
+@click.option(
+    "--max-findings",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
+)
+@reporting_options
+def command(
+    files: tuple[str, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    strict: bool,
+    fix: bool,
+    max_findings: int | None,
+    output_format: str,
+    color: str,
+) -> int:
+    """Check models against the rules of the ONNX IR.
+
+    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
+    found at once, each with its place, on standard error.
+    """
+    choice = Choice(select, ignore, strict, fix, max_findings)
+    _check_slugs(choice)
+    with Reporter(output_format, color) as reporter:
+        with Progress(color=reporter.colored) as progress:
+            reporter.aside = progress.aside
+            for name in dict.fromkeys(files):
+                with reporter.watching(STDIN if name == "-" else name):
+                    _check(name, choice, reporter)
+        if reporter.failed and len(files) > 1:
+            reporter.summary(f"{reporter.failed} of {len(files)} files have findings")
+    return reporter.status
+
+
+def _check_slugs(choice: Choice) -> None:
+    from onnxtext.checker.near import nearest
+    from onnxtext.checker.registry import rules
+    from onnxtext.checker.run import ALL
+
+    for slug in (*choice.select, *choice.ignore):
+        if slug not in rules() and slug != ALL:
+            near = nearest(slug, rules())
+            hint = f" Did you mean {near}?" if near else ""
+            raise click.UsageError(f"There is no rule {slug!r}.{hint}")
+
+
+def _check(name: str, choice: Choice, reporter: Reporter) -> None:
+    from onnxtext.checker.sources import check_file, too_deep
+
+    path = None if name == "-" else Path(name)
+    shown = STDIN if path is None else name
+    settings = read_settings(path)
+    data = _read(path)
+    select = (*settings.select, *choice.select)
+    ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
+    ignore = (*ignore, *choice.ignore)
+    base_dir = Path() if path is None else path.parent
+    if choice.fix:
+        data = _fix(data, path, shown, base_dir, select, ignore, reporter)
+    try:
+        found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
+    except RecursionError:
+        found = [too_deep(shown)]
+    strict = choice.strict or settings.strict
+    most = choice.max_findings
+    if most is None:
+        most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
+    show(found, most, shown, reporter, strict=strict)
+
+
+def show(
+    found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
+) -> None:
+    """Show findings, errors first if there are too many, and set the exit status."""
+    counting = ("error", "warning") if strict else ("error",)
+    bad = any(item.severity in counting for item in found)
+    chosen = found
+    if most and len(found) > most:
+        rank = {"error": 0, "warning": 1}
+        order = sorted(range(len(found)), key=lambda i: (rank.get(found[i].severity, 2), i))
+        chosen = [found[i] for i in sorted(order[:most])]
+    for diagnostic in chosen:
+        reporter.found(diagnostic, name)
+    if len(chosen) < len(found):
+        reporter.summary(
+            f"{name}: {len(found) - len(chosen)} more findings; --max-findings 0 shows all"
+        )
+    if bad:
+        reporter.failed += 1
+        reporter.status = max(reporter.status, FINDINGS)
+
+
+def _read(path: Path | None) -> bytes:
+    try:
+        if path is not None:
+            return path.read_bytes()
+        if sys.stdin is None:
+            raise Refused("cannot-read", "standard input is closed")
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        what = STDIN if path is None else path
+        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
+
+
+def _fix(
+    data: bytes,
+    path: Path | None,
+    name: str,
+    base_dir: Path,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    reporter: Reporter,
+) -> bytes:
+    """Mend a text in its file; the data of what it holds then."""
+    from onnxtext.checker.sources import TEXT_SUFFIXES, fix_text
+    from onnxtext.files import write_atomically
+
+    if path is None:
+        raise Refused("no-input", "--fix changes files, which standard input is not")
+    if path.suffix.lower() not in TEXT_SUFFIXES:
+        raise Refused(
+            "not-a-text", f"{name} is no text: --fix changes .onnxtxt and .onnxtext files"
+        )
+    bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
+    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
+    if not made.done:
+        return data
+    new = made.text.encode("utf-8")
+    new = new if new.startswith(bom) else bom + new
+    try:
+        write_atomically(path, new)
+    except OSError as error:
+        raise Refused("cannot-write", f"cannot write {name}: {error.strerror or error}") from None
+    for line in made.done:
+        reporter.summary(f"{name}: fixed: {line}")
+    return new

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of the project that a file is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onnxtext.cli.report import Refused
+
+if TYPE_CHECKING:
+    from onnxtext.checker.config import Settings
+
+
+def read_settings(path: Path | None) -> Settings:
+    """The settings for a file; for standard input those of the current directory.
+
+    Raises:
+        Refused: they cannot be read, or make no sense.
+    """
+    from onnxtext.checker.config import SettingsError, find_settings
+
+    try:
+        return find_settings(Path() if path is None else path.parent)
+    except SettingsError as error:
+        raise Refused("invalid-settings", str(error)) from None
+    except OSError as error:
+        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}") from None

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts to check, and what was found in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import indent
+
+import onnxtext
+from onnxtext import Diagnostic
+
+
+def text(
+    nodes: str,
+    *,
+    inputs: str = "float[4] x",
+    outputs: str = "float[4] y",
+    values: str = "",
+    ir_version: int = 10,
+    opsets: str = "21",
+    rest: str = "",
+) -> str:
+    """A model with these nodes."""
+    listed = f" <\n{indent(values, '  ')}\n>" if values else ""
+    return (
+        f"<onnxtext: 1, ir_version: {ir_version}, opset_import: [{opsets}]>\n"
+        f"main ({inputs}) => ({outputs}){listed} {{\n{indent(nodes.strip(), '  ')}\n}}\n{rest}"
+    )
+
+
+def codes(
+    source: object, *, base_dir: Path | None = None, select: list[str] | None = None
+) -> set[str]:
+    """The codes of what is found, without what is only for information."""
+    found = onnxtext.check(source, base_dir=base_dir, select=select)  # type: ignore[arg-type]
+    return {item.code for item in found if item.severity != "info"}
+
+
+def errors(found: list[Diagnostic]) -> list[Diagnostic]:
+    """The errors among findings."""
+    return [item for item in found if item.severity == "error"]

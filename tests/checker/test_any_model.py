@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L4: whatever a model says, the checker has findings, not failures, in text and in binary."""
+
+from __future__ import annotations
+
+import random
+
+import onnx
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import onnxtext
+from onnxtext import OnnxTextError
+from onnxtext.proto.schema import message_spec
+from tests.corpus import onnx_directory, wheel_models
+from tests.strategies import message, models
+
+quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+long = settings(max_examples=1_500, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def check(data: bytes) -> None:
+    found = onnxtext.check(data, select=["all"])
+    assert all(item.path is not None for item in found)
+    in_text = onnxtext.check(onnxtext.from_binary(data), select=["all"])
+    assert all(item.span is not None for item in in_text if item.labels)
+    assert {item.code for item in in_text} == {item.code for item in found}
+
+
+@quick
+@given(models())
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_any_model(data: bytes) -> None:
+    check(data)
+
+
+@pytest.mark.slow
+@long
+@given(models())
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_any_model_at_length(data: bytes) -> None:
+    check(data)
+
+
+@pytest.mark.parametrize("name", ["GraphProto", "FunctionProto", "NodeProto"])
+def test_any_fragment(name: str) -> None:
+    @quick
+    @given(message(message_spec(name)))
+    def check_fragment(data: bytes) -> None:
+        onnxtext.check(getattr(onnx, name).FromString(data), select=["all"])
+
+    check_fragment()
+
+
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_texts_with_mistakes() -> None:
+    """Texts of real models with lines moved, repeated or lost, and names exchanged."""
+    chosen = random.Random(1)
+    files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 5_000]
+    for file in files[::4]:
+        lines = onnxtext.from_binary((onnx_directory() / file).read_bytes()).splitlines()
+        for _ in range(8):
+            changed = list(lines)
+            for _ in range(chosen.randint(1, 3)):
+                at, other = chosen.randrange(len(changed)), chosen.randrange(len(lines))
+                changed[at : at + chosen.randint(0, 1)] = [lines[other]] * chosen.randint(0, 2)
+            for item in onnxtext.check("\n".join(changed), select=["all"]):
+                assert item.message
+
+
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_corrupt_binaries() -> None:
+    chosen = random.Random(2)
+    files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 5_000]
+    for file in files[::4]:
+        data = (onnx_directory() / file).read_bytes()
+        for _ in range(12):
+            changed = bytearray(data)
+            for _ in range(chosen.randint(1, 4)):
+                changed[chosen.randrange(len(changed))] = chosen.randrange(256)
+            try:
+                onnxtext.check(bytes(changed), select=["all"])
+            except OnnxTextError as error:  # pragma: no cover - a finding, not an exception
+                raise AssertionError(file) from error

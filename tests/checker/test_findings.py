@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said about broken models: all of it, once, in words, with its places, in good time."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+import onnxtext
+from tests.checker.models import codes, errors, text
+
+MANY = """\
+a = Rellu (x)
+b = Add (x)
+c = Softmax <axs = 0> (x)
+d = Neg (nothing)
+e = Cast (x)
+f = Add (x, i)
+g = MatMul (x, w)
+x = Abs (x)
+y = Relu (x)
+z = Neg (later)
+later = Abs (y)
+"""
+FOUND = [
+    "op-unknown",
+    "input-count",
+    "attribute-unknown",
+    "value-undefined",
+    "attribute-required",
+    "type-mismatch",
+    "shape-mismatch",
+    "value-redefined",
+    "node-order",
+]
+
+
+def many() -> str:
+    return text(MANY, inputs="float[4] x, int64[4] i", values="float[5, 2] w = [0, ...],")
+
+
+def test_all_independent_violations_are_found_in_the_order_of_the_text() -> None:
+    found = onnxtext.check(many())
+    assert [item.code for item in found] == FOUND
+    lines = [item.source.position(item.span.start).line for item in found]  # type: ignore[union-attr]
+    assert lines == [5, 6, 7, 8, 9, 10, 11, 12, 14]
+
+
+def test_all_independent_violations_are_found_in_a_binary() -> None:
+    found = onnxtext.check(onnxtext.to_binary(many()))
+    assert sorted(item.code for item in found) == sorted(FOUND)
+    paths = {item.code: item.path for item in found}
+    assert paths["op-unknown"] == "graph.node[0].op_type"
+    assert paths["attribute-unknown"] == 'graph.node[2].attribute["axs"]'
+    assert paths["value-undefined"] == "graph.node[3].input[0]"
+    assert paths["value-redefined"] == "graph.node[7].output[0]"
+
+
+def test_paths_lead_into_nested_graphs_and_functions() -> None:
+    nested = text(
+        "y = If (c) <then_branch = p () => (float[4] r) { r = Rellu (x) },"
+        " else_branch = o () => (float[4] t) { t = Relu (x) }>",
+        inputs="float[4] x, bool c",
+    )
+    (finding,) = onnxtext.check(onnxtext.to_binary(nested))
+    assert finding.path == 'graph.node[0].attribute["then_branch"].g.node[0].op_type'
+    function = text(
+        "y = my.f (x)",
+        opsets='21, "my": 1',
+        rest='<domain: "my", opset_import: ["": 21]> f (a) => (b) { b = Rellu (a) }',
+    )
+    (finding,) = onnxtext.check(onnxtext.to_binary(function))
+    assert finding.path == 'functions["f"].node[0].op_type'
+
+
+def test_a_name_used_ten_times_is_one_finding_with_ten_places() -> None:
+    nodes = "\n".join(f"n{i} = Neg (missing)" for i in range(10))
+    found = onnxtext.check(text(f"{nodes}\ny = Relu (x)"))
+    assert [item.code for item in found] == ["value-undefined"]
+    assert len(found[0].labels) == 10
+
+
+def test_what_follows_from_a_mistake_is_not_told() -> None:
+    nodes = "a = Rellu (x)\nb = Neg (a)\nc = MatMul (b, b)\ny = Add (c, x)"
+    assert [item.code for item in onnxtext.check(text(nodes))] == ["op-unknown"]
+
+
+def test_a_contradiction_is_explained_with_two_places() -> None:
+    model = text(
+        "y = MatMul (x, W)",
+        inputs="float[N, 784] x",
+        outputs="float[N, 3] y",
+        values="float[10, 3] W = [0, ...],",
+    )
+    (finding,) = onnxtext.check(model)
+    assert finding.message == "`W` has 10 rows, but `x` has 784 columns"
+    labels = {label.message for label in finding.labels}
+    assert {"`W` has 10 rows", "`x` has 784 columns"} <= labels
+    shown = [model[label.span.start : label.span.end] for label in finding.labels]
+    assert shown == ["MatMul", "float[10, 3]", "float[N, 784]"]
+
+
+def test_the_cycle_and_the_chain_are_shown() -> None:
+    (finding,) = onnxtext.check(text("a = Add (x, c)\nb = Neg (a)\nc = Abs (b)\ny = Relu (c)"))
+    assert finding.code == "graph-cycle"
+    assert "`a` -> `b` -> `c` -> `a`" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("nodes", "help"),
+    [
+        ("y = Rellu (x)", "there is `Relu`"),
+        ("y = Softmax <axs = 0> (x)", "there is `axis`"),
+        ("hidden = Neg (x)\ny = Relu (hiden)", "there is a value `hidden`"),
+        ("y = Gelu (x)", "it was added in version 20"),
+    ],
+)
+def test_near_names_are_offered(nodes: str, help: str) -> None:
+    found = onnxtext.check(text(nodes, opsets="17"))
+    assert any(item.help and help in item.help for item in found), found
+
+
+def test_syntax_errors_are_findings() -> None:
+    (finding,) = onnxtext.check("g () => () { y = Relu (x }")
+    assert finding.code == "syntax-error"
+    (finding,) = onnxtext.check(b"\x0b\x0b")
+    assert finding.severity == "error"
+
+
+def test_sources(tmp_path: Path) -> None:
+    wrong = text("y = Rellu (x)")
+    model = onnxtext.loads(wrong)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    other = tmp_path / "model.onnxtxt"
+    other.write_text(wrong)
+    unnamed = tmp_path / "model"
+    unnamed.write_text(wrong)
+    for source in (wrong, model, model.SerializeToString(), path, other, unnamed):
+        assert codes(source) == {"op-unknown"}
+    with pytest.raises(TypeError, match="not int"):
+        onnxtext.check(1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="there is no rule `nothing`"):
+        onnxtext.check(wrong, select=["nothing"])
+    with pytest.raises(FileNotFoundError):
+        onnxtext.check(tmp_path / "nowhere.onnx")
+
+
+def test_fragments() -> None:
+    node = helper.make_node("Rellu", ["x"], ["y"])
+    assert codes(node) == {"op-unknown"}
+    graph = helper.make_graph([node], "g", [], [])
+    assert "op-unknown" in codes(graph)
+    cyclic = helper.make_graph([helper.make_node("Relu", ["y"], ["y"])], "g", [], [])
+    assert codes(cyclic) == {"graph-cycle"}
+    function = helper.make_function(
+        "my", "f", ["a"], ["b"], [helper.make_node("Rellu", ["a"], ["b"])],
+        [helper.make_opsetid("", 21)],
+    )  # fmt: skip
+    assert codes(function) == {"op-unknown"}
+    good = helper.make_node("Relu", ["x"], ["y"])
+    assert not codes(good)
+    assert not codes(helper.make_graph([good], "g", [], []))
+    alone = '<domain: "my", opset_import: ["": 21]> f (a) => (b) { b = Rellu (a) }'
+    assert codes(alone) == {"op-unknown"}
+
+
+def test_select_and_ignore() -> None:
+    lint = text("z = Neg (x)\ny = Relu (x)")
+    assert not codes(lint)
+    assert codes(lint, select=["value-unused"]) == {"value-unused"}
+    assert "producer-missing" in codes(lint, select=["all"])
+    assert not onnxtext.check(text("y = Rellu (x)"), ignore=["op-unknown"])
+    assert not onnxtext.check(text("y = Rellu (x)"), ignore=["all"])
+
+
+def hostile_models() -> dict[str, str]:
+    names = [f"n{i}" for i in range(3000)]
+    deep = "y = Relu (x)"
+    for level in range(25):
+        deep = (
+            f"y{level} = If (c) <then_branch = p () => (float[4] y) {{ {deep} }},"
+            f" else_branch = o () => (float[4] e{level}) {{ e{level} = Neg (x) }}>\n"
+            f"y = Neg (y{level})"
+        )
+        deep = deep.replace("(float[4] y)", f"(float[4] q{level})").replace("y = ", f"q{level} = ")
+    return {
+        "many findings": "\n".join(f"{name} = Rellu{name} (x)" for name in names),
+        "one name": "\n".join(f"{name} = Neg (missing)" for name in names),
+        "many names": "\n".join(f"{name} = Neg (missing{name})" for name in names),
+        "long cycle": "\n".join(
+            f"{name} = Neg ({names[index - 1]})" for index, name in enumerate(names)
+        ),
+        "reversed": "\n".join(f"{name} = Neg ({after})" for name, after in pairwise(names)),
+        "deep": deep,
+        "same attribute": "y = Relu <" + ", ".join(["a = 1"] * 3000) + "> (x)",
+        "long names": "\n".join(f"{'n' * 2000}{i} = Neg ({'m' * 2000})" for i in range(300)),
+    }
+
+
+@pytest.mark.parametrize("name", hostile_models())
+def test_hostile_models_are_checked_fast(name: str) -> None:
+    model = text(hostile_models()[name], inputs="float[4] x, bool c", outputs="float[4] o")
+    start = time.perf_counter()
+    found = onnxtext.check(model)
+    assert errors(found)
+    assert time.perf_counter() - start < 20
+    for item in found:
+        assert len(item.message) < 3000
+        assert len(item.labels) <= 12
+
+
+@pytest.mark.parametrize("depth", [10, 45, 400, 3000])
+def test_deep_nesting_is_no_crash(depth: int) -> None:
+    graph = "y = Relu (x)"
+    opening = "y = If (c) <then_branch = p () => (float[4] y) { "
+    closing = " }, else_branch = o () => (float[4] y) { y = Neg (x) }>"
+    nested = text(opening * depth + graph + closing * depth, inputs="float[4] x, bool c")
+    assert codes(nested) in (set(), {"too-deep"})
+    type = "seq(" * depth + "float[2]" + ")" * depth
+    assert codes(text("y = Relu (x)", inputs=f"{type} x")) & {"too-deep", "type-mismatch"}
+
+
+def test_recursion_through_functions_ends() -> None:
+    functions = "".join(
+        f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
+        f"{{ b = my.f{(i + 1) % 50} (a) }}\n"
+        for i in range(50)
+    )
+    model = text("y = my.f0 (x)", opsets='21, "my": 1', rest=functions)
+    assert codes(model) == {"function-recursive"}
+
+
+def test_calls_that_double_at_every_level_end() -> None:
+    functions = "".join(
+        f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
+        f"{{ c = my.f{i + 1} (a)\n b = my.f{i + 1} (c) }}\n"
+        for i in range(40)
+    )
+    functions += '<domain: "my", opset_import: ["": 21]> f40 (a) => (b) { b = Rellu (a) }\n'
+    model = text("y = my.f0 (x)", opsets='21, "my": 1', rest=functions)
+    start = time.perf_counter()
+    assert codes(model) == {"op-unknown"}
+    assert time.perf_counter() - start < 20
+
+
+def test_linear() -> None:
+    def seconds(count: int) -> float:
+        nodes = [helper.make_node("Neg", [f"v{i}"], [f"v{i + 1}"]) for i in range(count)]
+        x = helper.make_tensor_value_info("v0", 1, [4])
+        y = helper.make_tensor_value_info(f"v{count}", 1, [4])
+        made = helper.make_model(
+            helper.make_graph(nodes, "g", [x], [y]),
+            opset_imports=[helper.make_opsetid("", 21)],
+            ir_version=10,
+        )
+        data = made.SerializeToString()
+        best = 1e9
+        for _ in range(3):
+            start = time.perf_counter()
+            assert not onnxtext.check(data)
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    assert onnx.__version__
+    assert seconds(40_000) < 8 * seconds(10_000)
+
+
+def test_many_findings_of_any_kind_take_linear_time() -> None:
+    """What is done for a finding does not grow with the model."""
+    nodes = [helper.make_node("Neg", [f"missing{i}"], [f"n{i}"]) for i in range(10_000)]
+    nodes += [helper.make_node(f"Neg{i}Zq", ["x"], [f"m{i}"]) for i in range(10_000)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [2])], [])
+    names = [f"q{i}" for i in range(5_000)]
+    graph.quantization_annotation.extend(onnx.TensorAnnotation(tensor_name=name) for name in names)
+    opsets = [helper.make_opsetid("", 21)] * 5_000
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    start = time.perf_counter()
+    found = onnxtext.check(model)
+    assert len(found) == 29_999
+    assert time.perf_counter() - start < 20
+    text = onnxtext.dumps(model)
+    start = time.perf_counter()
+    assert len(onnxtext.check(text)) == 29_999
+    assert time.perf_counter() - start < 20

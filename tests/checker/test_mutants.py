@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants of valid models, one rule broken each, that the official checker rejects."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import onnxtext
+from tests.checker.mutations import MUTATIONS
+from tests.checker.test_real_models import official
+from tests.corpus import onnx_directory, wheel_models
+
+ALL = [(slug, name) for slug, mutations in MUTATIONS.items() for name, _ in mutations]
+EACH = 8
+"""How many mutants of each kind."""
+
+
+def bases() -> list[str]:
+    """Valid models, small ones of all kinds."""
+    root = onnx_directory()
+    files = [file for file in wheel_models() if (root / file).stat().st_size < 50_000]
+    return files[::2] + files[1::2]
+
+
+@pytest.mark.parametrize(("slug", "name"), ALL)
+def test_mutants_are_rejected_by_the_right_rule(slug: str, name: str) -> None:
+    mutation = dict(MUTATIONS[slug])[name]
+    made = 0
+    for file in bases():
+        model = onnx.load(onnx_directory() / file)
+        if model.ir_version == 3 and name in ("recursive", "sparse_unordered"):
+            model.ir_version = 8  # what the mutation adds has to exist
+            model.opset_import[0].version = max(model.opset_import[0].version, 7)
+        if not mutation(model):
+            continue
+        data = model.SerializeToString()
+        if official(data) is None:
+            continue
+        found = {item.code for item in onnxtext.check(data) if item.severity == "error"}
+        assert slug in found, (file, found, official(data))
+        made += 1
+        if made == EACH:
+            break
+    assert made >= (FEW.get(name, EACH)), made
+
+
+FEW = {"attribute_missing": 1, "tensor_of_nothing": 1}
+"""Mutations for which the models give fewer occasions, and how many at least."""
+
+
+def test_there_are_three_hundred() -> None:
+    assert sum(FEW.get(name, EACH) for _, name in ALL) >= 300

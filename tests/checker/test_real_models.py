@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real models: no false alarms, and nothing missed that the official checker rejects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnxtext
+from tests.checker.models import errors
+from tests.corpus import SHARED, onnx_directory, shared_model, shared_models, wheel_models
+from tests.laws.test_models import backend_cases
+
+STRICTER = {
+    # "attribute reference ... The attribute names and types must match those of the function" (IR
+    # spec, Functions): its body refers to `dim`, which is none of its attributes.
+    "models/harvested_onnxscript-tests/dd073671e7d091fc.onnx": {
+        "attribute-ref-unknown",
+        "function-call-attribute",
+    },
+    # proto Version: "IR VERSION 8 ... Added functions to ModelProto"; it declares 7.
+    "models/harvested_onnxscript-tests/e2ac6d0161b78f04.onnx": {"needs-ir-version"},
+    # proto Version: "IR VERSION 9 ... Added AttributeProto to FunctionProto so that default
+    # attribute values can be set"; it declares 8.
+    "models/sdpython_onnx-extended/debug_4700-CPUep.onnx": {"needs-ir-version"},
+}
+"""Models that the official checker accepts although the specification forbids them."""
+
+
+def official(data: bytes) -> str | None:
+    """What the official checker objects to; None if it accepts the model."""
+    try:
+        onnx.checker.check_model(data, full_check=True)
+    except Exception as error:
+        return str(error)
+    return None
+
+
+def compare(name: str, data: bytes, directory: Path | None) -> None:
+    found = errors(onnxtext.check(data, base_dir=directory))
+    objection = official(data)
+    if objection is None:
+        assert {item.code for item in found} == STRICTER.get(name, set()), found
+    else:
+        assert found, objection
+
+
+@pytest.mark.parametrize("file", wheel_models())
+def test_wheel_model(file: str) -> None:
+    path = onnx_directory() / file
+    compare(file, path.read_bytes(), path.parent)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("file", shared_models())
+def test_shared_model(file: str) -> None:
+    assert SHARED is not None
+    compare(file, shared_model(file), (SHARED / file).parent)
+
+
+@pytest.mark.data
+def test_shared_texts_of_models_say_the_same() -> None:
+    """What is found in a binary is found in its text."""
+    for file in shared_models()[::7]:
+        data = shared_model(file)
+        if len(data) < 200_000:
+            wanted = sorted(item.code for item in onnxtext.check(data))
+            found = onnxtext.check(onnxtext.from_binary(data))
+            assert sorted(item.code for item in found) == wanted, file
+            assert all(item.span is not None for item in found)
+
+
+@pytest.mark.filterwarnings("ignore")  # numpy's, from making the cases
+def test_every_backend_case() -> None:
+    cases = backend_cases()
+    assert len(cases) > 1000
+    for name, data in cases:
+        compare(name, data, None)

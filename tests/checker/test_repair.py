@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--fix`: what it mends, and that it changes nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onnxtext
+from onnxtext.checker.repair import apply_edits, sorted_order
+from onnxtext.checker.sources import fix_text
+from tests.checker.models import codes, text
+
+
+def fixed(source: str, *select: str) -> tuple[str, tuple[str, ...]]:
+    made = fix_text(source.encode(), name="t.onnxtxt", select=list(select))
+    return made.text, made.done
+
+
+MESSY = """\
+<
+  onnxtext: 1,
+  ir_version: 10, # IR
+>
+# the graph
+main (float[4] x) => (float[4] y) <
+  float[4] unused = [0, ...], # first
+  float[4] gone, # second
+  # third
+  float[4] used = [1, ...], float[4] other,
+> {
+  # fourth
+  y = Add (t, used) # fifth
+
+  hidden = Relu (x)
+  # sixth
+  t = Neg (
+    # seventh
+    hiden
+  ) # eighth
+} # ninth
+"""
+
+
+def test_everything_at_once_and_every_comment_stays() -> None:
+    made, done = fixed(MESSY, "value-unused")
+    assert len(done) >= 5
+    assert not codes(made, select=["value-unused"])
+    words = "IR the graph first second third fourth fifth sixth seventh eighth ninth"
+    for word in words.split():
+        assert word in made
+    assert made.index("hidden = Relu") < made.index("t = Neg") < made.index("y = Add")
+    assert made.index("# fourth") == made.index("  y = Add") - len("# fourth\n")
+    assert made.index("# sixth") < made.index("t = Neg")
+    assert "Add (t, used) # fifth\n" in made
+    assert fixed(made, "value-unused") == (made, ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<onnxtext: 1, ir_version: 10>", "<onnxtext: 1, ir_version: 10, opset_import: [21]>"),
+        (
+            "<onnxtext: 1, ir_version: 10, opset_import: []>",
+            "<onnxtext: 1, ir_version: 10, opset_import: [21]>",
+        ),
+        (
+            '<onnxtext: 1, ir_version: 10, opset_import: ["my": 1]>',
+            '<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>',
+        ),
+        (
+            "<\n  onnxtext: 1,\n  ir_version: 10,\n>",
+            "<\n  onnxtext: 1,\n  ir_version: 10,\n  opset_import: [21],\n>",
+        ),
+        ("<ir_version: 10>", '<ir_version: 10, opset_import: ["": 21]>'),
+    ],
+)
+def test_missing_imports_are_added(before: str, after: str) -> None:
+    body = "\ng (float[4] x) => (float[4] y) { y = Relu (x) }\n"
+    assert fixed(before + body)[0] == after + body
+
+
+def test_imports_of_functions() -> None:
+    model = text(
+        "y = my.f (x)",
+        opsets='21, "my": 1',
+        rest='<domain: "my"> f (a) => (b) { b = Relu (a) }\n',
+    )
+    made, done = fixed(model)
+    assert done
+    assert '<domain: "my", opset_import: ["": 21]> f' in made
+    assert not codes(made)
+
+
+def test_what_is_right_or_cannot_be_mended_stays() -> None:
+    for nodes in ("y = Relu (x)", "y = Rellu (x)", "a = Neg (b)\nb = Neg (a)\ny = Relu (a)"):
+        model = text(nodes)
+        assert fixed(model) == (model, ())
+    one_line = text("y = Relu (a) a = Neg (x)")
+    assert fixed(one_line)[0] == one_line
+    broken = "g () => ("
+    assert fixed(broken)[1] == ()
+
+
+def test_findings_carry_their_repair() -> None:
+    for nodes in ("y = Relu (a)\na = Neg (x)", "hidden = Neg (x)\ny = Relu (hiden)"):
+        model = text(nodes)
+        (finding,) = onnxtext.check(model)
+        assert finding.fix is not None
+        made = apply_edits(model, finding.fix.edits)
+        assert not codes(made)
+        assert made == fixed(model)[0]
+    (wrong,) = onnxtext.check(text("y = Rellu (x)"))
+    assert wrong.fix is None
+
+
+def test_unused_initializers_go_unless_that_is_ignored() -> None:
+    model = text("y = Relu (x)", values="float[1] w = [1],\nfloat[1] v = [2],")
+    made, done = fixed(model)
+    assert len(done) == 2
+    assert "float[1]" not in made
+    kept = fix_text(model.encode(), name="t.onnxtxt", ignore=["value-unused"])
+    assert (kept.text, kept.done) == (model, ())
+
+
+def test_what_is_silenced_is_not_mended() -> None:
+    model = text("y = Relu (xx) # onnxtext: ignore[value-undefined]")
+    assert fixed(model) == (model, ())
+
+
+def test_names_that_need_quotes() -> None:
+    model = text('"the hidden" = Neg (x)\ny = Relu ("the hiden")')
+    assert 'y = Relu ("the hidden")' in fixed(model)[0]
+
+
+@settings(max_examples=60)
+@given(st.permutations(list(range(8))), st.data())
+def test_sorting_any_order(order: list[int], data: st.DataObject) -> None:
+    """Any acyclic graph in any order becomes a sorted one that says the same."""
+    lines = []
+    for index in order:
+        choices = ["x", *[f"v{other}" for other in range(index)]]
+        used = data.draw(st.lists(st.sampled_from(choices), min_size=1, max_size=3))
+        lines.append(f"v{index} = Sum ({', '.join(used)}) # {index}")
+    source = text("\n".join(lines), outputs="float[4] v7")
+    made, _ = fixed(source)
+    assert not codes(made)
+    before, after = onnxtext.parse(source), onnxtext.parse(made)
+    key = lambda node: node.outputs  # noqa: E731
+    assert sorted(before.graph.nodes, key=key) == sorted(after.graph.nodes, key=key)
+    for index in order:
+        line = next(line for line in made.splitlines() if f"v{index} = " in line)
+        assert line.endswith(f"# {index}")
+
+
+def test_the_order_changes_no_more_than_it_has_to() -> None:
+    nodes = onnxtext.parse(text("a = Neg (x)\nb = Neg (d)\nc = Neg (a)\nd = Neg (c)")).graph.nodes
+    assert sorted_order(nodes) == [0, 2, 3, 1]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comments that silence rules."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from tests.checker.models import codes, text
+
+WRONG = "y = Rellu (x)"
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        f"{WRONG} # onnxtext: ignore[op-unknown]",
+        f"# onnxtext: ignore[op-unknown]\n{WRONG}",
+        f"# onnxtext: ignore[op-unknown]\n# another comment\n\n{WRONG}",
+        f"{WRONG} # onnxtext: ignore",
+        f"{WRONG} #onnxtext:ignore".replace("#onnxtext:ignore", "# onnxtext: ignore[ op-unknown ]"),
+        "y = Rellu <\n  a = 1,\n> (x) # onnxtext: ignore[op-unknown]",
+    ],
+)
+def test_silenced(nodes: str) -> None:
+    assert not codes(text(nodes))
+
+
+def test_only_the_rule_that_is_named_and_only_there() -> None:
+    other = f"{WRONG} # onnxtext: ignore[input-count]"
+    assert codes(text(other)) == {"op-unknown", "unused-suppression"}
+    elsewhere = f"a = Neg (x) # onnxtext: ignore[op-unknown]\n{WRONG}"
+    assert codes(text(elsewhere)) == {"op-unknown", "unused-suppression"}
+
+
+def test_several_rules() -> None:
+    nodes = "y = Softmax <axs = 0> (x, x) # onnxtext: ignore[attribute-unknown, input-count]"
+    assert not codes(text(nodes))
+
+
+def test_strings_are_no_comments() -> None:
+    nodes = f'{WRONG}\nz = Constant <value_string = "# onnxtext: ignore[op-unknown]"> ()'
+    assert codes(text(nodes)) == {"op-unknown"}
+
+
+def test_unused_and_unknown_ones_are_told() -> None:
+    nodes = "y = Relu (x) # onnxtext: ignore[op-unknown, no-such-rule, value-unused]"
+    found = onnxtext.check(text(nodes))
+    assert [item.code for item in found] == ["unused-suppression"] * 2
+    assert "`no-such-rule` is no rule" in [item.message for item in found]
+    assert all(item.severity == "warning" for item in found)
+    selected = onnxtext.check(text(nodes), select=["value-unused"])
+    assert len(selected) == 3

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext check`, as its users run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from tests.cli.command import run
+
+GOOD = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x) => (float[2] y) {
+  y = Relu (x)
+}
+"""
+WRONG = GOOD.replace("Relu", "Rellu")
+WARNING = GOOD.replace("{\n", "<float[2] gone> {\n")
+UNSORTED = GOOD.replace("y = Relu (x)", "y = Relu (a)\n  a = Neg (x) # first")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, text in (("good", GOOD), ("wrong", WRONG), ("warning", WARNING)):
+        (tmp_path / f"{name}.onnxtxt").write_text(text)
+        (tmp_path / f"{name}.onnx").write_bytes(onnxtext.to_binary(text))
+    (tmp_path / "unsorted.onnxtxt").write_text(UNSORTED)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "status"),
+    [
+        ("good", [], 0),
+        ("wrong", [], 1),
+        ("warning", [], 0),
+        ("warning", ["--strict"], 1),
+        ("wrong", ["--ignore", "op-unknown"], 0),
+        ("nowhere", [], 2),
+        ("good", ["--select", "no-such-rule"], 2),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".onnx", ".onnxtxt"])
+def test_exit_status(files: Path, name: str, options: list[str], status: int, suffix: str) -> None:
+    assert run("check", *options, f"{name}{suffix}", cwd=files).status == status
+
+
+def test_formats(files: Path) -> None:
+    full = run("check", "wrong.onnxtxt", cwd=files)
+    assert full.err.startswith(
+        "error[op-unknown]: there is no operator `Rellu`\n --> wrong.onnxtxt:3:7\n"
+    )
+    assert "= help: there is `Relu`" in full.err
+    concise = run("check", "--output-format", "concise", "wrong.onnxtxt", "wrong.onnx", cwd=files)
+    assert concise.err.splitlines() == [
+        "wrong.onnxtxt:3:7: error: there is no operator `Rellu` [op-unknown]",
+        "wrong.onnx: graph.node[0].op_type: error: there is no operator `Rellu` [op-unknown]",
+    ]
+    found = run("check", "--output-format", "json", "wrong.onnx", "warning.onnxtxt", cwd=files)
+    assert [(item["file"], item["code"]) for item in json.loads(found.err)] == [
+        ("wrong.onnx", "op-unknown"),
+        ("warning.onnxtxt", "value-info-unknown"),
+    ]
+    assert found.out == b""
+
+
+def test_standard_input(files: Path) -> None:
+    assert run("check", "-", stdin=WRONG.encode()).status == 1
+    assert run("check", "-", stdin=onnxtext.to_binary(GOOD)).status == 0
+
+
+def test_lints_are_off_until_they_are_selected(files: Path) -> None:
+    assert run("check", "good.onnxtxt", cwd=files).err == ""
+    shown = run("check", "--select", "all", "good.onnxtxt", cwd=files)
+    assert shown.status == 0
+    assert "hint[producer-missing]" in shown.err
+    one = run("check", "--select", "producer-missing", "good.onnxtxt", cwd=files)
+    assert "hint[producer-missing]" in one.err
+    assert "model-domain-missing" not in one.err
+
+
+def test_the_number_of_findings_is_bounded(tmp_path: Path) -> None:
+    nodes = "\n".join(f"  n{i} = Op{i}Zq (x)" for i in range(200))
+    path = tmp_path / "many.onnxtxt"
+    path.write_text(GOOD.replace("  y = ", f"{nodes}\n  y = "))
+    shown = run("check", "--output-format", "full", "many.onnxtxt", cwd=tmp_path)
+    assert shown.err.count("error[op-unknown]") == 100
+    assert "many.onnxtxt: 100 more findings; --max-findings 0 shows all" in shown.err
+    assert run("check", "--max-findings", "3", str(path)).err.count("error[") == 3
+    assert run("check", "--max-findings", "0", str(path)).err.count("error[") == 200
+
+
+def test_fix(files: Path) -> None:
+    path = files / "unsorted.onnxtxt"
+    assert run("check", "unsorted.onnxtxt", cwd=files).status == 1
+    assert path.read_text() == UNSORTED
+    done = run("check", "--fix", "unsorted.onnxtxt", cwd=files)
+    assert done.status == 0
+    assert "unsorted.onnxtxt: fixed: sort the nodes [node-order]" in done.err
+    assert path.read_text() == GOOD.replace("y = Relu (x)", "a = Neg (x) # first\n  y = Relu (a)")
+    before = path.stat().st_mtime_ns
+    assert run("check", "--fix", "unsorted.onnxtxt", cwd=files).status == 0
+    assert path.stat().st_mtime_ns == before
+
+
+def test_fix_changes_texts_only(files: Path) -> None:
+    before = (files / "wrong.onnx").read_bytes()
+    refused = run("check", "--fix", "wrong.onnx", cwd=files)
+    assert refused.status == 2
+    assert (files / "wrong.onnx").read_bytes() == before
+    assert run("check", "--fix", "-", stdin=b"").status == 2
+
+
+def settings(directory: Path, text: str) -> None:
+    (directory / "pyproject.toml").write_text(text)
+
+
+def test_settings_of_a_project(files: Path) -> None:
+    (files / "below").mkdir()
+    (files / "wrong.onnxtxt").rename(files / "below" / "wrong.onnxtxt")
+    settings(files, '[tool.onnxtext]\nignore = ["op-unknown"]\nselect = ["producer-missing"]\n')
+    shown = run("check", "below/wrong.onnxtxt", cwd=files)
+    assert shown.status == 0
+    assert "producer-missing" in shown.err
+    assert "op-unknown" not in shown.err
+    again = run("check", "--select", "op-unknown", "below/wrong.onnxtxt", cwd=files)
+    assert again.status == 1
+    settings(files, "[tool.onnxtext]\nstrict = true\n")
+    assert run("check", "warning.onnxtxt", cwd=files).status == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.onnxtext]\nselect = 'op-unknown'\n",
+        "[tool.onnxtext]\nselect = ['no-such-rule']\n",
+        "[tool.onnxtext]\nno-such-setting = 1\n",
+        "[tool.onnxtext]\nstrict = 1\n",
+        "[tool.onnxtext]\nmax-findings = -1\n",
+        "[tool.onnxtext\n",
+    ],
+)
+def test_settings_that_make_no_sense(files: Path, text: str) -> None:
+    settings(files, text)
+    refused = run("check", "good.onnxtxt", cwd=files)
+    assert refused.status == 2
+    assert "pyproject.toml" in refused.err
+    assert "Traceback" not in refused.err
+
+
+def test_to_binary_refuses_what_is_wrong(files: Path) -> None:
+    refused = run("to-binary", "wrong.onnxtxt", "-o", "new.onnx", cwd=files)
+    assert refused.status == 1
+    assert "error[op-unknown]" in refused.err
+    assert not (files / "new.onnx").exists()
+    made = run("to-binary", "--no-check", "wrong.onnxtxt", "-o", "new.onnx", cwd=files)
+    assert made.status == 0
+    assert (files / "new.onnx").read_bytes() == onnxtext.to_binary(WRONG)
+    assert run("to-binary", "warning.onnxtxt", "-o", "-", cwd=files).status == 0
+    settings(files, '[tool.onnxtext]\nignore = ["op-unknown"]\n')
+    assert run("to-binary", "wrong.onnxtxt", "-o", "-", cwd=files).status == 0
+    assert run("from-binary", "wrong.onnx", "-o", "-", cwd=files).status == 0
