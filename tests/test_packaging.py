@@ -64,10 +64,9 @@ def contents(wheel: Path) -> set[str]:
 
 
 def sources() -> set[str]:
-    """Our modules, and the pages about rules, as they lie in the checkout."""
+    """Our modules, and the pages about codes, as they lie in the checkout."""
     package = REPOSITORY / "onnxtext"
-    pages = package.glob("diagnostics/pages/*.md")
-    files = [*package.rglob("*.py"), *pages]
+    files = [*package.rglob("*.py"), *package.glob("diagnostics/pages/*.md")]
     return {path.relative_to(REPOSITORY).as_posix() for path in files}
 
 

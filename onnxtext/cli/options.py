@@ -56,8 +56,9 @@ def reporting_options(command: F) -> F:
             type=click.Choice(FORMATS),
             default="full",
             show_default=True,
-            help="How findings are shown on standard error: with the source line, in one line, or "
-            "as one JSON list of all (which is empty when there are none).",
+            help="How findings are shown on standard error: with the source line, in one line, as "
+            "one JSON list of all (which is empty when there are none), as one SARIF log, or as "
+            "annotations for GitHub Actions.",
         ),
         click.option(
             "--color",

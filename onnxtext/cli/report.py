@@ -19,10 +19,13 @@ from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics import concise as concise_renderer
 from onnxtext.diagnostics import full as full_renderer
+from onnxtext.diagnostics import github as github_renderer
 from onnxtext.diagnostics import json as json_renderer
+from onnxtext.diagnostics import sarif as sarif_renderer
 from onnxtext.diagnostics.safe import safe
 
-FORMATS = ("full", "concise", "json")
+FORMATS = ("full", "concise", "json", "sarif", "github")
+_WHOLE = ("json", "sarif")
 COLORS = ("auto", "always", "never")
 
 FINDINGS = 1
@@ -48,7 +51,7 @@ class Finding(OnnxTextWarning):
 class Reporter:
     """Shows diagnostics as the user wants them, and remembers how bad they were.
 
-    It is a context manager, because JSON is written in one piece at the end.
+    It is a context manager, because JSON and SARIF are written in one piece at the end.
 
     Attributes:
         status: the exit status.
@@ -77,6 +80,8 @@ class Reporter:
         """Write what was held back."""
         if self._format == "json":
             self._say(json_renderer.render(self._collected))
+        elif self._format == "sarif":
+            self._say(sarif_renderer.render(self._collected, version=__version__))
 
     @contextlib.contextmanager
     def watching(self, name: str) -> Iterator[None]:
@@ -118,17 +123,19 @@ class Reporter:
             self._say(text)
 
     def _warn(self, message: str, name: str) -> None:
-        if self._format == "json":
+        if self._format in (*_WHOLE, "github"):
             about = message.removeprefix(f"{name}: ")
-            self._collected.append(Diagnostic("warning", about, "warning", file=name))
+            self._show(Diagnostic("warning", about, "warning", file=name), name)
         else:
             self._say(f"{self._painted('warning', '1;33')}: {safe(message)}")
 
     def _show(self, diagnostic: Diagnostic, name: str) -> None:
         if diagnostic.source is None and diagnostic.file is None:
             diagnostic = dataclasses.replace(diagnostic, file=name)
-        if self._format == "json":
+        if self._format in _WHOLE:
             self._collected.append(diagnostic)
+        elif self._format == "github":
+            self._say(github_renderer.render(diagnostic))
         elif self._format == "concise":
             self._say(concise_renderer.render(diagnostic))
         else:

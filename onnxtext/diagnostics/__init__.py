@@ -2,6 +2,7 @@
 """The one model of everything onnxtext has to say about a text or a binary."""
 
 from onnxtext.diagnostics.model import (
+    Applicability,
     Diagnostic,
     Edit,
     Fix,
@@ -11,4 +12,13 @@ from onnxtext.diagnostics.model import (
     Severity,
 )
 
-__all__ = ["Diagnostic", "Edit", "Fix", "Label", "OnnxTextError", "OnnxTextWarning", "Severity"]
+__all__ = [
+    "Applicability",
+    "Diagnostic",
+    "Edit",
+    "Fix",
+    "Label",
+    "OnnxTextError",
+    "OnnxTextWarning",
+    "Severity",
+]

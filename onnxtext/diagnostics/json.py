@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 
 from onnxtext.diagnostics.model import Diagnostic
+from onnxtext.source import Source, Span
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
@@ -19,7 +20,7 @@ def to_object(diagnostic: Diagnostic) -> dict[str, object]:
 
     Lines and columns are 1-based, columns count characters (code points), and `end_column` is the
     first one behind the place. They are null for findings that have no place in a text. `offset`
-    is a byte offset from 0.
+    is a byte offset from 0. The edits of a fix replace what is between their places by their texts.
     """
     return {
         "file": diagnostic.source.name if diagnostic.source is not None else diagnostic.file,
@@ -31,15 +32,27 @@ def to_object(diagnostic: Diagnostic) -> dict[str, object]:
         "offset": diagnostic.offset,
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
+        "fix": _fix(diagnostic),
     }
+
+
+def _fix(diagnostic: Diagnostic) -> dict[str, object] | None:
+    fix, source = diagnostic.fix, diagnostic.source
+    if fix is None or source is None:
+        return None
+    edits = [{**_range(source, edit.span), "text": edit.text} for edit in fix.edits]
+    return {"title": fix.title, "applicability": fix.applicability, "edits": edits}
 
 
 def _place(diagnostic: Diagnostic) -> dict[str, int | None]:
     if diagnostic.source is None or not diagnostic.labels:
         return dict.fromkeys(("line", "column", "end_line", "end_column"))
-    span = diagnostic.labels[0].span
-    start = diagnostic.source.position(span.start)
-    end = diagnostic.source.position(span.end)
+    return {**_range(diagnostic.source, diagnostic.labels[0].span)}
+
+
+def _range(source: Source, span: Span) -> dict[str, int]:
+    start = source.position(span.start)
+    end = source.position(span.end)
     return {
         "line": start.line,
         "column": start.column,

@@ -37,17 +37,29 @@ class Edit:
     text: str
 
 
+Applicability = Literal["safe", "unsafe"]
+"""Whether a fix keeps what was meant for certain, or may have guessed wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A change that mends what a diagnostic is about, and changes nothing else.
 
     Attributes:
         title: what it does, as an order: "sort the nodes".
-        edits: the changes; they do not overlap.
+        edits: the changes, in order; they do not overlap.
+        applicability: whether it may be applied without a look at it.
     """
 
     title: str
     edits: tuple[Edit, ...]
+    applicability: Applicability = "safe"
+
+    def apply(self, text: str) -> str:
+        """The text with the changes."""
+        for edit in sorted(self.edits, key=lambda edit: edit.span, reverse=True):
+            text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +77,7 @@ class Diagnostic:
         notes: further facts.
         help: what to change.
         file: name of the file, for findings that have no `source`.
-        fix: a change of the text that mends it, where one is known to be safe.
+        fix: a change of the text that mends it, where one is known.
     """
 
     code: str

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 _NAMES = {"WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "ENCODING", "RESOURCES"}
 _STRINGS = {"STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"}
@@ -49,19 +49,42 @@ _SINGLE = {
 }
 
 
-def describe(terminals: Iterable[str]) -> list[str]:
-    """The terminals that would fit, in words, each once, the most telling first."""
+SAMPLES = {
+    **_PUNCTUATION,
+    "WORD": "x",
+    "INT": "0",
+    "STRING": '""',
+    "TYPE": "float[1]",
+    "PRIM": "float",
+    "NUMBERS": "[0]",
+    "BOOL": "true",
+    "BRACES": "{0}",
+    "DECORATOR": "@doc(",
+    "BLOB": 'blob"0123456789abcdef"',
+}
+"""A token of each terminal that may be missing."""
+
+
+def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None) -> list[str]:
+    """The terminals that would fit, in words, each once, the most telling first.
+
+    Args:
+        terminals: their names.
+        scores: how likely each is to be what is missing.
+    """
     left = set(terminals)
-    words: list[str] = []
+    likely = scores or {}
+    words: list[tuple[float, str]] = []
     for group, word in _GROUPS:
         if group <= left or (word == "a name" and {"WORD", "STRING"} <= left):
-            words.append(word)
+            words.append((max(likely.get(name, 0) for name in group), word))
             left -= group
     for name in sorted(left, key=lambda name: (name not in _PUNCTUATION, name)):
         word = f"`{_PUNCTUATION[name]}`" if name in _PUNCTUATION else _SINGLE.get(name, "")
-        if word and word not in words:
-            words.append(word)
-    return words
+        if word and word not in (other for _, other in words):
+            words.append((likely.get(name, 0), word))
+    words.sort(key=lambda entry: -entry[0])
+    return [word for _, word in words]
 
 
 def sentence(words: list[str]) -> str:
@@ -69,3 +92,13 @@ def sentence(words: list[str]) -> str:
     if len(words) > 6:
         words = [*words[:6], "…"]
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"
+
+
+def found_words(token: str | None) -> str:
+    """A token, or the end of the text for None, as a message names it."""
+    if token is None:
+        return "the end of the text"
+    if len(token) == 1 and not token.isprintable():
+        return f"the character U+{ord(token):04X}"
+    line = token.partition("\n")[0]
+    return f"`{line[:40]}{'…' if len(line) > 40 or line != token else ''}`"

@@ -124,6 +124,8 @@ class Lexer:
 
     def texts(self, chunk: str) -> list[str]:
         """The texts of the tokens of a chunk that begins between tokens."""
+        if _DEEP in chunk:  # brackets without end would be looked for again and again
+            return [BAD_KIND]
         if "#" in chunk or "[[" in chunk:
             return [str(token) for token in self.tokens(chunk, 0, len(chunk))]
         return self.token_pattern.findall(chunk)
@@ -151,6 +153,7 @@ def closing_bracket(text: str) -> int:
     return 0
 
 
+_DEEP = "[" * 100
 _TRIPLE = re.compile(r'[ \t\n\v\f\r]*"""')
 _BRACKET = re.compile(r"[\[\]]")
 _LONG = 500
@@ -161,7 +164,7 @@ def _token_pattern(terminals: list[Terminal]) -> re.Pattern[str]:
     specials = [t for t in terminals if t.priority == SPECIAL_WORD_PRIORITY]
     word = next(t for t in terminals if t.name == "WORD")
     rest = [t for t in terminals if t not in specials and t is not word]
-    named = [t.pattern for t in rest if t.literal is None]
+    named = [_guarded(t) for t in rest if t.literal is None]
     punctuation = [re.escape(t.literal) for t in rest if t.literal is not None]
     # The most frequent tokens first, where no other can begin like this: a word with one of these
     # characters behind it, marks that begin no other token, a string without a backslash.
@@ -171,6 +174,12 @@ def _token_pattern(terminals: list[Terminal]) -> re.Pattern[str]:
     blank = r"[ \t\n\v\f\r]*"
     skipped = rf"{blank}(?:#[^\n]*(?:\n{blank}|\Z))*"
     return compile_pattern(rf"{skipped}({'|'.join(choices)})")
+
+
+def _guarded(terminal: Terminal) -> str:
+    """A pattern; that of NESTED does not look for the end of more brackets than make sense."""
+    guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
+    return guard + terminal.pattern
 
 
 @cache

@@ -18,6 +18,9 @@ MAX_STACK = 1000
 """Deepest stack of unfinished constructs. Thirty-three graphs inside one another, which is all
 that protobuf can read, need some seven hundred of these."""
 
+MOST_FAULTS = 100
+"""After so many mistakes a text is not read further."""
+
 LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
 
@@ -28,17 +31,19 @@ class Reduction:
     Attributes:
         name: of the action.
         origin: the rule's name.
-        size: how many symbols it takes off the stack.
+        symbols: the names of the symbols it takes off the stack.
+        size: how many they are.
         take: for each child its index among them, -1 for None.
         action: the function that makes the value; None to pass the only child on.
         located: the action takes the offset of the first token as its first argument.
     """
 
-    __slots__ = ("action", "located", "name", "origin", "size", "take")
+    __slots__ = ("action", "located", "name", "origin", "size", "symbols", "take")
 
     def __init__(self, rule: Rule) -> None:
         self.name = rule.action
         self.origin = rule.origin
+        self.symbols = rule.symbols
         self.size = len(rule.symbols)
         self.take = rule.take
         self.action: Action | None = actions.ACTIONS.get(rule.action)
@@ -103,6 +108,36 @@ def load_automaton() -> Automaton:
     return Automaton(load_tables(), load_lexer())
 
 
+class Hole:
+    """What stands for a value that could not be made, because the text is wrong there."""
+
+    def __repr__(self) -> str:
+        return "HOLE"
+
+
+HOLE = Hole()
+
+ITEMS = frozenset(
+    [
+        "node",
+        "value_info",
+        "attribute",
+        "parameter",
+        "header_entry",
+        "header_item",
+        "function",
+        "section",
+        "metadata_item",
+        "annotation",
+        "training_item",
+        "resource",
+    ]
+)
+"""The rules without which what they stand in still means something: statements and the like."""
+
+_MODELS = frozenset(("model", "headless_model"))
+
+
 class Unexpected(Exception):
     """The next token fits nowhere.
 
@@ -116,15 +151,22 @@ class Unexpected(Exception):
 
 
 class Machine:
-    """A parse in progress: stacks of states, of values, and of where each value begins."""
+    """A parse in progress: stacks of states, of values, and of where each value begins.
 
-    __slots__ = ("automaton", "states", "values", "where")
+    Attributes:
+        holes: whether a value may be `HOLE`.
+        faults: where the mistakes go that actions find; None to raise the first one.
+    """
+
+    __slots__ = ("automaton", "faults", "holes", "states", "values", "where")
 
     def __init__(self, automaton: Automaton, states: list[int]) -> None:
         self.automaton = automaton
         self.states = states
         self.values: list[Any] = []
         self.where: list[int] = []
+        self.holes = False
+        self.faults: list[Fault] | None = None
 
     def feed(self, kind: str, value: Any, at: int) -> None:
         """Reduce what the token completes, then shift it.
@@ -192,14 +234,33 @@ class Machine:
             children = []
         taken = [children[index] if index >= 0 else None for index in reduction.take]
         try:
-            value = self.evaluate(reduction, at, taken)
+            if self.holes and any(child is HOLE for child in taken):
+                value = self._patch(reduction, at, taken)
+            else:
+                value = self.evaluate(reduction, at, taken)
         except Fault as fault:
             if fault.at is None:  # about the construct as a whole
                 fault.at = at
-            raise
+            if self.faults is None:
+                raise
+            self.faults.append(fault)
+            if len(self.faults) >= MOST_FAULTS:
+                raise
+            self.holes = True
+            value = taken[0] if reduction.name in LIST_ACTIONS else HOLE
         self.states.append(self.automaton.gotos[self.states[-1]][reduction.origin])
         values.append(value)
         self.where.append(at)
+
+    def _patch(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """The value of a rule with a hole in it: lists of statements go without, as do models."""
+        if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
+            return children[0] if len(children) > 1 else []
+        if reduction.name in _MODELS:
+            filled = [None if child is HOLE else child for child in children]
+            if filled[-3] is not None:  # the graph
+                return self.evaluate(reduction, at, [*filled[:-2], filled[-2] or [], filled[-1]])
+        return HOLE
 
     def evaluate(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
         """The value of a rule."""

@@ -7,14 +7,9 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.ast.types import Type
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
-from onnxtext.syntax.expected import describe, sentence
-from onnxtext.syntax.faults import Fault
-from onnxtext.syntax.lexer import BAD_KIND, Token, load_lexer
-from onnxtext.syntax.machine import Unexpected
-from onnxtext.syntax.run import Run
+from onnxtext.syntax.recovery import parse_all
 
 
 def parse_model(source: Source) -> Model:
@@ -63,91 +58,45 @@ def parse_start(source: Source, start: str, *, fast: bool = True) -> Any:
     Raises:
         OnnxTextError: the text is not of the language.
     """
-    check_characters(source)
-    run = Run(source.text, start, fast=fast)
-    try:
-        with paused_collector():
-            return run.parse()
-    except Unexpected as unexpected:
-        raise OnnxTextError(_unexpected(source, run, unexpected.state)) from None
-    except Fault as fault:
-        raise OnnxTextError(_faulty(source, fault, run.token)) from None
+    value, diagnostics = parse_partial(source, start, fast=fast)
+    if diagnostics:
+        raise OnnxTextError(*diagnostics)
+    return value
 
 
-def check_characters(source: Source) -> None:
-    """Refuse a text with characters that have no UTF-8.
+def parse_partial(
+    source: Source, start: str, *, fast: bool = True
+) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """Parse what can be read of a text.
 
-    Raises:
-        OnnxTextError: there is one.
+    Args:
+        source: the text.
+        start: the start rule.
+        fast: as for `parse_start`.
+
+    Returns:
+        What was read, without the statements in which something is wrong, or None if too little
+        is left; and what is wrong, in the order of the text: nothing if the value is whole.
     """
+    broken = check_characters(source)
+    if broken is not None:
+        return None, (broken,)
+    value, diagnostics = parse_all(source, start, fast=fast)
+    return value, tuple(diagnostics)
+
+
+def check_characters(source: Source) -> Diagnostic | None:
+    """What is wrong with a text that has characters without UTF-8."""
     if source.text.isascii():
-        return
+        return None
     try:
         source.text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise OnnxTextError(
-            Diagnostic(
-                "invalid-character",
-                "the text holds half a surrogate pair, which is no character",
-                source=source,
-                labels=(Label(Span(error.start, error.end)),),
-                help=r'write bytes that are not UTF-8 as b"\xNN"',
-            )
-        ) from None
-
-
-def _unexpected(source: Source, run: Run, state: int) -> Diagnostic:
-    lexer = load_lexer()
-    token = run.token
-    row = run.machine.automaton.rows[state]
-    expected = sentence(describe(lexer.names[kind] for kind in row))
-    if token is None:
-        end = len(source.text)
         return Diagnostic(
-            "syntax-error",
-            f"expected {expected}, found the end of the text",
+            "invalid-character",
+            "the text holds half a surrogate pair, which is no character",
             source=source,
-            labels=(Label(Span(end, end)),),
+            labels=(Label(Span(error.start, error.end)),),
+            help=r'write bytes that are not UTF-8 as b"\xNN"',
         )
-    found = _shown(token)
-    if lexer.kind(token) == BAD_KIND:
-        found += ", which begins nothing in this language"
-    return Diagnostic(
-        "syntax-error",
-        f"expected {expected}, found {found}",
-        source=source,
-        labels=(Label(Span(token.at, token.at + len(token))),),
-        help=_hint(token),
-    )
-
-
-def _shown(token: str) -> str:
-    if len(token) == 1 and not token.isprintable():
-        return f"the character U+{ord(token):04X}"
-    line = token.partition("\n")[0]
-    return f"`{line[:40]}{'…' if len(line) > 40 or line != token else ''}`"
-
-
-def _hint(token: str) -> str | None:
-    if token.startswith('"'):
-        return None if len(token) > 1 else 'a string that starts here is never closed: add a `"`'
-    hints = {
-        ";": "statements need no separator: remove the `;`",
-        "/": "comments start with #",
-        "'": 'strings stand in double quotes: "…"',
-        "+": "numbers have no plus sign: remove the `+`",
-    }
-    return hints.get(token)
-
-
-def _faulty(source: Source, fault: Fault, token: Token | None) -> Diagnostic:
-    at = fault.at
-    if at is None:
-        at = token.at if token is not None else len(source.text)
-    return Diagnostic(
-        fault.code,
-        fault.message,
-        source=source,
-        labels=(Label(Span(at, min(at + fault.length, len(source.text)))),),
-        help=fault.help,
-    )
+    return None

@@ -9,18 +9,17 @@ any other is fed to the automaton. A wrong guess costs time, never meaning (FAST
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
-from onnxtext.syntax.builders import Builder, compile_strings, compile_tokens
+from onnxtext.syntax.builders import compile_strings, compile_tokens
 from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.known import Shape, Shapes, known_shapes
 from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
-from onnxtext.syntax.machine import ListState, Machine, load_automaton
-from onnxtext.syntax.shapes import (
-    places,
-    record,
-)
+from onnxtext.syntax.machine import HOLE, ListState, Machine, Unexpected, load_automaton
+from onnxtext.syntax.shapes import places, record
 from onnxtext.tensor.errors import LiteralError
 
 LONG_LINE = 5000
@@ -28,9 +27,6 @@ LONG_LINE = 5000
 
 LONGEST_KEY = 2000
 """Statements with more text than this outside their strings are not remembered by it."""
-
-MOST_SHAPES = 20_000
-"""When more shapes than this are known in one list state, all are forgotten."""
 
 _ENTRY = re.compile(
     r"(?<=,) (?=(?:b?float|u?int|double|bool|string|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
@@ -43,59 +39,13 @@ _MOST_MADE = 256
 """How many texts of one shape are remembered, and how many get a builder of their own."""
 
 
-@dataclass(slots=True)
-class Shape:
-    """What a statement with certain kinds of tokens does.
-
-    Attributes:
-        builder: makes its items of its tokens.
-        recorded: what the automaton would do.
-        needs_offsets: whether the builder needs the offsets of all tokens.
-        made: how many texts outside the strings have a builder of their own.
-    """
-
-    builder: Builder
-    recorded: list[Any]
-    needs_offsets: bool
-    made: int = 0
-
-
-class Shapes:
-    """What is known of the statements that may stand in one list state.
-
-    Attributes:
-        by_text: the text outside the strings to a builder.
-        by_kinds: the kinds of the tokens to a shape; None where no jump is possible.
-        seen: kinds that were met once.
-    """
-
-    __slots__ = ("by_kinds", "by_text", "seen")
-
-    def __init__(self) -> None:
-        self.by_text: dict[str, Builder | None] = {}
-        self.by_kinds: dict[str, Shape | None] = {}
-        self.seen: set[str] = set()
-
-    def bound(self) -> None:
-        """Forget everything when there is too much of it."""
-        if len(self.by_text) + len(self.by_kinds) + len(self.seen) > MOST_SHAPES:
-            self.by_text.clear()
-            self.by_kinds.clear()
-            self.seen.clear()
-
-
-@cache
-def known_shapes(state: int) -> Shapes:
-    """The shapes of a list state; they last as long as the process."""
-    return Shapes()
-
-
 class Run:
     """One text being parsed.
 
     Attributes:
         token: the token being fed; None at the end of the text.
         jumps: how many chunks were jumped.
+        recover: mends the machine where a token fits nowhere, and says where to go on.
     """
 
     def __init__(self, text: str, start: str, *, fast: bool) -> None:
@@ -109,6 +59,8 @@ class Run:
         self.lexer = load_lexer()
         self.token: Token | None = None
         self.jumps = 0
+        self.recover: Callable[[Unexpected], int | None] | None = None
+        self._starts: list[int] = []  # where each chunk begins, if that was ever asked
         self._chunks, self._only_lines = _cut(text)
         self._line = 0  # the chunk to be read next, and where it begins
         self._at = 0
@@ -117,12 +69,27 @@ class Run:
         self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
 
     def parse(self) -> Any:
-        """The value of the start rule.
+        """The value of the start rule; `HOLE` if too little of it could be made.
 
         Raises:
-            Unexpected: a token fits nowhere.
-            Fault: an action found a mistake.
+            Unexpected: a token fits nowhere, and nobody mends that.
+            Fault: an action found a mistake, and the machine does not keep it.
         """
+        resume: int | None = None
+        while True:
+            try:
+                if resume is not None:
+                    self._resume(resume)
+                return self._parse()
+            except Unexpected as unexpected:
+                if self.recover is None:
+                    raise
+                resume = self.recover(unexpected)
+                if resume is None:
+                    return HOLE
+
+    def _parse(self) -> Any:
+        """Go on to the end of the text."""
         chunks = self._chunks
         machine = self.machine
         lists = self.automaton.list_states
@@ -139,13 +106,25 @@ class Run:
 
     # ---- Token by token ---------------------------------------------------------------------
 
-    def _feed(self) -> None:
-        """Feed the tokens that begin in the chunk at hand, and settle for what follows."""
+    def _resume(self, offset: int) -> None:
+        """Go on at an offset, which lies between two tokens, wherever it is."""
+        self._last = None
+        if offset >= len(self.text):
+            self._line = len(self._chunks)
+            return
+        starts = self._chunk_starts()
+        self._line = bisect_right(starts, offset) - 1
+        self._at = starts[self._line]
+        if offset > self._at:
+            self._feed(offset)
+
+    def _feed(self, at: int | None = None) -> None:
+        """Feed the tokens that begin in the chunk at hand, or behind `at`, and settle."""
         machine = self.machine
         text = self.text
         next_token = self.lexer.token
         kind_of = self.lexer.kind
-        at = self._at
+        at = self._at if at is None else at
         self._next_chunk()
         while True:
             token = next_token(text, at)
@@ -165,7 +144,7 @@ class Run:
                 self._next_chunk()
 
     def _next_chunk(self) -> None:
-        """Go on to the next chunk; `_end` is where the one before it ends."""
+        """Go on; `_end` is where the chunk before ends."""
         self._end = self._at + len(self._chunks[self._line])
         self._at = self._end + 1
         self._line += 1
@@ -182,6 +161,11 @@ class Run:
             self._line += lines
             self._at = self.text.rindex("\n", self._at, offset) + 1
             self._next_chunk()
+
+    def _chunk_starts(self) -> list[int]:
+        if not self._starts:
+            self._starts = [0, *accumulate(len(chunk) + 1 for chunk in self._chunks)]
+        return self._starts
 
     def _skip_to(self, offset: int) -> None:
         """Pass over chunks that hold only blanks and comments."""
@@ -238,7 +222,8 @@ class Run:
         else:
             tokens = lexer.token_pattern.findall(chunk)
         if not tokens:
-            self._pass_over(lines, chunk)
+            self._at += len(chunk) + 1
+            self._line += lines
             return True
         kind_of = lexer.short_kinds
         kinds = "".join([kind_of[token] for token in tokens])
@@ -269,10 +254,6 @@ class Run:
         self._at += len(chunk) + 1
         self._line += lines
         return True
-
-    def _pass_over(self, lines: int, chunk: str) -> None:
-        self._at += len(chunk) + 1
-        self._line += lines
 
     def _whole_chunk(self) -> tuple[str, int]:
         """The chunk at hand, joined with the next ones if it leaves a bracket open at its end."""

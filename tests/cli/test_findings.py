@@ -22,17 +22,17 @@ def test_full(bad: Path) -> None:
     result = run("to-binary", bad.name, cwd=bad.parent)
     assert result.status == 1
     head, place, *source = result.err.splitlines()
-    assert head.startswith("error[syntax-error]: expected ")
-    assert place == " --> bad.onnxtxt:8:1"
-    assert source[:4] == ["  |", "7 |   y = Relu (x", "8 | }", "  | ^"]
+    assert head.startswith("error[unclosed-bracket]: expected `)`")
+    assert place == " --> bad.onnxtxt:7:14"
+    assert source[:3] == ["  |", "7 |   y = Relu (x", "  |            - ^"]
 
 
 def test_concise(bad: Path) -> None:
     result = run("to-binary", bad.name, "--output-format=concise", cwd=bad.parent)
     assert result.status == 1
     (line,) = result.err.splitlines()
-    assert line.startswith("bad.onnxtxt:8:1: error: expected ")
-    assert line.endswith(" [syntax-error]")
+    assert line.startswith("bad.onnxtxt:7:14: error: expected `)`")
+    assert line.endswith(" [unclosed-bracket]")
 
 
 def test_json_is_one_list_of_everything(bad: Path, text: Path) -> None:
@@ -45,16 +45,16 @@ def test_json_is_one_list_of_everything(bad: Path, text: Path) -> None:
     assert first == {
         **first,
         "file": "bad.onnxtxt",
-        "code": "syntax-error",
+        "code": "unclosed-bracket",
         "severity": "error",
-        "line": 8,
-        "column": 1,
-        "end_line": 8,
-        "end_column": 2,
+        "line": 7,
+        "column": 14,
+        "end_line": 7,
+        "end_column": 14,
         "path": None,
         "notes": [],
     }
-    assert set(first) >= {"message", "help"}
+    assert set(first) >= {"message", "help", "fix"}
     assert (second["file"], second["code"]) == ("no.onnxtxt", "invalid-utf8")
     assert third == {
         **third,

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-from onnxtext.diagnostics import Diagnostic, Label, concise
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label, concise, github, sarif
 from onnxtext.diagnostics import json as json_renderer
 from onnxtext.source import Source, Span
 
@@ -54,6 +55,7 @@ def test_json() -> None:
             "offset": None,
             "notes": ["a note"],
             "help": "a help",
+            "fix": None,
         },
         {
             "file": "m.onnx",
@@ -68,6 +70,7 @@ def test_json() -> None:
             "offset": 16,
             "notes": [],
             "help": None,
+            "fix": None,
         },
         {**json_renderer.to_object(NOWHERE), "file": None, "line": None},
     ]
@@ -75,3 +78,57 @@ def test_json() -> None:
 
 def test_json_of_nothing() -> None:
     assert json.loads(json_renderer.render([])) == []
+
+
+FIXED = replace(IN_TEXT, fix=Fix("swap", (Edit(Span(3, 5), "x"), Edit(Span(6, 7), "日本"))))
+
+
+def test_a_fix_changes_the_text() -> None:
+    assert FIXED.fix is not None
+    assert FIXED.source is not None
+    assert FIXED.fix.apply(FIXED.source.text) == "ab\nx 日本\ny\n"
+
+
+def test_json_of_a_fix() -> None:
+    assert json_renderer.to_object(FIXED)["fix"] == {
+        "title": "swap",
+        "applicability": "safe",
+        "edits": [
+            {"line": 2, "column": 1, "end_line": 2, "end_column": 3, "text": "x"},
+            {"line": 2, "column": 4, "end_line": 2, "end_column": 5, "text": "日本"},
+        ],
+    }
+
+
+def test_github() -> None:
+    assert github.render(IN_TEXT) == (
+        "::error title=onnxtext (some-code),file=m.onnxtxt,line=2,col=4,endLine=3,endColumn=2"
+        "::m.onnxtxt:2:4: a␊message%0Anote: a note%0Ahelp: a help"
+    )
+    assert github.render(NOWHERE) == "::notice title=onnxtext (some-code)::m"
+    odd = Diagnostic("c", "100%\n::set-output::", "warning", file="a,b:c%\n.onnx")
+    assert github.render(odd) == (
+        "::warning title=onnxtext (c),file=a%2Cb%3Ac%25␊.onnx"
+        "::a,b:c%25␊.onnx: 100%25␊::set-output::"
+    )
+
+
+def test_sarif() -> None:
+    log = json.loads(sarif.render([FIXED, IN_BINARY, NOWHERE], version="1.2"))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    assert run["tool"]["driver"]["rules"] == [{"id": "some-code"}]
+    text, binary, nowhere = run["results"]
+    region = {"startLine": 2, "startColumn": 4, "endLine": 3, "endColumn": 2}
+    assert text["locations"] == [
+        {"physicalLocation": {"artifactLocation": {"uri": "m.onnxtxt"}, "region": region}}
+    ]
+    (fix,) = text["fixes"]
+    (change,) = fix["artifactChanges"]
+    assert [item["insertedContent"]["text"] for item in change["replacements"]] == ["x", "日本"]
+    assert text["message"]["text"] == "a\nmessage\nnote: a note\nhelp: a help"
+    (place,) = binary["locations"]
+    assert place["physicalLocation"]["region"] == {"byteOffset": 16}
+    assert place["logicalLocations"] == [{"fullyQualifiedName": "graph.node[1]"}]
+    assert (binary["level"], nowhere["level"]) == ("warning", "note")
+    assert "locations" not in nowhere

@@ -13,20 +13,16 @@ from typing import Any
 import pytest
 
 import onnxtext
-from onnxtext.diagnostics import OnnxTextError
 from onnxtext.source import Source
-from onnxtext.syntax.parse import parse_start
+from onnxtext.syntax.parse import parse_partial
 from onnxtext.syntax.run import Run
 from tests.corpus import SHARED, index, onnx_directory, shared_model, shared_models, wheel_models
 
 
 def outcome(text: str, start: str, *, fast: bool) -> Any:
-    """The AST and the places of its statements, or the error."""
-    try:
-        made = parse_start(Source(text), start, fast=fast)
-    except OnnxTextError as error:
-        return str(error)
-    return made, list(places(made))
+    """The AST, or what could be read of it, the places of its statements, and the diagnostics."""
+    made, diagnostics = parse_partial(Source(text), start, fast=fast)
+    return made, list(places(made)), diagnostics
 
 
 def places(item: Any) -> Iterator[int]:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnostics as SARIF 2.1.0, which code scanning services read (OASIS, sections 3.27 to 3.30)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from onnxtext.diagnostics.json import to_object
+from onnxtext.diagnostics.model import Diagnostic, Edit
+from onnxtext.source import Source, Span
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {"error": "error", "warning": "warning"}
+
+
+def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
+    """One log with one run, in ASCII; without a line end.
+
+    Args:
+        diagnostics: what to show.
+        version: of onnxtext.
+    """
+    found = list(diagnostics)
+    rules = [{"id": code} for code in sorted({diagnostic.code for diagnostic in found})]
+    driver = {"name": "onnxtext", "version": version, "rules": rules}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(diagnostic) for diagnostic in found],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _result(diagnostic: Diagnostic) -> dict[str, object]:
+    help = [f"help: {diagnostic.help}"] if diagnostic.help else []
+    notes = [f"note: {note}" for note in diagnostic.notes]
+    result: dict[str, object] = {
+        "ruleId": diagnostic.code,
+        "level": _LEVELS.get(diagnostic.severity, "note"),
+        "message": {"text": "\n".join([diagnostic.message, *notes, *help])},
+    }
+    location = _location(diagnostic)
+    if location:
+        result["locations"] = [location]
+    fix, source = diagnostic.fix, diagnostic.source
+    if fix is not None and source is not None:
+        changes = [_replacement(source, edit) for edit in fix.edits]
+        change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": changes}
+        result["fixes"] = [{"description": {"text": fix.title}, "artifactChanges": [change]}]
+    return result
+
+
+def _location(diagnostic: Diagnostic) -> dict[str, object]:
+    location: dict[str, object] = {}
+    file = to_object(diagnostic)["file"]
+    if file:
+        physical: dict[str, object] = {"artifactLocation": {"uri": _uri(str(file))}}
+        if diagnostic.source is not None and diagnostic.labels:
+            physical["region"] = _region(diagnostic.source, diagnostic.labels[0].span)
+        elif diagnostic.offset is not None:
+            physical["region"] = {"byteOffset": diagnostic.offset}
+        location["physicalLocation"] = physical
+    if diagnostic.path:
+        location["logicalLocations"] = [{"fullyQualifiedName": diagnostic.path}]
+    return location
+
+
+def _replacement(source: Source, edit: Edit) -> dict[str, object]:
+    region = _region(source, edit.span)
+    return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+
+
+def _region(source: Source, span: Span) -> dict[str, int]:
+    start = source.position(span.start)
+    end = source.position(span.end)
+    return {
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    }
+
+
+def _uri(name: str) -> str:
+    return quote(name.replace("\\", "/"), safe="/<>")

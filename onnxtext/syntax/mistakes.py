@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is probably meant where a token fits nowhere: the usual mistakes, and changes of one token.
+
+Every change is tried (`trial`) before it is told: it must lead on behind the mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onnxtext.diagnostics import Edit, Label
+from onnxtext.source import Span
+from onnxtext.syntax.expected import SAMPLES, describe, found_words, sentence
+from onnxtext.syntax.lexer import Token
+from onnxtext.syntax.mistakes_spelling import SPELLING
+from onnxtext.syntax.mistakes_structure import CUT_SHORT, STRUCTURE
+from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
+from onnxtext.syntax.trial import MOST_TOKENS
+
+_CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
+_OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}
+_MISSING = {
+    "COMMA": "missing-comma",
+    "EQUAL": "missing-equals",
+    **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
+    **dict.fromkeys(_OPENERS, "missing-bracket"),
+}
+_MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
+
+
+def find_mistake(scene: Scene) -> Mistake | None:
+    """The mistake that a token that fits nowhere betrays; None if it could be anything."""
+    cut_short = scene.fresh is not None
+    for recognizer in CUT_SHORT if cut_short else (*SPELLING, *STRUCTURE):
+        for mistake in recognizer(scene):
+            if not mistake.edits or scene.good(mistake.edits, mistake.least):
+                return mistake
+    if scene.fresh is not None:
+        scene = scene.until(scene.fresh)
+    best: tuple[float, _Change] | None = None
+    for change in _changes(scene, cut_short):
+        outcome = scene.attempt(change.edit)
+        if outcome is None or not (outcome.good or (cut_short and outcome.count)):
+            continue
+        score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
+        if best is None or score > best[0]:
+            best = score, change
+    return _told(scene, best[1]) if best is not None else None
+
+
+def ranked_words(scene: Scene) -> list[str]:
+    """What would fit, in words, the likeliest first."""
+    names = scene.expected()
+    scores = {name: _score(scene, name) for name in names}
+    return describe(names, scores)
+
+
+def _score(scene: Scene, name: str) -> float:
+    sample = SAMPLES.get(name)
+    if sample is None or scene.token is None:
+        return 0
+    outcomes = (
+        scene.attempt(insert(scene.at, f" {sample} ")),
+        scene.attempt(Edit(span_of(scene.token), f" {sample} ")),
+    )
+    return max(outcome.count if outcome is not None else 0 for outcome in outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of one token.
+
+    Attributes:
+        cost: how far-fetched it is, in tokens.
+        edit: the change.
+        missing: the terminal of the mark that it adds; "" if it does something else.
+        token: the token that it concerns.
+        title: as of a fix.
+        instead: 1 if the token at hand is gone afterwards, and so is not counted.
+    """
+
+    cost: float
+    edit: Edit
+    missing: str = ""
+    token: Token | None = None
+    title: str = ""
+    instead: int = 0
+
+
+def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
+    """The changes of one token that could be meant."""
+    names = scene.expected()
+    for name in names:
+        if name in _MARKS and (name in _CLOSERS or not cut_short):
+            cost = 0.5 if name in _MISSING else 0.8
+            yield _Change(cost, _addition(scene, name), name, None, f"add `{SAMPLES[name]}`")
+    if scene.token is None or cut_short:
+        return
+    token = scene.token
+    remove = f"remove {found_words(token)}"
+    yield _Change(1.2, Edit(span_of(token), ""), "", token, remove, 1)
+    for name in names:
+        if name in _MARKS:
+            title = f"write `{SAMPLES[name]}` instead"
+            yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
+        elif name in SAMPLES and name != "DECORATOR":
+            sample = f" {SAMPLES[name]} "
+            yield _Change(1.6, replace(token, sample), "", token, "", 1)
+            yield _Change(1.4, insert(token.at, sample), "", token)
+    if len(scene.done) > 1:
+        last = scene.done[-1]
+        yield _Change(1.9, Edit(span_of(last), ""), "", last, f"remove {found_words(last)}")
+
+
+def _addition(scene: Scene, name: str) -> Edit:
+    """The edit that adds a mark behind the last token."""
+    mark = SAMPLES[name]
+    spaced = {"EQUAL", "_ARROW", "LBRACE"}
+    after = scene.text[scene.end : scene.end + 1]
+    text = f" {mark}" if name in spaced else mark
+    if after and not after.isspace() and name in {*spaced, "COMMA"}:
+        text += " "
+    return insert(scene.end, text)
+
+
+def _told(scene: Scene, change: _Change) -> Mistake:
+    """A change as a mistake with its message."""
+    found = found_words(scene.token)
+    words = ranked_words(scene)
+    if change.token is not None:
+        span = span_of(change.token)
+        message = f"expected {sentence(words)}, found {found}"
+        if change.token is not scene.token:
+            message = f"{found_words(change.token)} does not belong before {found}"
+        return Mistake("syntax-error", message, span, (change.edit,), change.title, "unsafe")
+    name = change.missing
+    mark = f"`{SAMPLES[name]}`"
+    same_line = scene.text.find("\n", scene.end, scene.at) < 0
+    span = Span(scene.end, scene.end)
+    if same_line and scene.token is not None:
+        span = span_of(scene.token)
+    others: tuple[Label, ...] = ()
+    opener = _opener(scene, name) if name in _CLOSERS else None
+    if opener is not None:
+        others = (Label(opener, "this is never closed"),)
+    return Mistake(
+        _MISSING.get(name, "syntax-error"),
+        f"expected {sentence([mark, *(word for word in words if word != mark)])}, found {found}",
+        span,
+        (change.edit,),
+        change.title,
+        "safe" if name in {"COMMA", "EQUAL"} else "unsafe",
+        others=others,
+    )
+
+
+def _opener(scene: Scene, closer: str) -> Span | None:
+    """The bracket of the statement that a closing one is missing for."""
+    open_tokens = []
+    for token in scene.done:
+        name = scene.name(token)
+        if name in _OPENERS:
+            open_tokens.append(token)
+        elif name in _CLOSERS and open_tokens:
+            open_tokens.pop()
+    if open_tokens and scene.name(open_tokens[-1]) == _CLOSERS[closer]:
+        return span_of(open_tokens[-1])
+    return None

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Going on after a mistake, so that every mistake is told once, and none because of another.
+
+What an action finds wrong leaves a hole in the place of a value (`machine.HOLE`). Where a token
+fits nowhere, there are three ways, in this order: a change that was probably meant is made in
+thought (`mistakes`), and parsing goes on as if it stood there; the item of a list is left out, up
+to its comma or bracket; the statement is left out, up to the next line that is not indented
+deeper. All of it happens in the one loop of `run`, which jumps on afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.collector import paused_collector
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.source import Source, Span
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.lexer import END_KIND, Token
+from onnxtext.syntax.machine import HOLE, ITEMS, MOST_FAULTS, Machine, Unexpected
+from onnxtext.syntax.mistakes import find_mistake
+from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
+from onnxtext.syntax.near import nearest
+from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
+from onnxtext.syntax.run import Run
+from onnxtext.syntax.scene import Mistake, Scene, indentation
+from onnxtext.syntax.trial import Outcome, States, Stretch
+
+LONGEST_STATEMENT = 4000
+"""A statement with more characters before its mistake is not read again to find the mistake."""
+
+
+def parse_all(source: Source, start: str, *, fast: bool) -> tuple[Any, list[Diagnostic]]:
+    """Parse a text to its end, whatever is wrong with it.
+
+    Args:
+        source: the text, without half surrogate pairs.
+        start: the start rule.
+        fast: whether statements of known shapes may be jumped.
+
+    Returns:
+        The value of the start rule, without the statements that are wrong, or None if nothing
+        can be made of it; and what is wrong, in the order of the text.
+    """
+    run = Run(source.text, start, fast=fast)
+    recovery = Recovery(run, source)
+    value = HOLE
+    with paused_collector():
+        try:
+            value = run.parse()
+        except Fault as fault:  # one that no parser can go on after
+            recovery.stop(fault)
+    diagnostics = recovery.finish()
+    return (None if value is HOLE else value), diagnostics
+
+
+class Recovery:
+    """Mends the machine of a run after each mistake, and collects the diagnostics.
+
+    Attributes:
+        diagnostics: what was wrong so far.
+    """
+
+    def __init__(self, run: Run, source: Source) -> None:
+        self.run = run
+        self.source = source
+        self.text = run.text
+        self.diagnostics: list[Diagnostic] = []
+        self._faults: list[Fault] = []
+        self._last = -1
+        self._made: list[Edit] = []
+        self._guesses: list[tuple[int, int, int]] = []
+        self._stopped = False
+        run.machine.faults = self._faults
+        run.recover = self.recover
+
+    def stop(self, fault: Fault) -> None:
+        """Keep a mistake after which parsing ended."""
+        if not any(fault is other for other in self._faults):
+            token = self.run.token
+            if fault.at is None:
+                fault.at = token.at if token is not None else len(self.text)
+            self._faults.append(fault)
+        self._stopped = len(self._faults) >= MOST_FAULTS
+
+    def finish(self) -> list[Diagnostic]:
+        """All diagnostics, in the order of the text."""
+        told = (fault for number, fault in enumerate(self._faults) if not self._echo(number, fault))
+        known = {(fault.code, fault.at): fault for fault in reversed(list(told))}
+        found = [*self.diagnostics, *(faulty(self.source, fault) for fault in known.values())]
+        found.sort(key=lambda diagnostic: diagnostic.labels[0].span)
+        if self._stopped:
+            found = found[:MOST_FAULTS]
+            last = found[-1]
+            note = "there are too many mistakes: the text was not read further"
+            found[-1] = _with_note(last, note)
+        return found
+
+    def _echo(self, number: int, fault: Fault) -> bool:
+        """Whether what an action found wrong may come from a change that was only guessed."""
+        at = -1 if fault.at is None else fault.at
+        return any(start <= at <= end and number >= count for start, end, count in self._guesses)
+
+    def recover(self, unexpected: Unexpected) -> int | None:
+        """Tell a mistake and mend the machine; where to go on, or None to give up."""
+        run = self.run
+        machine = run.machine
+        token = run.token
+        at = len(self.text) if token is None else token.at
+        if len(self.diagnostics) + len(self._faults) >= MOST_FAULTS:
+            self._stopped = True
+            return None
+        scene, position = self._scene(token, at)
+        mistake = find_mistake(scene) if at > self._last else None
+        if mistake is not None and mistake.edits:
+            self._tell(mistake, at)
+            outcome = scene.attempt(*mistake.edits)
+            count = len(self._faults)
+            if outcome is None and scene.fresh is not None:
+                outcome = scene.until(scene.fresh).attempt(*mistake.edits)
+            assert outcome is not None
+            # What is missing from the statement before may have hidden another mistake here.
+            self._last = at if scene.fresh is None else scene.fresh - 1
+            if scene.stretch.start < at or scene.done:
+                rewind(machine, position)
+            if self._feed(outcome, guessed=not mistake.title):
+                self._made = [*scene.made, *mistake.edits]
+                if mistake.applicability == "unsafe":
+                    self._guesses.append((scene.stretch.start, at, count))
+                return outcome.resume
+            mistake = None
+        panic = Panic(scene, machine, position, mistake.skip_to if mistake else None)
+        resume = panic.find(at if at > self._last else at + 1)
+        if at > self._last:
+            self._tell(mistake or panic.mistake(), at)
+        # What was told of an earlier place may have hidden another mistake here.
+        self._last = at if panic.early is None else panic.early - 1
+        if resume is None:
+            return self._close()
+        return resume
+
+    def _tell(self, mistake: Mistake, at: int) -> None:
+        labels = (Label(mistake.span, mistake.label), *mistake.others)
+        fix = None
+        if mistake.title and mistake.edits:
+            fix = Fix(mistake.title, mistake.edits, mistake.applicability)
+        self.diagnostics.append(
+            Diagnostic(
+                mistake.code,
+                mistake.message,
+                source=self.source,
+                labels=labels,
+                help=mistake.help or (mistake.title or None),
+                fix=fix,
+            )
+        )
+
+    def _scene(self, token: Token | None, at: int) -> tuple[Scene, int]:
+        """The surroundings of a mistake, and where on the stack its statement begins."""
+        machine = self.run.machine
+        self._complete(at)
+        line = self.text.rfind("\n", 0, at) + 1
+        first = not self.text[line:at].strip()
+        marked = self.text.startswith(CONFLICT_MARKERS, line)
+        position, start = 0, at
+        for position in sync_positions(machine):
+            start = machine.where[position] if position < len(machine.where) else at
+            # A line after `Conv <` that is not indented deeper than that belongs to no list.
+            if start < line or (start == at and not self._hangs(position, at, first)):
+                break
+            if not marked and start < at:
+                break
+        if at - start > LONGEST_STATEMENT:
+            stretch = Stretch(self.text, at, tuple(machine.states), at)
+            return Scene(stretch, token, []), position
+        stretch = Stretch(self.text, start, tuple(machine.states[: position + 1]), at)
+        made = tuple(edit for edit in self._made if edit.span.start >= start)
+        if made:
+            outcome = Scene(stretch, token, [], made).attempt()
+            if outcome is None:
+                return Scene(Stretch(self.text, at, tuple(machine.states), at), token, []), position
+            return Scene(stretch, token, outcome.tokens, made), position
+        return Scene(stretch, token, self.run.lexer.tokens(self.text, start, at)), position
+
+    def _hangs(self, position: int, at: int, first: bool) -> bool:
+        """Whether a list was opened just before a line that is too little indented for it."""
+        machine = self.run.machine
+        opened = machine.where[position - 1] if position else at
+        return (
+            first
+            and 0 < position == len(machine.where)
+            and machine.values[position - 1] in ("<", "(")
+            and indentation(self.text, at) <= indentation(self.text, opened)
+        )
+
+    def _complete(self, at: int) -> None:
+        """Finish the statement before a mistake, if nothing is missing from it."""
+        machine = self.run.machine
+        word = self.run.lexer.kinds["WORD"]
+        states = States(machine.automaton, machine.states)
+        if states.feed(word) and is_synchronous(states.stack[-2]):
+            machine.settle(word, at)
+
+    def _feed(self, outcome: Outcome, *, guessed: bool) -> bool:
+        """Feed tokens that were changed in thought; what was only guessed leaves a hole."""
+        machine = self.run.machine
+        kind_of = self.run.lexer.kind
+        machine.holes = machine.holes or guessed
+        try:
+            for index, token in enumerate(outcome.tokens):
+                value = HOLE if guessed and index in outcome.made else token
+                machine.feed(kind_of(token), value, token.at)
+        except Unexpected:
+            return False
+        return True
+
+    def _close(self) -> int | None:
+        """Close all that is open, as far as that is possible, to deliver what was read."""
+        machine = self.run.machine
+        kinds = self.run.lexer.kinds
+        machine.holes = True
+        end = len(self.text)
+        for _ in range(3 * len(machine.states)):
+            if States(machine.automaton, machine.states).feed(END_KIND):
+                return end
+            for name in ("RBRACE", "MORETHAN", "RPAR", "RSQB"):
+                if States(machine.automaton, machine.states).feed(kinds[name]):
+                    machine.feed(kinds[name], Token("", end), end)
+                    break
+            else:
+                if not leave_out(machine):
+                    return None
+        return None
+
+
+def rewind(machine: Machine, position: int) -> None:
+    """Forget what stands on the stack behind a position."""
+    del machine.states[position + 1 :]
+    del machine.values[position:]
+    del machine.where[position:]
+
+
+def leave_out(machine: Machine) -> bool:
+    """Put a hole in the place of the item at hand; False if there is none."""
+    for position in sync_positions(machine):
+        gotos = machine.automaton.gotos[machine.states[position]]
+        if position == len(machine.values):
+            continue
+        item = next((name for name in gotos if name in ITEMS), None)
+        if item is None:
+            rewind(machine, position)
+            return True
+        at = machine.where[position]
+        rewind(machine, position)
+        machine.states.append(gotos[item])
+        machine.values.append(HOLE)
+        machine.where.append(at)
+        return True
+    return False
+
+
+def faulty(source: Source, fault: Fault) -> Diagnostic:
+    """The diagnostic of what an action found wrong."""
+    at = fault.at if fault.at is not None else len(source.text)
+    span = Span(at, min(at + fault.length, len(source.text)))
+    help, fix = fault.help, None
+    if help is not None and help.startswith("one of "):
+        meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
+        if meant is not None:
+            help = f"write `{meant}`"
+            fix = Fix(help, (Edit(span, meant),), "unsafe")
+    return Diagnostic(
+        fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
+    )
+
+
+def _with_note(diagnostic: Diagnostic, note: str) -> Diagnostic:
+    return replace(diagnostic, notes=(*diagnostic.notes, note))

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every code has a page; the example on it gives that code and no other, the fixed one none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.diagnostics.library import codes, read_page, summary
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
+from tests.cli.command import run
+
+PACKAGE = Path(onnxtext.__file__).parent
+_SLUG = re.compile(
+    r'(?:Diagnostic|Refused|Mistake|Fault)\(\s*f?"([a-z0-9]+(?:-[a-z0-9]+)*)"|'
+    r'code ?= ?"([a-z0-9-]+)"|(?:"[A-Z]+": |, )"(missing-[a-z]+|un[a-z]+-[a-z]+)"|'
+    r'return "([a-z]+-[a-z-]+)", "'
+)
+
+
+def blocks(code: str) -> dict[str, str]:
+    found = re.findall(r"^## (\w+)\n~~~onnxtxt\n(.*?)^~~~$", read_page(code), re.M | re.S)
+    return dict(found)
+
+
+def is_syntax(code: str) -> bool:
+    """Whether a page has an example that parsing alone finds wrong."""
+    return "Example" in blocks(code) and bool(found_in(blocks(code)["Example"]))
+
+
+def found_in(text: str) -> list[str]:
+    return [item.code for item in parse_partial(Source(text), "model")[1]]
+
+
+WITH_EXAMPLE = [code for code in codes() if is_syntax(code)]
+
+
+def used_codes() -> set[str]:
+    found: set[str] = set()
+    for folder in ("syntax", "wire", "proto", "cli"):
+        for path in (PACKAGE / folder).rglob("*.py"):
+            for groups in _SLUG.findall(path.read_text("utf-8")):
+                found.update(filter(None, groups))
+    return found
+
+
+def test_every_code_in_the_package_has_a_page() -> None:
+    used = used_codes()
+    assert len(used) > 40
+    assert used - set(codes()) == set()
+
+
+@pytest.mark.parametrize("code", codes())
+def test_the_form_of_a_page(code: str) -> None:
+    text = read_page(code)
+    assert text.startswith(f"# {code}\n")
+    assert "\nWhy: " in text
+    assert summary(code).endswith(".")
+
+
+def test_many_pages_have_examples() -> None:
+    assert len(WITH_EXAMPLE) >= 34
+
+
+@pytest.mark.parametrize("code", WITH_EXAMPLE)
+def test_the_example_gives_this_code_and_no_other(code: str) -> None:
+    assert found_in(blocks(code)["Example"]) == [code]
+
+
+@pytest.mark.parametrize("code", WITH_EXAMPLE)
+def test_the_fixed_example_is_fine(code: str) -> None:
+    assert found_in(blocks(code)["Fixed"]) == []
+    onnxtext.to_binary(blocks(code)["Fixed"])
+
+
+@pytest.mark.parametrize("code", WITH_EXAMPLE)
+def test_a_fix_makes_the_example_parse(code: str) -> None:
+    text = blocks(code)["Example"]
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.parse(text)
+    (diagnostic,) = caught.value.diagnostics
+    if diagnostic.fix is not None:
+        assert found_in(diagnostic.fix.apply(text)) == []
+
+
+def test_explain() -> None:
+    result = run("explain", "missing-comma")
+    assert result.status == 0
+    assert result.out.decode() == read_page("missing-comma")
+
+
+def test_explain_lists_all() -> None:
+    lines = run("explain", "--list").out.decode().splitlines()
+    assert [line.partition(":")[0] for line in lines] == codes()
+
+
+def test_explain_knows_near_codes() -> None:
+    result = run("explain", "mising-comma")
+    assert result.status == 2
+    assert "missing-comma" in result.err
+    assert run("explain").status == 2
+    assert run("explain", "../../api").status == 2

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every mistake is told once, where it is, and what is not wrong is read."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.source import Source
+from onnxtext.syntax.lexer import Token, load_lexer
+from onnxtext.syntax.machine import MOST_FAULTS
+from onnxtext.syntax.parse import parse_partial
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
+HEAD = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {\n"
+GOAL = 0.95
+
+
+def diagnose(text: str, start: str = "model") -> tuple[Diagnostic, ...]:
+    return parse_partial(Source(text), start)[1]
+
+
+def lines_of(found: tuple[Diagnostic, ...]) -> list[int]:
+    lines = []
+    for item in found:
+        assert item.source is not None
+        assert item.span is not None
+        lines.append(item.source.position(item.span.start).line)
+    return lines
+
+
+@cache
+def example(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+def tokens_of(text: str) -> list[Token]:
+    return load_lexer().tokens(text, 0, len(text))
+
+
+# ---- Mistakes in different statements -----------------------------------------------------------
+
+
+def spoil(line: str, rng: random.Random) -> str:
+    """A statement with one mistake of those that people make."""
+    tokens = tokens_of(line)
+    made: list[str] = [line + " // note", line + ";", line[: tokens[len(tokens) // 2].at].rstrip()]
+    for token in tokens:
+        before, behind = line[: token.at], line[token.at + len(token) :]
+        if token in {"(", ")", "=", "<", ">", ","}:
+            made.append(before + behind)
+        if token == "=":
+            made.append(f"{before}:{behind}")
+        if token[0] == '"' and len(token) > 2:
+            made += [f"{before}'{token[1:-1]}'{behind}", f"{before}“{token[1:-1]}”{behind}"]
+            made.append(before + token[:-1] + behind)
+        if re.fullmatch(r"float(\[.*)?", token):
+            made.append(before + token.replace("float", "flaot") + behind)
+    return rng.choice(made)
+
+
+@cache
+def whole_statements(path: Path) -> list[int]:
+    """The lines, from 0, that hold one whole node each."""
+    lines = example(path).split("\n")
+    plain = (number for number, line in enumerate(lines) if "#" not in line and '"""' not in line)
+    return [number for number in plain if not diagnose(lines[number], "node_fragment")]
+
+
+def test_k_mistakes_are_k_diagnostics(capsys: pytest.CaptureFixture[str]) -> None:
+    rng = random.Random(1)
+    right = total = 0
+    for path in EXAMPLES:
+        places = whole_statements(path)
+        for _ in range(25):
+            lines = example(path).split("\n")
+            at = sorted(rng.sample(places, rng.randint(1, min(5, len(places)))))
+            for number in at:
+                wrong = lines[number]
+                while not diagnose(wrong, "node_fragment"):
+                    wrong = spoil(lines[number], rng)
+                lines[number] = wrong
+            total += 1
+            right += lines_of(diagnose("\n".join(lines))) == [number + 1 for number in at]
+    with capsys.disabled():
+        print(
+            f"\nk mistakes, k diagnostics on their lines: {right} of {total} ({right / total:.1%})"
+        )
+    assert right / total >= GOAL
+
+
+# ---- One token more or less ---------------------------------------------------------------------
+
+
+def without(text: str, first: Token, second: Token) -> str:
+    return text[: first.at] + text[first.at + len(first) :]
+
+
+def twice(text: str, first: Token, second: Token) -> str:
+    end = first.at + len(first)
+    return f"{text[:end]} {first}{text[end:]}"
+
+
+def swapped(text: str, first: Token, second: Token) -> str:
+    between = text[first.at + len(first) : second.at]
+    return text[: first.at] + second + between + first + text[second.at + len(second) :]
+
+
+def near(text: str, at: int) -> bool | None:
+    """Whether the first diagnostic is within a line of an edit; None if there is none."""
+    found = diagnose(text)
+    if not found:
+        return None
+    return abs(lines_of(found)[0] - Source(text).position(at).line) <= 1
+
+
+def share(results: list[bool | None], name: str, capsys: pytest.CaptureFixture[str]) -> float:
+    invalid = [result for result in results if result is not None]
+    value = sum(invalid) / len(invalid)
+    with capsys.disabled():
+        print(f"\n{name}: the first diagnostic is within a line in {value:.1%} of {len(invalid)}")
+    return value
+
+
+@pytest.mark.parametrize("change", [without, twice, swapped])
+def test_single_tokens(
+    change: Callable[[str, Token, Token], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(5)
+    results = []
+    for path in EXAMPLES:
+        text = example(path)
+        tokens = tokens_of(text)
+        for _ in range(60):
+            at = rng.randrange(len(tokens) - 1)
+            results.append(near(change(text, *tokens[at : at + 2]), tokens[at].at))
+    assert share(results, change.__name__, capsys) >= GOAL
+
+
+def check_truncations(step: int, capsys: pytest.CaptureFixture[str]) -> None:
+    results = []
+    for path in EXAMPLES:
+        text = example(path)
+        results += [near(text[:end], end) for end in range(1, len(text), step)]
+    assert share(results, "truncation", capsys) >= GOAL
+
+
+def test_truncations(capsys: pytest.CaptureFixture[str]) -> None:
+    check_truncations(41, capsys)
+
+
+@pytest.mark.slow
+def test_every_truncation(capsys: pytest.CaptureFixture[str]) -> None:
+    check_truncations(1, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [without, twice, swapped])
+def test_every_single_token(
+    change: Callable[[str, Token, Token], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = []
+    for path in EXAMPLES:
+        text = example(path)
+        tokens = tokens_of(text)
+        pairs = pairwise(tokens)
+        results += [near(change(text, *pair), pair[0].at) for pair in pairs]
+    assert share(results, f"every {change.__name__}", capsys) >= GOAL
+
+
+# ---- What is delivered --------------------------------------------------------------------------
+
+
+def test_what_is_right_is_delivered() -> None:
+    nodes = ["a = Relu (x)", "b =", "c = Add (a a)", "d = A <k: int = 1.5> (x)", "y = B (c)"]
+    text = HEAD + "".join(f"  {node}\n" for node in nodes) + "}\n"
+    model, found = parse_partial(Source(text), "model")
+    assert isinstance(model, Model)
+    assert [node.op_type for node in model.graph.nodes] == ["Relu", "Add", "A", "B"]
+    assert [item.code for item in found] == [
+        "incomplete-statement",
+        "missing-comma",
+        "attribute-type-mismatch",
+    ]
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.parse(text)
+    assert [item.code for item in caught.value.diagnostics] == [item.code for item in found]
+
+
+def test_an_open_graph_is_delivered() -> None:
+    model, found = parse_partial(Source(f"{HEAD}  a = Relu (x)\n  y = Relu (a"), "model")
+    assert len(found) == 1
+    assert isinstance(model, Model)
+    assert [node.op_type for node in model.graph.nodes][:1] == ["Relu"]
+
+
+def test_a_valid_text_is_whole() -> None:
+    model, found = parse_partial(Source(f"{HEAD}  y = Relu (x)\n}}"), "model")
+    assert not found
+    assert model == onnxtext.parse(f"{HEAD}  y = Relu (x)\n}}")
+
+
+def test_there_are_not_too_many() -> None:
+    for wrong in ("  y = = Relu (x)\n", "  y = A <a: int = 1.5> (x)\n"):
+        found = diagnose(HEAD + wrong * 1000 + "}")
+        assert len(found) == MOST_FAULTS
+        assert "not read further" in found[-1].notes[0]
+
+
+def test_five_faults_in_many_nodes() -> None:
+    lines = [f'  ["n{i}"] "v{i + 1}" = Relu <a = {i % 3}> ("v{i}")' for i in range(20_000)]
+    text = HEAD + "\n".join(lines) + "\n}\n"
+    started = time.process_time()
+    assert not diagnose(text)
+    clean = time.process_time() - started
+    at = [100, 5000, 9000, 15_000, 19_990]
+    changes = [("=", ""), (")", ""), ("(", ""), ("<", "< <"), ('"', "")]
+    for number, (old, new) in zip(at, changes, strict=True):
+        lines[number] = lines[number].replace(old, new, 1)
+    started = time.process_time()
+    model, found = parse_partial(Source(HEAD + "\n".join(lines) + "\n}\n"), "model")
+    assert lines_of(found) == [number + 3 for number in at]
+    assert len(model.graph.nodes) >= 19_995
+    assert time.process_time() - started < 5 * clean + 0.5  # twenty times as much is a mistake
+
+
+# ---- Hostile texts ------------------------------------------------------------------------------
+
+SUB_GRAPH = "x = If (c) <t = g () => (float z) {\n"
+NOISE = random.Random(3)
+HOSTILE = {
+    "types in types": "g (" + "seq(" * 20_000 + "float x) => () {}",
+    "graphs in graphs": HEAD + SUB_GRAPH * 200 + "}>\n" * 200 + "}",
+    "open graphs": HEAD + SUB_GRAPH * 200,
+    "a long line": HEAD + "y = Relu (" + "some/input_name_10, ".replace("/", "_") * 50_000 + "\n}",
+    "a long word": HEAD + "y = A <a = " + "x" * 1_000_000 + " 1> (x)}",
+    "NUL": "\0" * 100_000,
+    "NUL in lines": HEAD + "y = Relu (\0)\n" * 10_000,
+    "an open string": HEAD + "a = Relu (x)\n" * 5000 + 'y = Relu ("' + "y = Relu (x)\n" * 50_000,
+    "quotes": HEAD + '"\n' * 100_000,
+    "opening": HEAD + "(<[{" * 50_000,
+    "closing": HEAD + ")>]}" * 50_000,
+    "square brackets": HEAD + "y = A <a = " + "[" * 200_000,
+    "noise": "".join(chr(NOISE.randrange(256)) for _ in range(300_000)),
+    "slashes": "/" * 500_000,
+    "conflicts": HEAD + "<<<<<<< a\n=======\n" * 20_000,
+    "half statements": HEAD + "y = A <a = {\n" * 50_000,
+    "open nodes": HEAD + "y = Relu (x " * 80_000 + "\n}",
+    "stairs": HEAD + "".join(" " * depth + "y = A (\n" for depth in range(1400)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_cost_little(name: str) -> None:
+    started = time.process_time()
+    found = diagnose(HOSTILE[name])
+    spent = time.process_time() - started
+    assert 1 <= len(found) <= MOST_FAULTS
+    assert spent < 2
+
+
+def test_bytes_that_are_no_utf8() -> None:
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.to_binary("g () => () { \udcff }")
+    assert caught.value.diagnostics[0].code == "invalid-character"
+
+
+WORDS = (
+    "' ; / "
+    + '( ) < > { } [ ] = => , : . x y 1 -2.5 float float[2] seq \n \n\n "a" @doc( true metadata'
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_tokens_in_any_order(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(20):
+        text = HEAD + " ".join(rng.choices(WORDS.split(" "), k=rng.randint(1, 120)))
+        assert diagnose(text)
