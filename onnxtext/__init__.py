@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from onnxtext import ast
-    from onnxtext.api import dump, dumps, from_binary, load, loads, parse, to_binary
+    from onnxtext.api import dump, dumps, format_text, from_binary, load, loads, parse, to_binary
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "ast",
     "dump",
     "dumps",
+    "format_text",
     "from_binary",
     "load",
     "loads",

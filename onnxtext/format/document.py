@@ -145,7 +145,7 @@ class DocumentWriter(StatementWriter):
                 return f"{word} {last.text}"
             name = tree.child("name")
             head = word if name is None else f"{word} {quoted(decoded(only_piece(name)))}"
-            return self._block(last, head, "", self.field)
+            return self._block(last, head, "", self.field if word != "encoding" else self._encoding)
         writers = {
             "metadata": self._metadata,
             "quantization": self._annotation,
@@ -189,16 +189,25 @@ class DocumentWriter(StatementWriter):
         assert found is not None
         return key + self.pairs(tree, found, indent)
 
+    def _encoding(self, tree: Tree, indent: str) -> str:
+        key, value = tree.child("field_key"), tree.child("field_value")
+        if key is None or value is None or decoded(only_piece(key)) != "patch":
+            return self.field(tree, indent)
+        return f"patch: {_base64(only_piece(value), indent + STEP)}"
+
     def _resource(self, tree: Tree, indent: str) -> str:
         digest, _, encoding, content = tree.parts
-        piece = only_piece(content)
-        text = piece.text[3:-3] if piece.terminal == "TRIPLE" else decoded(piece)
-        data = _BLANKS.sub("", text)
-        inner = indent + STEP
-        rows = range(0, len(data), BASE64_WIDTH)
-        lines = [f"{inner}{data[at : at + BASE64_WIDTH]}\n" for at in rows]
         head = f"{string_text(digest, indent)}: {only_piece(encoding).text}"
-        return f'{head} """\n{"".join(lines)}{inner}"""'
+        return f"{head} {_base64(only_piece(content), indent + STEP)}"
+
+
+def _base64(piece: Piece, indent: str) -> str:
+    """Base64 in lines of the usual width: blanks in it mean nothing."""
+    text = piece.text[3:-3] if piece.terminal == "TRIPLE" else decoded(piece)
+    data = _BLANKS.sub("", text)
+    rows = range(0, len(data), BASE64_WIDTH)
+    lines = [f"{indent}{data[at : at + BASE64_WIDTH]}\n" for at in rows]
+    return f'"""\n{"".join(lines)}{indent}"""'
 
 
 def _is_not_colon(part: Tree | Piece) -> bool:

@@ -158,7 +158,7 @@ class StatementWriter(LiteralWriter):
         return f"{line} {inputs} {self.broken(found, texts, '<>', indent)}"
 
     def _names(self, tree: Tree | None) -> str:
-        """Names of inputs or outputs; one that is left out is "", unless there is no other."""
+        """Names of inputs or outputs; one that is left out before a comma is ""."""
         texts: list[str] = []
         missing = True
         for part in () if tree is None else tree.parts:
@@ -169,8 +169,6 @@ class StatementWriter(LiteralWriter):
             else:
                 texts.append(self._name(part))
                 missing = False
-        if missing and texts:
-            texts.append('""')
         return ", ".join(texts)
 
     def _name(self, tree: Tree) -> str:
