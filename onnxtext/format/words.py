@@ -76,14 +76,9 @@ def numbers_of(piece: Piece) -> list[str]:
 
 def operator_text(tree: Tree) -> str:
     """An operator with its domain."""
-    names = [decoded(only_piece(part)) for part in tree.trees()]
-    if tree.parts and isinstance(tree.parts[0], Piece):
-        names.insert(0, "")
-    *domain, operator = names
-    if domain == [""]:
-        return f".{word(operator)}"
+    *domain, operator = [decoded(only_piece(part)) for part in tree.trees()]
     if not domain:
-        return word(operator)
+        return f"{'.' if isinstance(tree.parts[0], Piece) else ''}{word(operator)}"
     whole = ".".join(domain)
     if any(word(part) != part for part in whole.split(".")):
         whole = quoted(whole)
