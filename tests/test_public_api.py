@@ -26,6 +26,7 @@ NAMES = [
     "ast",
     "dump",
     "dumps",
+    "format_text",
     "from_binary",
     "load",
     "loads",
@@ -36,6 +37,7 @@ NAMES = [
 SIGNATURES = {
     "dump": "(proto: onnx.ModelProto, path: str | os.PathLike[str]) -> None",
     "dumps": "(proto: Proto) -> str",
+    "format_text": "(text: str, *, name: str = '<string>') -> str",
     "from_binary": (
         "(data: bytes, *, weights: Literal['section', 'inline'] = 'section', "
         "inline_limit: int = 64, metadata: Literal['auto', 'inline', 'section', 'none'] = 'auto', "

@@ -77,10 +77,10 @@ class ListWriter:
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:
                 lines.append("")
-            behind = last.trail
+            behind, shown = last.trail, text
             if behind is not None and behind.text.startswith(SKIP):
-                text = self.source[first.at : last.end]
-            lines.append(f"{indent}{text}{comma}{f' {behind.text}' if behind else ''}")
+                shown = self.source[first.at : last.end]
+            lines.append(f"{indent}{shown}{comma}{f' {behind.text}' if behind else ''}")
         return lines
 
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:

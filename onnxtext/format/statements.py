@@ -74,9 +74,9 @@ class StatementWriter(LiteralWriter):
         if tree is None or found is None or (not found.items and not tree.commented):
             return ""
         texts = [self.value(item.tree, indent + STEP) for item in found.items]
-        if len(texts) == 1 and "\n" not in texts[0] and not tree.commented:
-            if len(texts[0]) - len(_value_name(found.items[0].tree)) <= ATTRIBUTE_WIDTH:
-                return f" <{texts[0]}>"
+        single = len(texts) == 1 and "\n" not in texts[0] and not tree.commented
+        if single and len(texts[0]) - len(_value_name(found.items[0].tree)) <= ATTRIBUTE_WIDTH:
+            return f" <{texts[0]}>"
         return f" {self.broken(found, texts, '<>', indent)}"
 
     # ---- Graphs -----------------------------------------------------------------------------

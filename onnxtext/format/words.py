@@ -62,7 +62,7 @@ def string_text(tree: Tree | Piece, indent: str) -> str:
 
 def _indented(token: str, indent: str) -> str:
     """A text of several lines with another indentation."""
-    first, *lines, last = token.split("\n")
+    _, *lines, last = token.split("\n")
     old = last[:-3]
     kept = [line[len(old) :] if line.startswith(old) else "" for line in lines]
     body = [indent + line if line else "" for line in kept]
