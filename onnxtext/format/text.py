@@ -6,8 +6,8 @@ from __future__ import annotations
 from onnxtext.ast.model import Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.format.document import write_document
 from onnxtext.format.light import merge
+from onnxtext.format.reduced import write_large
 from onnxtext.format.trivia import comments_of
 from onnxtext.printer import print_model
 from onnxtext.source import Source
@@ -37,7 +37,7 @@ def format_source(source: Source) -> str:
             merged = merge(text, printed)
             if merged is not None:
                 return merged
-            formatted = write_document(text)
+            formatted = write_large(text, model)
         except RecursionError:
             raise _refusal(source, "the text is nested too deeply to be formatted") from None
         _prove(source, text, model, formatted)

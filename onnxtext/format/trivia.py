@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from onnxtext.syntax.lexer import load_lexer
@@ -91,12 +92,13 @@ def _attach(text: str, start: int, piece: Piece, before: Piece | None) -> Piece:
 
 
 def comments_of(text: str) -> list[str]:
-    """The texts of all comments, in order."""
+    """The texts of all comments of a text that parses, in order."""
     if "#" not in text:
         return []
-    found: list[str] = []
-    for piece in read_pieces(text):
-        found += [comment.text for comment in piece.lead]
-        if piece.trail is not None:
-            found.append(piece.trail.text)
-    return found
+    return [found.rstrip() for found in _COMMENT.findall(text) if found]
+
+
+_COMMENT = re.compile(
+    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"|(#[^\n]*)', re.DOTALL
+)
+"""Strings, in which nothing is a comment, and comments, as the group."""
