@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from onnxtext.format.attach import Item, Listing
@@ -18,16 +19,25 @@ class ListWriter:
 
     Attributes:
         source: the text that is formatted.
-        kept: the parts of it, from offset to offset, that were already written as they are.
     """
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.kept: list[tuple[int, int]] = []
+        # Where the parts of it begin and end that were written as they are; they do not overlap.
+        self._starts: list[int] = []
+        self._ends: list[int] = []
 
     def is_kept(self, place: Comment | Piece) -> bool:
         """Whether something was written as it is."""
-        return any(start <= place.at < end for start, end in self.kept)
+        before = bisect_right(self._starts, place.at) - 1
+        return before >= 0 and place.at < self._ends[before]
+
+    def _keep(self, start: int, end: int) -> str:
+        """Write a part of the source as it is."""
+        inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
+        self._starts[inner] = [start]
+        self._ends[inner] = [end]
+        return self.source[start:end].rstrip()
 
     def bracketed(
         self,
@@ -100,15 +110,13 @@ class ListWriter:
             first = item.tree.first()
             for comment in first.lead if first is not None else ():
                 if comment.text == ON and comment.at > off.at:
-                    self.kept.append((off.at, comment.at))
-                    return self.source[off.at : comment.at].rstrip()
+                    return self._keep(off.at, comment.at)
         last: Piece | None = items[-1].comma or items[-1].tree.last()
         assert last is not None
         end = self.source.find("\n", last.end)
         line = self.source[last.end : end if end >= 0 else len(self.source)]
         end = last.end + (len(line) if line.lstrip().startswith("#") else 0)
-        self.kept.append((off.at, end))
-        return self.source[off.at : end].rstrip()
+        return self._keep(off.at, end)
 
     def rows(
         self, texts: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","

@@ -50,7 +50,7 @@ class _Cut:
 
     def take_out(
         self,
-        items: Sequence[Node] | Sequence[ValueInfo],
+        items: Sequence[Node | ValueInfo],
         print_item: Callable[..., str],
         comma: str,
         rest: str,
