@@ -158,7 +158,7 @@ class DocumentWriter(StatementWriter):
         """Items in braces, one a line without commas."""
         found = listing(tree)
         assert found is not None
-        if not found.items and not tree.commented:
+        if not found.items and not tree.commented and head != "training":
             return f"{head} {{}}"
         texts = [write(item.tree, indent + STEP) for item in found.items]
         return f"{head} {self.broken(found, texts, '{}', indent, comma='')}"

@@ -32,6 +32,10 @@ class ListWriter:
         before = bisect_right(self._starts, place.at) - 1
         return before >= 0 and place.at < self._ends[before]
 
+    def _begins(self, comment: Comment, first: Piece) -> bool:
+        """Whether a region begins with a comment: not if that stood inside of a statement."""
+        return comment.at < first.at and not self.is_kept(comment)
+
     def _keep(self, start: int, end: int) -> str:
         """Write a part of the source as it is."""
         inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
@@ -76,7 +80,7 @@ class ListWriter:
             first, last = item.tree.first(), item.tree.last()
             if first is None or last is None or self.is_kept(first):
                 continue
-            off = next((c for c in first.lead if c.text == OFF and not self.is_kept(c)), None)
+            off = next((c for c in first.lead if c.text == OFF and self._begins(c, first)), None)
             if off is not None:
                 above = first.lead[: first.lead.index(off)]
                 lines += self.lead_lines(above, indent, started=bool(lines))
@@ -109,7 +113,7 @@ class ListWriter:
         for item in items:
             first = item.tree.first()
             for comment in first.lead if first is not None else ():
-                if comment.text == ON and comment.at > off.at:
+                if comment.text == ON and first is not None and off.at < comment.at < first.at:
                     return self._keep(off.at, comment.at)
         last: Piece | None = items[-1].comma or items[-1].tree.last()
         assert last is not None

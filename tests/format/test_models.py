@@ -46,7 +46,7 @@ def test_shared_models(part: int) -> None:
 
 
 @given(strategies.models(strangers=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_model(data: bytes) -> None:
     text = onnxtext.from_binary(data)
     assert onnxtext.format_text(text) == text
@@ -56,7 +56,7 @@ def test_any_model(data: bytes) -> None:
 
 
 @given(strategies.models(strangers=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_other_blanks_make_no_difference(data: bytes) -> None:
     """What a text looked like before does not show."""
     text = onnxtext.from_binary(data)
