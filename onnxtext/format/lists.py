@@ -34,7 +34,10 @@ class ListWriter:
 
     def _begins(self, comment: Comment, first: Piece) -> bool:
         """Whether a region begins with a comment: not if that stood inside of a statement."""
-        return comment.at < first.at and not self.is_kept(comment)
+        if comment.at > first.at or self.is_kept(comment):
+            return False
+        lines = self.source[comment.at : first.at].split("\n")
+        return all(line.strip()[:1] in ("", "#") for line in lines)
 
     def _keep(self, start: int, end: int) -> str:
         """Write a part of the source as it is."""
