@@ -36,6 +36,8 @@ class ListWriter:
         """Whether a region begins with a comment: not if that stood inside of a statement."""
         if comment.at > first.at or self.is_kept(comment):
             return False
+        if any(other.text == ON and other.at > comment.at for other in first.lead):
+            return False  # it ends before it has begun
         lines = self.source[comment.at : first.at].split("\n")
         return all(line.strip()[:1] in ("", "#") for line in lines)
 
