@@ -16,7 +16,17 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from onnxtext import ast
-    from onnxtext.api import check, dump, dumps, from_binary, load, loads, parse, to_binary
+    from onnxtext.api import (
+        check,
+        dump,
+        dumps,
+        format_text,
+        from_binary,
+        load,
+        loads,
+        parse,
+        to_binary,
+    )
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 
 __all__ = [
@@ -28,6 +38,7 @@ __all__ = [
     "check",
     "dump",
     "dumps",
+    "format_text",
     "from_binary",
     "load",
     "loads",

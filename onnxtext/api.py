@@ -52,6 +52,27 @@ def parse(text: str, *, name: str = "<string>") -> Model:
     return parse_model(Source(text, name))
 
 
+def format_text(text: str, *, name: str = "<string>") -> str:
+    """Put the text of a whole model in the canonical layout.
+
+    The syntax tree stays the same, numbers keep their spelling, and every comment is kept, once
+    and in order. A text that `from_binary` has printed is in this layout already.
+
+    Args:
+        text: in the onnxtext language.
+        name: what to call the text in messages, such as its file name.
+
+    Returns:
+        The text, with LF as line ends and without a byte order mark.
+
+    Raises:
+        OnnxTextError: the text is not of the language.
+    """
+    from onnxtext.format.text import format_source
+
+    return format_source(Source(text, name))
+
+
 def from_binary(
     data: bytes,
     *,
@@ -343,6 +364,7 @@ __all__ = [
     "check",
     "dump",
     "dumps",
+    "format_text",
     "from_binary",
     "load",
     "loads",

@@ -27,6 +27,7 @@ NAMES = [
     "check",
     "dump",
     "dumps",
+    "format_text",
     "from_binary",
     "load",
     "loads",
@@ -45,6 +46,7 @@ SIGNATURES = {
         "inline_limit: int = 64, metadata: Metadata = 'auto') -> None"
     ),
     "dumps": "(proto: Proto) -> str",
+    "format_text": "(text: str, *, name: str = '<string>') -> str",
     "from_binary": (
         "(data: bytes, *, weights: Literal['section', 'inline', 'none'] = 'section', "
         "inline_limit: int = 64, metadata: Metadata = 'auto', "

@@ -208,38 +208,40 @@ def _raw(
         )
     rows = format_rows(element, data, shape[-1], count)
     if count <= budget:
-        flat = "".join(_flat(rows, shape[:-1]))
+        flat = flat_rows(rows, shape[:-1])
         if len(flat) <= budget:
             return flat
-    return "\n".join(_nested(rows, shape[:-1], indent))[len(indent) :]
+    return "\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]
 
 
 def _first_element(element: ElementType, data: bytes | memoryview) -> str:
     return format_rows(element, data[: max(element.bits // 8, 1)], 1, 1)[0]
 
 
-def _flat(rows: list[str], shape: list[int]) -> str:
+def flat_rows(rows: list[str], shape: list[int]) -> str:
+    """A nested literal on one line."""
     if not shape:
         return f"[{rows[0]}]"
     size = len(rows) // shape[0]
-    parts = [_flat(rows[at : at + size], shape[1:]) for at in range(0, len(rows), size)]
+    parts = [flat_rows(rows[at : at + size], shape[1:]) for at in range(0, len(rows), size)]
     return f"[{', '.join(parts)}]"
 
 
-def _nested(rows: list[str], shape: list[int], indent: str) -> list[str]:
+def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
     """The lines of a nested literal: one innermost row a line, if it fits."""
     if not shape:
-        return _row(rows[0], indent)
+        return row_lines(rows[0], indent)
     size = len(rows) // shape[0]
     lines = [indent + "["]
     for at in range(0, len(rows), size):
-        lines += _nested(rows[at : at + size], shape[1:], indent + STEP)
+        lines += nested_lines(rows[at : at + size], shape[1:], indent + STEP)
         lines[-1] += ","
     lines.append(indent + "]")
     return lines
 
 
-def _row(row: str, indent: str) -> list[str]:
+def row_lines(row: str, indent: str) -> list[str]:
+    """The lines of one innermost row."""
     if len(row) + len(indent) + 3 <= WIDTH:
         return [f"{indent}[{row}]"]
     items = row.split(", ")

@@ -47,7 +47,7 @@ def test_help_starts_faster_than_onnx() -> None:
     assert best(onnxtext_command("--help")) < best([sys.executable, "-c", "import onnx"])
 
 
-@pytest.mark.parametrize("verb", [None, "to-binary", "from-binary", "check", "verify"])
+@pytest.mark.parametrize("verb", [None, "to-binary", "from-binary", "check", "fmt", "verify"])
 def test_help_has_examples_and_exit_statuses(verb: str | None) -> None:
     result = run(*filter(None, [verb, "--help"]))
     assert result.status == 0

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext fmt`: texts in the canonical layout."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import click
+
+from onnxtext.cli.jobs import STDIN, Job
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
+from onnxtext.files import write_atomically
+
+SUFFIX = ".onnxtxt"
+"""What is looked for in directories."""
+
+EXPLANATION = """\b
+Examples:
+  onnxtext fmt model.onnxtxt
+  onnxtext fmt --check --diff models/     for continuous integration
+  onnxtext fmt models/ --exclude 'generated/*'
+  onnxtext fmt - <model.onnxtxt           as a filter, for editors
+
+\b
+Comments say what is left as it is: `# fmt: skip` behind a statement, or
+`# fmt: off` and `# fmt: on` on lines of their own before and behind some.
+
+\b
+Exit status:
+  0  everything went well
+  1  a text has errors; or, with --check, is not formatted
+  2  could not run: wrong usage, or a file cannot be read or written
+With several files it is the highest of theirs; every file is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is to be done with formatted texts.
+
+    Attributes:
+        check: list the files that change, and write none.
+        diff: show what changes, and write nothing.
+        stdout: write to standard output.
+    """
+
+    check: bool
+    diff: bool
+    stdout: bool
+
+
+@click.command("fmt", epilog=EXPLANATION)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(allow_dash=True)
+)
+@click.option("--check", is_flag=True, help="Write nothing; list the files that are not formatted.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@click.option("--stdout", is_flag=True, help="Write to standard output instead of the files.")
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="Leave out what is found in a directory, if its path below it, or its name, matches "
+    "(*, ?, [...]). May be repeated.",
+)
+@reporting_options
+def command(
+    files: tuple[str, ...],
+    check: bool,
+    diff: bool,
+    stdout: bool,
+    exclude: tuple[str, ...],
+    output_format: str,
+    color: str,
+) -> int:
+    """Put texts in the canonical layout.
+
+    FILE is a text in UTF-8, a directory, below which every .onnxtxt file is formatted, or -, which
+    filters standard input to standard output. Files are replaced as a whole or not at all. The
+    model stays the same, and every comment is kept. A text with errors is left alone.
+    """
+    if stdout and (check or diff):
+        raise click.UsageError("--stdout goes with neither --check nor --diff.")
+    if "-" in files and len(files) > 1:
+        raise click.UsageError("Standard input (-) cannot be one of several inputs.")
+    wishes = Wishes(check, diff, stdout)
+    changed = 0
+    with Reporter(output_format, color) as reporter:
+        jobs = list(_jobs(files, exclude, reporter))
+        with Progress(color=reporter.colored) as progress:
+            reporter.aside = progress.aside
+            for job in progress.through(jobs):
+                with reporter.watching(job.name):
+                    changed += _format(job, wishes, reporter)
+        if reporter.failed and len(jobs) > 1:
+            reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be formatted")
+    return max(reporter.status, FINDINGS if check and changed else 0)
+
+
+def _jobs(names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
+    for name in dict.fromkeys(names):
+        if name == "-":
+            yield Job(STDIN, None, None)
+        elif not Path(name).is_dir():
+            yield Job(name, Path(name), Path(name))
+        else:
+            with reporter.watching(name):
+                yield from [Job(str(path), path, path) for path in sorted(_below(name, exclude))]
+
+
+def _below(directory: str, exclude: tuple[str, ...]) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}")
+
+    def wanted(path: Path) -> bool:
+        below = path.relative_to(directory).as_posix()
+        return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
+
+    for root, directories, names in os.walk(directory, onerror=refuse):
+        directories[:] = [name for name in directories if wanted(Path(root, name))]
+        paths = [Path(root, name) for name in names if name.lower().endswith(SUFFIX)]
+        yield from filter(wanted, paths)
+
+
+def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
+    """Format one text; whether it changes."""
+    from onnxtext.api import decode_text, format_text
+
+    data = _read(job)
+    text = decode_text(data, job.name)
+    formatted = format_text(text, name=job.name)
+    result = formatted.encode()
+    changed = result != data
+    with reporter.aside():
+        if wishes.check and changed:
+            _write_stdout(f"{job.name}\n".encode(errors="surrogateescape"))
+        if wishes.diff and changed:
+            _write_stdout(_difference(text, formatted, job.name).encode(errors="surrogateescape"))
+        if wishes.check or wishes.diff:
+            return changed
+        if wishes.stdout or job.target is None:
+            _write_stdout(result)
+        elif changed:
+            _write(job.target, result)
+    return changed
+
+
+def _difference(old: str, new: str, name: str) -> str:
+    """The difference as `diff -u` shows it."""
+    before, after = old.split("\n"), new.split("\n")  # a LF ends a line here, and nothing else
+    lines = difflib.unified_diff(before, after, name, f"{name} (formatted)", lineterm="")
+    return "".join([f"{line}\n" for line in lines])
+
+
+def _read(job: Job) -> bytes:
+    try:
+        if job.source is not None:
+            return job.source.read_bytes()
+        if sys.stdin is None:
+            raise Refused("cannot-read", "standard input is closed")
+        if is_terminal(sys.stdin):
+            click.echo("reading a text from the terminal; Ctrl-D ends it", err=True)
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None
+
+
+def _write(target: Path, data: bytes) -> None:
+    try:
+        write_atomically(target, data)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Refused("cannot-write", f"cannot write {target}: {why}") from None
+
+
+def _write_stdout(data: bytes) -> None:
+    if sys.stdout is None:
+        raise Refused("cannot-write", "standard output is closed")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Refused("cannot-write", f"cannot write to standard output: {why}") from None

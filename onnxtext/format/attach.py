@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which item each comment belongs to (SPELLINGS S8).
+
+Afterwards a comment stands in one of four places, where layout can keep it: before the first token
+of an item, behind the last one, behind an opening bracket, or before a closing one. What stood
+inside a statement moves to the line above it; behind a list that has comments of its own it moves
+to the end of that list, so that comments never change their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onnxtext.format.tree import Tree
+from onnxtext.format.trivia import Comment, Piece
+
+BREAKABLE = frozenset(
+    (
+        "header", "header_value", "inputs", "values", "body", "parameters", "attributes",
+        "attribute_value", "braces", "brackets", "bracket_item", "record", "decorator",
+        "field_value", "annotation", "training_item", "metadata_item", "section", "call",
+    )
+)  # fmt: skip
+"""The constructs in which a list may have one item a line."""
+
+_OPENING = frozenset("(<[{")
+_LISTS = frozenset(
+    (
+        "header_entries", "header_items", "value_infos", "nodes", "parameter_items",
+        "attribute_items", "elements", "literals", "bracket_items", "pairs", "call_arguments",
+        "fields_", "field_values", "record_fields", "metadata_items", "annotations",
+        "training_items", "resource_items",
+    )
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Item:
+    """An item of a list.
+
+    Attributes:
+        tree: the item.
+        comma: the comma behind it.
+    """
+
+    tree: Tree
+    comma: Piece | None = None
+
+
+@dataclass(slots=True)
+class Listing:
+    """A list with its brackets.
+
+    Attributes:
+        opening: the opening bracket.
+        items: in order.
+        closing: the closing bracket, or the `=>` that is one.
+    """
+
+    opening: Piece
+    items: list[Item]
+    closing: Piece
+
+
+def listing(tree: Tree) -> Listing | None:
+    """The list that a construct holds between brackets; None if it has none."""
+    if tree.origin not in BREAKABLE:
+        return None
+    start = next((at for at, part in enumerate(tree.parts) if _opens(part)), None)
+    if start is None:
+        return None
+    opening, closing = tree.parts[start], tree.parts[-1]
+    assert isinstance(opening, Piece)
+    assert isinstance(closing, Piece)
+    items: list[Item] = []
+    for part in tree.parts[start + 1 : -1]:
+        parts = part.parts if isinstance(part, Tree) and part.origin in _LISTS else [part]
+        for item in parts:
+            if isinstance(item, Tree):
+                items.append(Item(item))
+            else:
+                items[-1].comma = item
+    return Listing(opening, items, closing)
+
+
+def _opens(part: Tree | Piece) -> bool:
+    return isinstance(part, Piece) and (part.text in _OPENING or part.terminal == "DECORATOR")
+
+
+def attach_items(items: list[Item], closing: Piece) -> None:
+    """Give every comment in and behind some items its place.
+
+    Args:
+        items: of one list.
+        closing: what stands behind them.
+    """
+    for number, item in enumerate(items):
+        attach(item.tree)
+        if item.comma is None:
+            continue
+        last = item.tree.last()
+        following = items[number + 1].tree.first() if number + 1 < len(items) else closing
+        assert last is not None
+        assert following is not None
+        late = item.comma.lead
+        behind = item.comma.trail
+        item.comma.lead, item.comma.trail = [], None
+        if behind is not None:
+            if last.trail is None and not late:
+                last.trail = behind
+            else:
+                late.append(behind)
+        following.lead[:0] = late
+
+
+def attach(tree: Tree) -> None:
+    """Give every comment in an item its place."""
+    first, last = tree.first(), tree.last()
+    if first is not None and last is not None:
+        statement = _Statement(first, last)
+        found = listing(tree)
+        if found is None:
+            statement.walk(tree)
+        else:
+            statement.enter(tree, found)
+
+
+class _Statement:
+    """An item whose comments are being moved.
+
+    Attributes:
+        sink: where comments go that can stay nowhere.
+    """
+
+    def __init__(self, first: Piece, last: Piece) -> None:
+        self.first = first
+        self.last = last
+        self.sink = first.lead
+
+    def walk(self, tree: Tree) -> None:
+        """Move the comments of a construct that is no list."""
+        for part in tree.parts:
+            if isinstance(part, Piece):
+                self._lead(part)
+                self._trail(part)
+            elif (found := listing(part)) is not None:
+                self.enter(part, found)
+            else:
+                self.walk(part)
+
+    def enter(self, tree: Tree, found: Listing) -> None:
+        """Move the comments of a construct that is a list, or ends in one."""
+        for part in tree.parts:
+            if part is found.opening:
+                break
+            if isinstance(part, Tree):
+                self.walk(part)
+            else:
+                self._lead(part)
+                self._trail(part)
+        self._lead(found.opening)
+        attach_items(found.items, found.closing)
+        tree.commented = (
+            found.opening.trail is not None
+            or bool(found.closing.lead)
+            or any(has_comments(item.tree) for item in found.items)
+        )
+        if tree.commented:
+            self.sink = found.closing.lead
+        self._trail(found.closing)
+
+    def _lead(self, piece: Piece) -> None:
+        if piece is not self.first and piece.lead:
+            self._move(piece.lead)
+            piece.lead = []
+
+    def _trail(self, piece: Piece) -> None:
+        if piece is not self.last and piece.trail is not None:
+            self._move([piece.trail])
+            piece.trail = None
+
+    def _move(self, comments: list[Comment]) -> None:
+        for comment in comments:
+            comment.blank = False
+        self.sink += comments
+
+
+def has_comments(tree: Tree) -> bool:
+    """Whether comments belong to an item or to what is inside it."""
+    if tree.commented:
+        return True
+    first, last = tree.first(), tree.last()
+    if first is not None and first.lead:
+        return True
+    if last is not None and last.trail is not None:
+        return True
+    return any(has_comments(part) for part in tree.parts if isinstance(part, Tree))

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole texts: header, graph, functions and sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from onnxtext.format.attach import Item, attach_items, listing
+from onnxtext.format.statements import StatementWriter
+from onnxtext.format.tree import Tree, grow
+from onnxtext.format.trivia import Piece, read_pieces
+from onnxtext.format.words import (
+    decoded,
+    dotted_text,
+    numbers_of,
+    only_piece,
+    string_text,
+    word_text,
+)
+from onnxtext.printer.layout import BASE64_WIDTH, STEP, WIDTH
+from onnxtext.printer.strings import quoted
+
+_BLANKS = re.compile(r"\s+")
+
+
+def write_document(source: str) -> str:
+    """The text of a model in the canonical layout.
+
+    Args:
+        source: a text that parses, without a byte order mark.
+    """
+    pieces = read_pieces(source)
+    end = pieces[-1]
+    items = _items(grow(pieces))
+    attach_items(items, end)
+    for item in items:
+        if item.tree.origin in ("function", "section"):
+            _separate(item.tree)
+    writer = DocumentWriter(source)
+    texts = [writer.top_level(item.tree) for item in items]
+    lines = writer.item_lines(items, texts, "", "")
+    lines += writer.lead_lines(end.lead, "", started=True)
+    return "\n".join([*lines, ""])
+
+
+def _items(model: Tree) -> list[Item]:
+    """What stands at the top level of a model."""
+    items = []
+    for part in model.trees():
+        if part.origin in ("functions", "sections"):
+            items += [Item(tree) for tree in part.trees()]
+        elif part.origin == "header" and items:  # behind decorators
+            items = [Item(Tree("head", "", [items[0].tree, part]))]
+        else:
+            items.append(Item(part))
+    return items
+
+
+def _separate(tree: Tree) -> None:
+    """Put a blank line before an item and its comments."""
+    first = tree.first()
+    assert first is not None
+    if first.lead:
+        first.lead[0].blank = True
+    else:
+        first.blank = True
+
+
+class DocumentWriter(StatementWriter):
+    """Writes what stands at the top level."""
+
+    def top_level(self, tree: Tree) -> str:
+        """A header, a graph, a function or a section."""
+        match tree.origin:
+            case "head":
+                decorators, header = tree.trees()
+                return self.decorator_lines(decorators, "") + self.header(header)
+            case "header":
+                return self.header(tree)
+            case "graph":
+                return self.main_graph(tree)
+            case "function":
+                return self.function(tree)
+        return self.section(tree)
+
+    # ---- Headers ----------------------------------------------------------------------------
+
+    def header(self, tree: Tree) -> str:
+        """The header of a model: one entry a line."""
+        found = listing(tree)
+        assert found is not None
+        texts = [self._entry(item.tree) for item in found.items]
+        return self.broken(found, texts, "<>", "")
+
+    def function(self, tree: Tree) -> str:
+        """A function with its header."""
+        head = self.decorator_lines(tree.child("decorators"), "")
+        header = tree.child("header")
+        if header is not None:
+            found = listing(header)
+            assert found is not None
+            texts = [self._entry(item.tree) for item in found.items]
+            head += self.bracketed(header, found, texts, "<>", "", WIDTH - 20) + "\n"
+        return head + self.function_rest(tree)
+
+    def _entry(self, tree: Tree) -> str:
+        key, value = tree.trees()
+        return f"{only_piece(key).text}: {self._entry_value(value)}"
+
+    def _entry_value(self, tree: Tree) -> str:
+        found = listing(tree)
+        if found is not None:
+            texts = [self._header_item(item.tree) for item in found.items]
+            return self.bracketed(tree, found, texts, "[]", STEP, WIDTH - 20)
+        piece = only_piece(tree)
+        if piece.terminal != "NUMBERS":
+            return string_text(piece, STEP)
+        items = numbers_of(piece)
+        flat = f"[{', '.join(items)}]"
+        if len(flat) <= WIDTH - 20:
+            return flat
+        return f"[{''.join([f'{chr(10)}{STEP * 2}{item},' for item in items])}\n{STEP}]"
+
+    def _header_item(self, tree: Tree) -> str:
+        if tree.alias == "encoding_habit":
+            arguments = tree.child("habit_arguments")
+            assert arguments is not None
+            texts = [dotted_text(part) for part in arguments.trees()]
+            return f"{only_piece(tree.parts[0]).text}({', '.join(texts)})"
+        if tree.alias == "habit_item":
+            return dotted_text(tree)
+        texts = [string_text(part, STEP * 2) for part in tree.parts if _is_not_colon(part)]
+        return ": ".join(texts)
+
+    # ---- Sections ---------------------------------------------------------------------------
+
+    def section(self, tree: Tree) -> str:
+        """A section."""
+        word = only_piece(tree.parts[0]).text
+        found = listing(tree)
+        if found is None:
+            last = tree.parts[-1]
+            if isinstance(last, Piece):
+                return f"{word} {last.text}"
+            name = tree.child("name")
+            head = word if name is None else f"{word} {quoted(decoded(only_piece(name)))}"
+            return self._block(last, head, "", self.field if word != "encoding" else self._encoding)
+        writers = {
+            "metadata": self._metadata,
+            "quantization": self._annotation,
+            "training": self._training,
+            "resources": self._resource,
+        }
+        return self._block(tree, word, "", writers[word])
+
+    def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
+        """Items in braces, one a line without commas."""
+        found = listing(tree)
+        assert found is not None
+        if not found.items and not tree.commented and head != "training":
+            return f"{head} {{}}"
+        texts = [write(item.tree, indent + STEP) for item in found.items]
+        return f"{head} {self.broken(found, texts, '{}', indent, comma='')}"
+
+    def _metadata(self, tree: Tree, indent: str) -> str:
+        if tree.alias == "metadata_entry":
+            key, value = tree.trees()
+            return f"{word_text(key)}: {string_text(value, indent)}"
+        head = only_piece(tree.parts[0]).text
+        path, overload = tree.child("path"), tree.child("name")
+        if path is not None:
+            head += f" {_path(path)}"
+        if overload is not None:
+            head += f":{word_text(overload)}"
+        return self._block(tree, head, indent, self._metadata)
+
+    def _annotation(self, tree: Tree, indent: str) -> str:
+        path, found = tree.child("path"), listing(tree)
+        assert path is not None
+        assert found is not None
+        return f"{_path(path)}: {self.pairs(tree, found, indent)}"
+
+    def _training(self, tree: Tree, indent: str) -> str:
+        key = f"{only_piece(tree.parts[0]).text}: "
+        graph, found = tree.child("graph"), listing(tree)
+        if graph is not None:
+            return key + self.graph(graph, indent)
+        assert found is not None
+        return key + self.pairs(tree, found, indent)
+
+    def _encoding(self, tree: Tree, indent: str) -> str:
+        key, value = tree.child("field_key"), tree.child("field_value")
+        if key is None or value is None or decoded(only_piece(key)) != "patch":
+            return self.field(tree, indent)
+        return f"patch: {_base64(only_piece(value), indent + STEP)}"
+
+    def _resource(self, tree: Tree, indent: str) -> str:
+        digest, _, encoding, content = tree.parts
+        head = f"{string_text(digest, indent)}: {only_piece(encoding).text}"
+        return f"{head} {_base64(only_piece(content), indent + STEP)}"
+
+
+def _base64(piece: Piece, indent: str) -> str:
+    """Base64 in lines of the usual width: blanks in it mean nothing."""
+    text = piece.text[3:-3] if piece.terminal == "TRIPLE" else decoded(piece)
+    data = _BLANKS.sub("", text)
+    rows = range(0, len(data), BASE64_WIDTH)
+    lines = [f"{indent}{data[at : at + BASE64_WIDTH]}\n" for at in rows]
+    return f'"""\n{"".join(lines)}{indent}"""'
+
+
+def _is_not_colon(part: Tree | Piece) -> bool:
+    return isinstance(part, Tree) or part.text != ":"
+
+
+def _path(tree: Tree) -> str:
+    steps = []
+    for step in tree.trees():
+        name, *index = step.parts
+        numbers = f"[{numbers_of(only_piece(index[0]))[0]}]" if index else ""
+        steps.append(word_text(name) + numbers)
+    return ".".join(steps)

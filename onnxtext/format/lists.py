@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists with the comments and blank lines of their items."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from onnxtext.format.attach import Item, Listing
+from onnxtext.format.tree import Tree
+from onnxtext.format.trivia import Comment, Piece
+from onnxtext.printer.layout import ROWS, STEP, WIDTH
+
+OFF, ON, SKIP = "# fmt: off", "# fmt: on", "# fmt: skip"
+
+
+class ListWriter:
+    """Writes lists.
+
+    Attributes:
+        source: the text that is formatted.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        # Where the parts of it begin and end that were written as they are; they do not overlap.
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def is_kept(self, place: Comment | Piece) -> bool:
+        """Whether something was written as it is."""
+        before = bisect_right(self._starts, place.at) - 1
+        return before >= 0 and place.at < self._ends[before]
+
+    def _begins(self, comment: Comment, first: Piece) -> bool:
+        """Whether a region begins with a comment: not if that stood inside of a statement."""
+        if comment.at > first.at or self.is_kept(comment):
+            return False
+        if any(other.text == ON and other.at > comment.at for other in first.lead):
+            return False  # it ends before it has begun
+        lines = self.source[comment.at : first.at].split("\n")
+        return all(line.strip()[:1] in ("", "#") for line in lines)
+
+    def _keep(self, start: int, end: int) -> str:
+        """Write a part of the source as it is."""
+        inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
+        self._starts[inner] = [start]
+        self._ends[inner] = [end]
+        return self.source[start:end].rstrip()
+
+    def bracketed(
+        self,
+        tree: Tree,
+        found: Listing,
+        texts: Sequence[str],
+        brackets: str,
+        indent: str,
+        budget: int,
+    ) -> str:
+        """A list: flat if it fits and has no comments, else one item a line."""
+        if not tree.commented and not any("\n" in text for text in texts):
+            flat = f"{brackets[:-1]}{', '.join(texts)}{brackets[-1]}"
+            if len(flat) <= budget:
+                return flat
+        return self.broken(found, texts, brackets, indent)
+
+    def broken(
+        self, found: Listing, texts: Sequence[str], brackets: str, indent: str, comma: str = ","
+    ) -> str:
+        """A list with one item a line; the items are indented one step."""
+        inner = indent + STEP
+        opening = brackets[:-1]
+        if found.opening.trail is not None and not self.is_kept(found.opening.trail):
+            opening += f" {found.opening.trail.text}"
+        lines = self.item_lines(found.items, texts, inner, comma)
+        lines += self.lead_lines(found.closing.lead, inner, started=bool(lines))
+        return "\n".join([opening, *lines, indent + brackets[-1]])
+
+    def item_lines(
+        self, items: Sequence[Item], texts: Sequence[str], indent: str, comma: str
+    ) -> list[str]:
+        """The lines of some items, with their comments and the blank lines between them."""
+        lines: list[str] = []
+        for number, (item, text) in enumerate(zip(items, texts, strict=True)):
+            first, last = item.tree.first(), item.tree.last()
+            if first is None or last is None or self.is_kept(first):
+                continue
+            off = next((c for c in first.lead if c.text == OFF and self._begins(c, first)), None)
+            if off is not None:
+                above = first.lead[: first.lead.index(off)]
+                lines += self.lead_lines(above, indent, started=bool(lines))
+                if off.blank and lines:
+                    lines.append("")
+                lines.append(indent + self._as_it_is(off, items[number:]))
+                continue
+            lines += self.lead_lines(first.lead, indent, started=bool(lines))
+            if first.blank and lines:
+                lines.append("")
+            behind, shown = last.trail, text
+            if behind is not None and behind.text.startswith(SKIP):
+                shown = self.source[first.at : last.end]
+            lines.append(f"{indent}{shown}{comma}{f' {behind.text}' if behind else ''}")
+        return lines
+
+    def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
+        """Comments on lines of their own."""
+        lines: list[str] = []
+        for comment in comments:
+            if self.is_kept(comment):
+                continue
+            if comment.blank and (started or lines):
+                lines.append("")
+            lines.append(indent + comment.text)
+        return lines
+
+    def _as_it_is(self, off: Comment, items: Sequence[Item]) -> str:
+        """The source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
+        for item in items:
+            first = item.tree.first()
+            for comment in first.lead if first is not None else ():
+                if comment.text == ON and first is not None and off.at < comment.at < first.at:
+                    return self._keep(off.at, comment.at)
+        last: Piece | None = items[-1].comma or items[-1].tree.last()
+        assert last is not None
+        end = self.source.find("\n", last.end)
+        line = self.source[last.end : end if end >= 0 else len(self.source)]
+        end = last.end + (len(line) if line.lstrip().startswith("#") else 0)
+        return self._keep(off.at, end)
+
+    def rows(
+        self, texts: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
+    ) -> str:
+        """Numbers: on one line if they fit, else in rows of 16, 8, 4 or 1."""
+        flat = f"{brackets[0]}{', '.join(texts)}{brackets[1]}"
+        if len(flat) <= budget or not texts or (len(texts) <= 2 and texts[-1] == "..."):
+            return flat
+        inner = indent + STEP
+        size = row_size(texts, WIDTH - len(inner) - 1)
+        starts = range(0, len(texts), size)
+        lines = f",\n{inner}".join([", ".join(texts[at : at + size]) for at in starts])
+        end = "" if texts[-1] == "..." else comma
+        return f"{brackets[0]}\n{inner}{lines}{end}\n{indent}{brackets[1]}"
+
+
+def row_size(texts: Sequence[str], width: int) -> int:
+    """How many numbers stand on a line, if no line may be wider than this."""
+    for size in ROWS[:-1]:
+        for at in range(0, len(texts), size):
+            row = texts[at : at + size]
+            if sum(map(len, row)) + 2 * (len(row) - 1) > width:
+                break
+        else:
+            return size
+    return ROWS[-1]

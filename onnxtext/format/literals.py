@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors and their data, number by number as it is spelled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import prod
+
+from onnxtext.format.attach import Listing, listing
+from onnxtext.format.records import RecordWriter
+from onnxtext.format.tree import Tree
+from onnxtext.format.trivia import Piece
+from onnxtext.format.words import numbers_of, only_piece, string_text, word_text
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.values import flat_rows, nested_lines, row_lines
+
+_TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
+_FLAT = re.compile(r"\[[^\[\]]*\]")
+
+
+class LiteralWriter(RecordWriter):
+    """Writes tensors."""
+
+    def tensor(self, tree: Tree, indent: str, budget: int) -> str:
+        """A tensor in an attribute, without decorators."""
+        first = tree.parts[0]
+        if isinstance(first, Piece):  # float(1.5)
+            literal = tree.child("literal")
+            assert literal is not None
+            return f"{first.text}({self.scalar(literal, indent)})"
+        type = self.type(first)
+        name_tree = tree.child("tensor_name")
+        name = "" if name_tree is None else f" {word_text(name_tree)}"
+        data = tree.child("data", "braces", "brackets", "blob", "call")
+        equals = any(isinstance(part, Piece) and part.text == "=" for part in tree.parts)
+        text = "" if data is None else f" {self.data(data, dims_of(type), indent, budget)}"
+        return f"{type}{name}{' =' if equals else ''}{text}"
+
+    def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
+        """The data of a tensor.
+
+        Args:
+            tree: `data` or what may stand in its place.
+            dims: the tensor's dimensions.
+            indent: the indentation of the statement.
+            budget: columns that it may take on one line.
+        """
+        match tree.origin:
+            case "data":
+                inner = tree.trees()[0]
+                return self.data(inner, dims, indent, budget)
+            case "braces":
+                return self._braces(tree, indent, budget)
+            case "brackets":
+                return self._brackets(tree, dims, indent, budget)
+            case "blob":
+                return only_piece(tree).text
+            case "call":
+                return self._call(tree, indent, budget)
+            case "fields":
+                return " ".join([self._field(part, indent) for part in tree.trees()])
+        return self.scalar(tree, indent)
+
+    def scalar(self, tree: Tree, indent: str) -> str:
+        """A number, a truth value or a string."""
+        inner = tree.parts[0]
+        if isinstance(inner, Tree) and inner.origin == "string":
+            return string_text(inner, indent)
+        return only_piece(tree).text
+
+    def _braces(self, tree: Tree, indent: str, budget: int) -> str:
+        first = tree.parts[0]
+        assert isinstance(first, Piece)
+        if first.terminal == "BRACES":
+            return self.rows(numbers_of(first), "{}", indent, budget)
+        found = listing(tree)
+        assert found is not None
+        texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
+        strings = any(only_piece(item.tree).terminal in _STRINGS for item in found.items)
+        if strings or tree.commented:
+            return self.bracketed(tree, found, texts, "{}", indent, budget)
+        return self.rows(texts, "{}", indent, budget)
+
+    def _brackets(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
+        found = listing(tree)
+        if tree.commented:
+            assert found is not None
+            texts = [self._commented(item.tree, indent + STEP) for item in found.items]
+            return self.broken(found, texts, "[]", indent)
+        if found is not None and any(item.tree.origin == "pair" for item in found.items):
+            texts = [self.pair(item.tree, indent) for item in found.items]
+            return self.bracketed(tree, found, texts, "[]", indent, budget)
+        return self._numbers("".join([p.text for p in tree.pieces()]), dims, indent, budget)
+
+    def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
+        """Raw numbers, nested as they are printed: over the dimensions other than 1."""
+        texts = _TOKENS.findall(text)
+        items = [item for item in texts if item not in "[]"]
+        if not items:
+            return "[]" if len(texts) == 2 else text.replace(",", ", ")
+        shape = [int(dim) for dim in dims if dim.isdigit() and dim != "1"]
+        if len(shape) < 2 or prod(shape) != len(items) or "..." in items:
+            if "..." in items and len(texts) > len(items) + 2:
+                return text.replace(",", ", ")
+            return self.rows(items, "[]", indent, budget)
+        size = shape[-1]
+        rows = [", ".join(items[at : at + size]) for at in range(0, len(items), size)]
+        if len(items) <= budget:
+            flat = flat_rows(rows, shape[:-1])
+            if len(flat) <= budget:
+                return flat
+        return "\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]
+
+    def _commented(self, tree: Tree, indent: str) -> str:
+        """An item of a list with comments: nested as it is in the source."""
+        found = listing(tree)
+        if found is not None and tree.commented:
+            texts = [self._commented(item.tree, indent + STEP) for item in found.items]
+            return self.broken(found, texts, "[]", indent)
+        text = "".join([piece.text for piece in tree.pieces()])
+        if not text.startswith("["):
+            return text
+        return "\n".join(_nested_as_it_is(_TOKENS.findall(text), indent))[len(indent) :]
+
+    def _call(self, tree: Tree, indent: str, budget: int) -> str:
+        found = listing(tree)
+        assert found is not None
+        name = only_piece(tree.parts[0]).text
+        texts = [self._argument(item.tree, indent, budget) for item in found.items]
+        if name == "sparse" or tree.commented:
+            return self.bracketed(tree, found, texts, f"{name}()", indent, budget + len(name))
+        return f"{name}({', '.join(texts)})"
+
+    def _argument(self, tree: Tree, indent: str, budget: int) -> str:
+        tensor = tree.child("tensor")
+        if tensor is None:
+            return string_text(tree.parts[-1], indent)
+        before = self.inline_decorators(tree.child("decorators"), indent + STEP)
+        return before + self.tensor(tensor, indent + STEP, budget // 2)
+
+    def _field(self, tree: Tree, indent: str) -> str:
+        braces = tree.child("braces")
+        if braces is None:
+            return self._call(tree.trees()[0], indent, WIDTH - 20)
+        return only_piece(tree.parts[0]).text + self._braces(braces, indent, WIDTH - 20)
+
+    def pair(self, tree: Tree, indent: str) -> str:
+        """`"key": "value"`."""
+        key, value = tree.trees()
+        return f"{string_text(key, indent)}: {string_text(value, indent)}"
+
+    def pairs(self, tree: Tree, found: Listing, indent: str) -> str:
+        """A list of pairs."""
+        texts = [self.pair(item.tree, indent + STEP) for item in found.items]
+        return self.bracketed(tree, found, texts, "[]", indent, WIDTH - 20)
+
+
+_STRINGS = ("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE")
+
+
+def dims_of(type: str) -> list[str]:
+    """The dimensions in the text of a type."""
+    start = type.find("[")
+    return [] if start < 0 else type[start + 1 : type.rindex("]")].split(", ")
+
+
+def _nested_as_it_is(texts: list[str], indent: str) -> list[str]:
+    """The lines of nested brackets: one innermost row a line."""
+    lines: list[str] = []
+    row: list[str] = []
+    depth = 0
+    for number, text in enumerate(texts):
+        before = indent + STEP * depth
+        if text == "[":
+            if depth or number == 0:
+                row = []
+                if texts[number + 1 : number + 2] == ["["]:
+                    lines.append(f"{before}[")
+            depth += 1
+        elif text == "]":
+            depth -= 1
+            before = indent + STEP * depth
+            comma = "," if depth else ""
+            if texts[number - 1] == "]":
+                lines.append(f"{before}]{comma}")
+            else:
+                lines += row_lines(", ".join(row), before)
+                lines[-1] += comma
+        else:
+            row.append(text)
+    return lines

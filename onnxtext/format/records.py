@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types, records and decorators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.format.attach import listing
+from onnxtext.format.lists import ListWriter
+from onnxtext.format.tree import Tree
+from onnxtext.format.trivia import Piece
+from onnxtext.format.words import (
+    decoded,
+    dotted_text,
+    numbers_of,
+    only_piece,
+    string_text,
+    word_text,
+)
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.records import INLINE
+from onnxtext.printer.strings import quoted, value_name, word
+
+
+class RecordWriter(ListWriter):
+    """Writes the generic form, and types, in which it may stand."""
+
+    # ---- Records ----------------------------------------------------------------------------
+
+    def record(self, tree: Tree, indent: str) -> str:
+        """A record: on one line with commas, or a field a line without."""
+        found = listing(tree)
+        assert found is not None
+        texts = [self.field(item.tree, indent + STEP) for item in found.items]
+        flat = f"{{{', '.join(texts)}}}"
+        if not tree.commented and "\n" not in flat and len(flat) + len(indent) <= WIDTH - 20:
+            return flat
+        return self.broken(found, texts, "{}", indent, comma="")
+
+    def field(self, tree: Tree, indent: str, *, quoted_key: bool = False) -> str:
+        """`key: value`, or the value alone."""
+        value = self.field_value(tree.trees()[-1], indent)
+        key = tree.child("field_key")
+        if key is None:
+            return value
+        piece = only_piece(key)
+        if piece.terminal == "INT":
+            return f"{piece.text}: {value}"
+        name = decoded(piece)
+        return f"{quoted(name) if quoted_key else word(name)}: {value}"
+
+    def field_value(self, tree: Tree, indent: str) -> str:
+        """The value of a field."""
+        inner = tree.parts[0]
+        found = listing(tree)
+        budget = WIDTH - 20 - len(indent)
+        if found is not None:
+            texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
+            return self.bracketed(tree, found, texts, "[]", indent, budget)
+        if isinstance(inner, Piece):
+            if inner.terminal != "NUMBERS":
+                return inner.text
+            flat = f"[{', '.join(numbers_of(inner))}]"
+            if len(flat) <= budget:
+                return flat
+            lines = [f"\n{indent}{STEP}{number}," for number in numbers_of(inner)]
+            return f"[{''.join(lines)}\n{indent}]"
+        match inner.origin:
+            case "string":
+                return string_text(inner, indent)
+            case "record":
+                return self.record(inner, indent)
+            case "number":
+                return only_piece(inner).text
+        return dotted_text(inner)
+
+    # ---- Decorators -------------------------------------------------------------------------
+
+    def decorator(self, tree: Tree, indent: str) -> str:
+        """`@name(arguments)`."""
+        found = listing(tree)
+        assert found is not None
+        opening = found.opening.text
+        if not found.items:
+            return self.bracketed(tree, found, [], f"{opening})", indent, WIDTH)
+        only = found.items[0].tree
+        if len(found.items) == 1 and not tree.commented and only.child("field_key") is None:
+            return f"{opening}{self.field(only, indent)})"
+        meta = opening.endswith("meta(")
+        texts = [self.field(item.tree, indent + STEP, quoted_key=meta) for item in found.items]
+        budget = WIDTH - 20 - len(indent) + 1
+        return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
+
+    def decorators(self, tree: Tree | None, indent: str) -> list[str]:
+        """The texts of some decorators."""
+        if tree is None:
+            return []
+        return [self.decorator(part, indent) for part in tree.trees()]
+
+    def decorator_lines(self, tree: Tree | None, indent: str) -> str:
+        """Decorators before a statement: each on its own line, but for `@unset(…)` alone."""
+        texts = self.decorators(tree, indent)
+        if len(texts) == 1 and texts[0].startswith("@unset("):
+            return f"{texts[0]} "
+        return "".join([f"{text}\n{indent}" for text in texts])
+
+    def inline_decorators(self, tree: Tree | None, indent: str) -> str:
+        """Decorators before a value: on its line if they are short, else each on its own."""
+        texts = self.decorators(tree, indent)
+        if not texts:
+            return ""
+        flat = " ".join(texts)
+        if "\n" not in flat and len(flat) <= INLINE:
+            return flat + " "
+        return "".join([f"{text}\n{indent}" for text in texts])
+
+    # ---- Types ------------------------------------------------------------------------------
+
+    def type(self, tree: Tree) -> str:
+        """A type, without decorators of its own."""
+        first = tree.parts[0]
+        if isinstance(first, Tree):
+            return self.type(first)
+        if first.terminal == "TYPE":
+            element, _, dims = first.text[:-1].partition("[")
+            return f"{element}[{', '.join(map(str.strip, dims.split(',')))}]"
+        if first.terminal == "CONTAINER":
+            arguments = tree.child("type_arguments")
+            items = [] if arguments is None else arguments.trees()
+            return f"{first.text}({', '.join(map(self._type_argument, items))})"
+        dims_tree = tree.child("dims")
+        if dims_tree is None:
+            return first.text
+        return f"{first.text}[{', '.join(self.dims(dims_tree))}]"
+
+    def _type_argument(self, tree: Tree) -> str:
+        inner = tree.child("type")
+        if inner is not None:
+            return self.inline_decorators(tree.child("decorators"), "") + self.type(inner)
+        name = tree.child("opaque_name")
+        assert name is not None
+        parts = [decoded(piece) for piece in name.pieces() if piece.text != "."]
+        return value_name(".".join(parts))
+
+    def dims(self, tree: Tree) -> Sequence[str]:
+        """Dimensions, each as text."""
+        items = tree.child("dim_items")
+        if items is None:
+            first = tree.parts[0]
+            assert isinstance(first, Piece)
+            return numbers_of(first) if first.terminal == "NUMBERS" else []
+        return [self._dim(item) for item in items.trees()]
+
+    def _dim(self, tree: Tree) -> str:
+        before = self.inline_decorators(tree.child("decorators"), "")
+        last = tree.parts[-1]
+        return before + (last.text if isinstance(last, Piece) else word_text(last))

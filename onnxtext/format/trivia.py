@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokens with the comments and blank lines around them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from onnxtext.syntax.lexer import load_lexer
+
+
+@dataclass(slots=True)
+class Comment:
+    """A comment.
+
+    Attributes:
+        text: from `#` to the end of the line, without blanks at its end.
+        at: where it stands in the source.
+        blank: whether a blank line stands before it.
+    """
+
+    text: str
+    at: int
+    blank: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """A token and what is attached to it.
+
+    Attributes:
+        text: the token's text; "" for the end of the text.
+        terminal: name of its terminal in the grammar; "" for the end of the text.
+        at: where it stands in the source.
+        lead: comments on lines of their own before it.
+        blank: whether a blank line stands directly before it.
+        trail: a comment behind it on its line.
+    """
+
+    text: str
+    terminal: str
+    at: int
+    lead: list[Comment] = field(default_factory=list)
+    blank: bool = False
+    trail: Comment | None = None
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the source."""
+        return self.at + len(self.text)
+
+
+def read_pieces(text: str) -> list[Piece]:
+    """The tokens of a text that parses, and a last piece for its end."""
+    lexer = load_lexer()
+    names = lexer.names
+    pieces: list[Piece] = []
+    last: Piece | None = None
+    at = 0
+    while (token := lexer.token(text, at)) is not None:
+        last = _attach(text, at, Piece(str(token), names[lexer.kind(token)], token.at), last)
+        pieces.append(last)
+        at = last.end
+    pieces.append(_attach(text, at, Piece("", "", len(text)), last))
+    return pieces
+
+
+def _attach(text: str, start: int, piece: Piece, before: Piece | None) -> Piece:
+    """Attach what stands between two tokens to one of them."""
+    if piece.at - start < 2:
+        return piece
+    gap = text[start : piece.at]
+    if "\n" not in gap:
+        if "#" not in gap:
+            return piece
+        gap += "\n"  # a comment at the end of the text
+    lines = gap.split("\n")
+    at = start
+    for number, line in enumerate(lines):
+        mark = line.find("#")
+        if mark >= 0:
+            comment = Comment(line[mark:].rstrip(), at + mark, piece.blank)
+            if number == 0 and before is not None:
+                before.trail = comment
+            else:
+                piece.lead.append(comment)
+            piece.blank = False
+        elif 0 < number < len(lines) - 1 and not line.strip():
+            piece.blank = True
+        at += len(line) + 1
+    return piece
+
+
+def comments_of(text: str) -> list[str]:
+    """The texts of all comments of a text that parses, in order."""
+    if "#" not in text:
+        return []
+    return [found.rstrip() for found in _COMMENT.findall(text) if found]
+
+
+_COMMENT = re.compile(
+    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"|(#[^\n]*)', re.DOTALL
+)
+"""Strings, in which nothing is a comment, and comments, as the group."""

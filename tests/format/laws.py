@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for every text that is formatted."""
+
+from __future__ import annotations
+
+import onnxtext
+from onnxtext.format.document import write_document
+from onnxtext.syntax.lexer import load_lexer
+
+
+def comments_of(text: str) -> list[str]:
+    """All comments, found as the lexer finds them: outside of strings."""
+    lexer = load_lexer()
+    found: list[str] = []
+    at = 0
+    while True:
+        token = lexer.token(text, at)
+        end = len(text) if token is None else token.at
+        for line in text[at:end].split("\n"):
+            if "#" in line:
+                found.append(line[line.index("#") :].rstrip())
+        if token is None:
+            return found
+        at = token.at + len(token)
+
+
+def check(text: str) -> str:
+    """The formatted text; all laws hold for it."""
+    formatted = onnxtext.format_text(text)
+    assert onnxtext.parse(formatted) == onnxtext.parse(text)
+    assert comments_of(formatted) == comments_of(text)
+    assert onnxtext.format_text(formatted) == formatted
+    # The short way and the long one lead to the same text.
+    bare = text.removeprefix("\ufeff")
+    assert write_document(bare) == formatted
+    assert write_document(formatted) == formatted
+    assert not formatted.startswith("\n")
+    assert formatted.endswith("\n")
+    assert not formatted.endswith("\n\n")
+    return formatted

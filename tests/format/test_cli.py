@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext fmt` as a process, on real files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import BAD_TEXT, TEXT, names, run
+
+UGLY = TEXT.replace(" = Relu (x)", "=Relu(x) # kept").replace("\n", "\r\n")
+PRETTY = TEXT.replace("Relu (x)", "Relu (x) # kept")
+
+
+@pytest.fixture
+def ugly(tmp_path: Path) -> Path:
+    path = tmp_path / "ugly.onnxtxt"
+    path.write_bytes(b"\xef\xbb\xbf" + UGLY.encode())
+    return path
+
+
+def test_in_place(ugly: Path) -> None:
+    ugly.chmod(0o640)
+    done = run("fmt", ugly)
+    assert (done.status, done.out, done.err) == (0, b"", "")
+    assert ugly.read_bytes() == PRETTY.encode()
+    assert ugly.stat().st_mode & 0o777 == 0o640
+    assert names(ugly.parent) == ["ugly.onnxtxt"]
+    before = ugly.stat()
+    assert run("fmt", ugly).status == 0
+    assert ugly.stat().st_ino == before.st_ino  # untouched
+    assert ugly.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_check(ugly: Path) -> None:
+    before = ugly.read_bytes()
+    good = ugly.with_name("good.onnxtxt")
+    good.write_text(TEXT)
+    done = run("fmt", "--check", ugly, good)
+    assert (done.status, done.out, done.err) == (1, f"{ugly}\n".encode(), "")
+    assert ugly.read_bytes() == before
+    assert run("fmt", "--check", good).status == 0
+
+
+def test_diff(ugly: Path) -> None:
+    before = ugly.read_bytes()
+    done = run("fmt", "--diff", ugly)
+    assert done.status == 0
+    assert done.out.startswith(f"--- {ugly}\n+++ {ugly} (formatted)\n@@".encode())
+    assert b"\n-  y=Relu(x) # kept\r\n" in done.out
+    assert b"\n+  y = Relu (x) # kept\n" in done.out
+    assert ugly.read_bytes() == before
+    assert run("fmt", "--diff", "--check", ugly).status == 1
+
+
+def test_streams(ugly: Path) -> None:
+    before = ugly.read_bytes()
+    done = run("fmt", "-", stdin=before)
+    assert (done.status, done.out, done.err) == (0, PRETTY.encode(), "")
+    done = run("fmt", "--stdout", ugly)
+    assert (done.status, done.out) == (0, PRETTY.encode())
+    assert ugly.read_bytes() == before
+    done = run("fmt", "--check", "-", stdin=before)
+    assert (done.status, done.out) == (1, b"<stdin>\n")
+
+
+def test_directories(ugly: Path) -> None:
+    root = ugly.parent
+    (root / "sub" / "generated").mkdir(parents=True)
+    for name in ("sub/a.onnxtxt", "sub/generated/b.onnxtxt", "sub/other.txt"):
+        (root / name).write_bytes(UGLY.encode())
+    done = run("fmt", "--exclude", "*/generated", "--exclude", "ugly*", root)
+    assert (done.status, done.err) == (0, "")
+    assert (root / "sub/a.onnxtxt").read_text() == PRETTY
+    for left in ("sub/generated/b.onnxtxt", "sub/other.txt"):
+        assert (root / left).read_bytes() == UGLY.encode()
+    assert ugly.read_bytes().startswith(b"\xef\xbb\xbf")
+
+
+def test_errors_leave_the_file_alone(ugly: Path) -> None:
+    bad = ugly.with_name("bad.onnxtxt")
+    bad.write_text(BAD_TEXT)
+    latin = ugly.with_name("latin.onnxtxt")
+    latin.write_bytes(b"# \xe9\n" + TEXT.encode())
+    done = run("fmt", "--output-format", "json", bad, latin, "missing.onnxtxt", ugly)
+    assert done.status == 2
+    codes = [finding["code"] for finding in done.findings()]
+    assert codes == ["syntax-error", "invalid-utf8", "cannot-read"]
+    assert bad.read_text() == BAD_TEXT
+    assert latin.read_bytes().startswith(b"# \xe9\n")
+    assert ugly.read_bytes() == PRETTY.encode()  # the others are formatted
+    assert run("fmt", bad).status == 1
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable(ugly: Path) -> None:
+    before = ugly.read_bytes()
+    ugly.parent.chmod(0o500)
+    try:
+        assert run("fmt", ugly).status == 2
+    finally:
+        ugly.parent.chmod(0o700)
+    assert ugly.read_bytes() == before
+
+
+def test_symbolic_links_stay(ugly: Path) -> None:
+    link = ugly.with_name("link.onnxtxt")
+    link.symlink_to(ugly.name)
+    assert run("fmt", link).status == 0
+    assert link.is_symlink()
+    assert ugly.read_bytes() == PRETTY.encode()
+
+
+def test_wrong_usage(ugly: Path) -> None:
+    assert run("fmt").status == 2
+    assert run("fmt", "--stdout", "--check", ugly).status == 2
+    assert run("fmt", "-", ugly).status == 2

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L3 for comments: wherever one stands, it survives once, in order, and changes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.syntax.lexer import load_lexer
+from tests.corpus import REPOSITORY, SHARED, index
+from tests.format.laws import check
+
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+
+
+def example(name: str) -> str:
+    return (REPOSITORY / "examples" / name).read_text(encoding="utf-8")
+
+
+def boundaries(text: str) -> list[int]:
+    """The offsets before every token, and the end of the text."""
+    return [token.at for token in load_lexer().tokens(text, 0, len(text))] + [len(text)]
+
+
+def with_comment(text: str, at: int, comment: str, *, own_line: bool) -> str:
+    """The text with a comment before the token that begins at an offset."""
+    start = "\n  " if own_line else " "
+    return f"{text[:at]}{start}{comment}\n{text[at:]}"
+
+
+def with_all(text: str, *, own_line: bool) -> str:
+    """The text with a comment before every token."""
+    for number, at in reversed(list(enumerate(boundaries(text)))):
+        text = with_comment(text, at, f"# {number}", own_line=own_line)
+    return text
+
+
+def official_models() -> Iterator[tuple[str, str]]:
+    """The officially accepted texts that are, or become, texts of whole models."""
+    for entry in index("official_texts"):
+        if entry["outcome"] != "parses":
+            continue
+        assert SHARED is not None
+        text = (SHARED / "official_texts" / entry["file"]).read_bytes().decode("utf-8")
+        wrapped = {
+            "model": text,
+            "graph": text,
+            "function": f"g () => () {{}}\n{text}",
+            "node": f"g () => () {{\n{text}\n}}",
+            "nodelist": f"g () => () {text}",
+            "attribute": f"g () => () {{ y = Op <{text}> () }}",
+            "tensor": f"g () => () {{ y = Op <t = {text}> () }}",
+            "type": f"g ({text} x) => () {{}}",
+        }[entry["kind"]]
+        try:
+            onnxtext.parse(wrapped)
+        except OnnxTextError:  # what we refuse is listed in tests/laws/test_official.py
+            continue
+        yield entry["file"], wrapped
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_examples_are_formatted(file: object) -> None:
+    text = example(file.name)  # type: ignore[attr-defined]
+    assert check(text) == text
+
+
+@pytest.mark.parametrize("own_line", [False, True])
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_comments_everywhere_at_once(file: object, own_line: bool) -> None:
+    check(with_all(example(file.name), own_line=own_line))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_a_comment_at_every_boundary(file: object) -> None:
+    text = example(file.name)  # type: ignore[attr-defined]
+    for number, at in enumerate(boundaries(text)):
+        check(with_comment(text, at, '# a "new" one', own_line=number % 2 == 0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_a_comment_at_every_other_boundary(file: object) -> None:
+    text = example(file.name)  # type: ignore[attr-defined]
+    for number, at in enumerate(boundaries(text)):
+        check(with_comment(text, at, '# a "new" one', own_line=number % 2 == 1))
+
+
+@pytest.mark.data
+def test_official_texts() -> None:
+    texts = list(official_models())
+    assert len(texts) > 800
+    for _, text in texts:
+        check(text)
+        check(text.replace("\n", "\r\n")) if '"""' not in text else None
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("own_line", [False, True])
+def test_comments_everywhere_in_official_texts(own_line: bool) -> None:
+    for _, text in official_models():
+        check(with_all(text, own_line=own_line))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("part", range(4))
+def test_a_comment_at_every_boundary_of_official_texts(part: int) -> None:
+    sample = [text for _, text in official_models() if len(text) < 3000][part::160]
+    for text in sample:
+        for at in boundaries(text):
+            for own_line in (False, True):
+                check(with_comment(text, at, "# new", own_line=own_line))

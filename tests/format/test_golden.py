@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every rule of the formatter, by example: `*.input.onnxtxt` becomes `*.golden.onnxtxt`.
+
+Run `ONNXTEXT_BLESS=1 python -m pytest tests/format` to write the golden files anew; read the
+difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.format.laws import check
+
+GOLDEN = Path(__file__).parent / "golden"
+INPUTS = sorted(GOLDEN.glob("*.input.onnxtxt"))
+
+
+@pytest.mark.parametrize("file", INPUTS, ids=lambda file: file.name)
+def test_golden(file: Path) -> None:
+    formatted = check(file.read_text(encoding="utf-8"))
+    golden = file.with_name(file.name.replace(".input.", ".golden."))
+    if os.environ.get("ONNXTEXT_BLESS"):
+        golden.write_text(formatted, encoding="utf-8")
+    assert formatted == golden.read_text(encoding="utf-8")
+
+
+def test_there_are_inputs() -> None:
+    assert INPUTS

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The texts of binary models are formatted already, on the short way and on the long one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+
+import onnxtext
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.format.document import write_document
+from tests import corpus, strategies
+from tests.format.laws import check
+
+pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+
+LARGEST = 50_000
+"""Bytes of the models that are formatted on the long way too."""
+
+
+def check_model(data: bytes) -> None:
+    try:
+        text = onnxtext.from_binary(data)
+    except OnnxTextError:  # no model
+        return
+    assert onnxtext.format_text(text) == text
+    if len(data) <= LARGEST:
+        assert write_document(text) == text
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_models_of_the_wheel(part: int) -> None:
+    for file in corpus.wheel_models()[part::4]:
+        check_model((corpus.onnx_directory() / file).read_bytes())
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("part", range(4))
+def test_shared_models(part: int) -> None:
+    for file in corpus.shared_models()[part::4]:
+        data = corpus.shared_model(file)
+        if len(data) < 1_000_000:
+            check_model(data)
+
+
+@given(strategies.models(strangers=False))
+@settings(max_examples=60, deadline=None)
+def test_any_model(data: bytes) -> None:
+    text = onnxtext.from_binary(data)
+    assert onnxtext.format_text(text) == text
+    formatted = write_document(text)
+    assert onnxtext.parse(formatted) == onnxtext.parse(text)
+    assert write_document(formatted) == formatted
+
+
+@given(strategies.models(strangers=False))
+@settings(max_examples=40, deadline=None)
+def test_other_blanks_make_no_difference(data: bytes) -> None:
+    """What a text looked like before does not show."""
+    text = onnxtext.from_binary(data)
+    if '"""' in text or "#" in text or '\\"' in text:
+        return
+    parts = text.split('"')
+    parts[::2] = [
+        re.sub(r", |\n *", lambda found: found[0].strip(" ") + " ", p) for p in parts[::2]
+    ]
+    check('"'.join(parts))
