@@ -32,7 +32,7 @@ class LiteralWriter(RecordWriter):
         type = self.type(first)
         name_tree = tree.child("tensor_name")
         name = "" if name_tree is None else f" {word_text(name_tree)}"
-        data = tree.child("data", "braces", "brackets", "blob", "call")
+        data = tree.child("data", "braces", "brackets", "stored", "call")
         equals = any(isinstance(part, Piece) and part.text == "=" for part in tree.parts)
         text = "" if data is None else f" {self.data(data, dims_of(type), indent, budget)}"
         return f"{type}{name}{' =' if equals else ''}{text}"
@@ -54,7 +54,7 @@ class LiteralWriter(RecordWriter):
                 return self._braces(tree, indent, budget)
             case "brackets":
                 return self._brackets(tree, dims, indent, budget)
-            case "blob":
+            case "stored":
                 return only_piece(tree).text
             case "call":
                 return self._call(tree, indent, budget)

@@ -127,7 +127,7 @@ def test_near_names_are_offered(nodes: str, help: str) -> None:
 
 def test_syntax_errors_are_findings() -> None:
     (finding,) = onnxtext.check("g () => () { y = Relu (x }")
-    assert finding.code == "syntax-error"
+    assert finding.code == "unclosed-bracket"
     (finding,) = onnxtext.check(b"\x0b\x0b")
     assert finding.severity == "error"
 

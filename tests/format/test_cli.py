@@ -87,7 +87,7 @@ def test_errors_leave_the_file_alone(ugly: Path) -> None:
     done = run("fmt", "--output-format", "json", bad, latin, "missing.onnxtxt", ugly)
     assert done.status == 2
     codes = [finding["code"] for finding in done.findings()]
-    assert codes == ["syntax-error", "invalid-utf8", "cannot-read"]
+    assert codes == ["unclosed-bracket", "invalid-utf8", "cannot-read"]
     assert bad.read_text() == BAD_TEXT
     assert latin.read_bytes().startswith(b"# \xe9\n")
     assert ugly.read_bytes() == PRETTY.encode()  # the others are formatted
