@@ -73,6 +73,14 @@ def run(
     return run_command(onnxtext_command(*arguments), cwd, stdin, env, before)
 
 
+# Root may do everything, even in CI: without capabilities it is a user like any other.
+WITHOUT_PRIVILEGES = """\
+import ctypes
+header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+assert ctypes.CDLL(None).capset(header, sets) == 0
+"""
+
+
 def run_patched(patch: str, *arguments: str | Path, env: dict[str, str] | None = None) -> Result:
     """Run `onnxtext` in a process where some Python code was executed before."""
     code = f"{patch}\nfrom onnxtext.cli.main import main\nmain()"

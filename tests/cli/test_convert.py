@@ -14,6 +14,7 @@ from tests.cli.command import (
     BAD_TEXT,
     NO_MODEL,
     TEXT,
+    WITHOUT_PRIVILEGES,
     binary,
     names,
     run,
@@ -160,14 +161,6 @@ def test_a_signal_while_writing_leaves_the_old_file(
 def test_devices_need_no_force_and_stay(model: Path) -> None:
     assert run("from-binary", model, "-o", "/dev/null").status == 0
     assert Path("/dev/null").is_char_device()
-
-
-# Root may do everything, even in CI: without capabilities it is a user like any other.
-WITHOUT_PRIVILEGES = """\
-import ctypes
-header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-assert ctypes.CDLL(None).capset(header, sets) == 0
-"""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")
