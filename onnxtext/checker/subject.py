@@ -92,12 +92,6 @@ class Subject:
             for node in scope.nodes:
                 yield scope, node
 
-    def callee(self, node: Node) -> Scope | None:
-        """The model's function that a node calls."""
-        if not self.functions:
-            return None
-        return self.functions.get((plain_domain(node.domain), node.op_type, node.overload or ""))
-
     def active(self, *slugs: str) -> bool:
         """Whether one of these rules is on."""
         return not self.options.active.isdisjoint(slugs)

@@ -16,7 +16,6 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.values import flat_rows, nested_lines, row_lines
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
-_FLAT = re.compile(r"\[[^\[\]]*\]")
 
 
 class LiteralWriter(RecordWriter):

@@ -114,11 +114,6 @@ class Scene:
         end = self.text.find("\n", self.at)
         return len(self.text) if end < 0 else end
 
-    @property
-    def starts_line(self) -> bool:
-        """Whether only blanks precede the token in its line."""
-        return not self.text[self.line_start : self.at].strip()
-
     @cached_property
     def fresh(self) -> int | None:
         """Where the first line begins, behind the statement's first, that is not indented deeper.
