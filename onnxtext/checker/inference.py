@@ -33,10 +33,12 @@ class Misfit(NamedTuple):
     Attributes:
         message: what is wrong.
         inputs: the indices of the inputs that it is about.
+        help: how to fix it.
     """
 
     message: str
     inputs: tuple[int, ...]
+    help: str
 
 
 @dataclass(slots=True)
@@ -156,6 +158,7 @@ class TypeInference:
                 f"the input {quoted(value.name)} of {scope.words()} is declared "
                 f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
                 (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
+                f"declare it `{shown(given)}`",
             )
 
     def _differs(self, node: Node, number: int, found: str, declared: str, place: Place) -> None:
@@ -170,17 +173,18 @@ class TypeInference:
             f"{quoted(name)} is declared `{shown(declared)}`, but `{node.op_type}` computes "
             f"`{shown(found)}`",
             tuple(places),
+            f"declare it `{shown(found)}`, or insert a `Cast`",
             number,
         )
 
     def _tell(
-        self, item: object, message: str, places: tuple[Place, ...], number: int = -1
+        self, item: object, message: str, places: tuple[Place, ...], help: str, number: int = -1
     ) -> None:
         """Report something once, however often a body is gone through."""
         key = id(item), message.partition("`")[0], number
         if key not in self._told:
             self._told.add(key)
-            self.findings.append(Finding("type-mismatch", message, places))
+            self.findings.append(Finding("type-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -207,7 +211,7 @@ class TypeInference:
             places = [
                 Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in misfit.inputs
             ]
-            self._tell(node, misfit.message, tuple(places))
+            self._tell(node, misfit.message, tuple(places), misfit.help)
         if children:
             return self._bodies(node, inputs, children, environment) or made
         special = OUTPUT_TYPES.get(node.op_type)
@@ -262,6 +266,7 @@ class TypeInference:
                         Place(bodies[0].outputs[index], ("type",), f"`{shown(left)}`"),
                         Place(bodies[1].outputs[index], ("type",), f"`{shown(right)}`"),
                     ),
+                    "insert a `Cast` in one of them",
                     index,
                 )
 
@@ -300,7 +305,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
                 f"the input `{formal.name}` of `{node.op_type}` cannot be `{shown(text)}`: "
                 f"it takes {near}{more}"
             )
-            return (None,) * len(node.outputs), Misfit(message, (index,))
+            return (None,) * len(node.outputs), _misfit(message, (index,), text)
         if formal.type in signature.variables and formal.homogeneous:
             first = bound.setdefault(formal.type, (text, index))
             if first[0] != text:
@@ -315,7 +320,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
                     f"the inputs {names} of `{node.op_type}` are of one type, but here they are "
                     f"`{shown(first[0])}` and `{shown(text)}`"
                 )
-                return (None,) * len(node.outputs), Misfit(message, (index, first[1]))
+                return (None,) * len(node.outputs), _misfit(message, (index, first[1]), text)
     made: list[str | None] = []
     for index in range(len(node.outputs)):
         formal = signature.output(index)
@@ -328,6 +333,12 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
         else:
             made.append(next(iter(signature.allowed(formal.type))))
     return tuple(made), None
+
+
+def _misfit(message: str, indices: tuple[int, ...], text: str) -> Misfit:
+    castable = text.startswith("tensor(")
+    help = "insert a `Cast`, or give it another value" if castable else "give it another value"
+    return Misfit(message, indices, help)
 
 
 def _is_opaque(allowed: frozenset[str]) -> bool:

@@ -181,15 +181,22 @@ class ShapeInference:
             (there._replace(label=f"`{node.op_type}` gives `{written(found)}`"),)
             if same
             else (here, there),
+            f"declare it `{written(found)}`, or correct the inputs of `{node.op_type}`",
         )
 
     def _tell(
-        self, node: Node, number: int, message: str, places: tuple[Place, ...], slug: str = ""
+        self,
+        node: Node,
+        number: int,
+        message: str,
+        places: tuple[Place, ...],
+        help: str,
+        slug: str = "",
     ) -> None:
         key = id(node), number
         if key not in self._told:
             self._told.add(key)
-            self.findings.append(Finding(slug or "shape-mismatch", message, places))
+            self.findings.append(Finding(slug or "shape-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -218,7 +225,8 @@ class ShapeInference:
 
     def _is_wrong(self, body: Scope) -> bool:
         """Whether something in a body is wrong already, so that inference would say it again."""
-        items = (body.place, *body.inputs, *body.outputs, *body.initializers, *body.nodes)
+        values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
+        items = (body.place, *values, *body.nodes)
         wrong = self._wrong
         return any(id(item) in wrong for item in items) or any(
             self._is_wrong(child) for children in body.children.values() for child in children
@@ -280,7 +288,13 @@ class ShapeInference:
         slug = slug_of(said)
         if slug == "type-mismatch" and "expected to have type but instead is null" in said:
             return
-        self._tell(node, -1, explained[0], explained[1], slug)
+        self._tell(
+            node,
+            -1,
+            *explained,
+            "correct a declaration, or reshape, transpose or slice one of the inputs",
+            slug,
+        )
 
     def _call(
         self, node: Node, function: Scope, inputs: list[Type | None], outer: Environment

@@ -69,12 +69,14 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 "opset-version-invalid",
                 f"{item.version} is no version of {shown}: they begin with 1",
                 (here,),
+                help=f"import version {newest or 1}, or the one the nodes were written for",
             )
         elif newest is not None and item.version > newest:
             yield Finding(
                 "opset-version-invalid",
                 f"version {item.version} of {shown} is not known: the newest known is {newest}",
                 (here,),
+                help=f"import version {newest}, or install a newer onnx",
                 severity="warning",
             )
 

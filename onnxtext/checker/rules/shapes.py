@@ -52,7 +52,12 @@ def _unplaced(subject: Subject, objection: str) -> Finding:
     slug = slug_of(objection)
     said = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
     first = said.strip().partition("\n")[0]
-    return Finding(slug, f"the inference of onnx objects: {first.strip()}", (place,))
+    return Finding(
+        slug,
+        f"the inference of onnx objects: {first.strip()}",
+        (place,),
+        help="correct what it says, or the declarations around it",
+    )
 
 
 FAMILY = Family(
