@@ -86,7 +86,8 @@ IMPOSSIBLE = {
     "equal symbols": f"{FOUR}\nfloat[M] t = Identity (n)\nv = MatMul (m, rows_5)",
     "what is declared": f"{FOUR}\nfloat[5] t = Identity (n)",
     "a branch": f"{FOUR}\nr = If (c) "
-    "<then_branch = a () => (float[3] p) { p = MatMul (n, rows_5) }, else_branch = b () => (float[3] q) { q = MatMul (n, rows_4) }>",
+    "<then_branch = a () => (float[3] p) { p = MatMul (n, rows_5) }, "
+    "else_branch = b () => (float[3] q) { q = MatMul (n, rows_4) }>",
     "what branches give": "r = If (c) <then_branch = a () => (p) { p = Neg (n) }, "
     f"else_branch = b () => (q) {{ q = Abs (n) }}>\n{FOUR}\nv = MatMul (r, rows_5)",
     "the body of a loop": f"{FOUR}\nk = Constant <value = int64 {{3}}> ()\n"

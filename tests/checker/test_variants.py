@@ -61,7 +61,6 @@ CANNOT = {
     ("graph-output-untyped", FUNCTION): _MAIN,
     ("graph-output-untyped", TRAINING): _MAIN,
     ("type-missing", TRAINING): f"{_MAIN}; but see `EXTRA`",
-    ("dim-variable-conflict", FUNCTION): "functions are polymorphic: sizes differ call by call",
     ("quantization-annotation", FUNCTION): "a function has no annotations",
     **{
         (slug, place.__name__): _TRAINING

@@ -27,8 +27,8 @@ from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS
 from onnxtext.checker.symbolic.sizes import Conflict, Extent, Size, Sizes
 from onnxtext.checker.targets import Target, targets
 
-_MOST_INSTANCES = 500
-"""How many bodies and calls are gone through with symbols of their own."""
+_MOST_CALLED = 10_000
+"""How many nodes of called functions are gone through, besides as many as the model has."""
 _DEEPEST = 50
 _MOST_NUMBERS = 64
 """Lists of up to so many integers are read: axes, pads, shapes."""
@@ -69,6 +69,7 @@ class SymbolicShapes:
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
         self._said: dict[tuple[object, ...], tuple[object, ...]] = {}
         self._instances = 0
+        self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
         # What is wrong with a node already says why its sizes do not fit.
         self._wrong = {id(p.item) for finding in errors_of(subject) for p in finding.places[:1]}
         self._depth = 0
@@ -122,21 +123,30 @@ class SymbolicShapes:
                 environment.constants[value.name] = numbers
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
-            made = self._node(scope, index, node, resolved[index], environment, declared, instance)
-            typed = node.output_types
+            wanted = self._declared(node, declared, environment, instance)
+            made = self._node(scope, index, node, resolved[index], environment, wanted, instance)
             for number, name in enumerate(node.outputs):
                 if not name or name in shapes:
                     continue
+                own = wanted[number]
                 shape = made[number] if number < len(made) else None
-                wanted = declared.get(name)
-                if typed and typed[number] is not None:
-                    own = self._shape(typed[number], instance)
-                    if wanted is not None:
-                        _equal(sizes, wanted, own, Place(node, ("output_types", number)))
-                    wanted = own
-                if wanted is not None and shape is not None and wanted is not shape:
-                    _equal(sizes, wanted, shape, Place(node, ("outputs", number)))
-                shapes[name] = _merged(wanted, shape)
+                if own is not None and shape is not None:
+                    _equal(sizes, own, shape, Place(node, ("outputs", number)))
+                shapes[name] = _merged(own, shape)
+
+    def _declared(
+        self, node: Node, declared: dict[str, Shape], environment: _Environment, instance: str
+    ) -> list[Shape]:
+        """The shapes that are declared for a node's outputs."""
+        wanted = [declared.get(name) for name in node.outputs]
+        for number, type in enumerate(node.output_types):
+            if type is not None:
+                before, own = wanted[number], self._shape(type, instance)
+                if before is not None:
+                    place = Place(node, ("output_types", number))
+                    _equal(environment.sizes, before, own, place)
+                wanted[number] = own
+        return wanted
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -147,7 +157,7 @@ class SymbolicShapes:
         node: Node,
         target: Target,
         environment: _Environment,
-        declared: dict[str, Shape],
+        wanted: list[Shape],
         instance: str,
     ) -> tuple[Shape, ...]:
         if index in scope.children:
@@ -166,12 +176,13 @@ class SymbolicShapes:
         attributes = node.attributes
         constants: list[tuple[int, ...] | None] = []
         key: tuple[object, ...] | None = None
+        known: tuple[object, ...] = ()
         if node.op_type in CONSTANT_INPUTS:
             constants = [environment.constant(name) for name in node.inputs]
-        elif len(node.outputs) == 1 and declared.get(node.outputs[0]) is not None:
+        elif None not in wanted:
             # Most nodes are like others: what they say has been said.
-            out = declared[node.outputs[0]]
-            key = id(environment.sizes), id(target), id(out), *map(id, inputs), *map(id, attributes)
+            known = *wanted, *inputs, *attributes
+            key = id(environment.sizes), id(target), len(inputs), *map(id, known)
             if key in self._said:
                 return ()
         if any(type(attribute.value) is Reference for attribute in attributes):
@@ -179,13 +190,14 @@ class SymbolicShapes:
         sizes = environment.sizes
         made = operator(Call(node, inputs, constants, sizes, target.since))
         if key is not None:
-            self._said[key] = (*inputs, *attributes)  # so that no id is given twice
+            self._said[key] = known  # so that no id is given twice
         return made
 
     def _call(
         self, function: Scope, inputs: tuple[Shape, ...], environment: _Environment
     ) -> tuple[Shape, ...]:
-        if self._instances >= _MOST_INSTANCES or self._depth >= _DEEPEST:
+        self._budget -= len(function.nodes)
+        if self._budget < 0 or self._depth >= _DEEPEST:
             return ()
         inner = _Environment(environment.sizes)
         self._depth += 1
@@ -203,8 +215,6 @@ class SymbolicShapes:
         made: list[tuple[Shape, ...]] = []
         branches = node.op_type == "If"
         for body in scope.children[index]:
-            if self._instances >= _MOST_INSTANCES:
-                return ()
             own = self._instance()
             inner = _Environment(Sizes(environment.sizes), environment)
             self._scope(body, (), inner, instance if branches else own)

@@ -75,6 +75,7 @@ class Sizes:
         self.conflicts: list[Conflict] = around.conflicts if around is not None else []
         self._around = around
         self._links: dict[str, _Link] = {}
+        self._weights: dict[str, int] = {}
         self._choices: dict[str, _Choice] = {}
         self._told: set[str] = around._told if around is not None else set()
 
@@ -129,6 +130,13 @@ class Sizes:
             return self._around._choice(root)
         return known
 
+    def _weight(self, root: str) -> int:
+        """How many symbols a group has."""
+        known = self._weights.get(root)
+        if known is None:
+            return self._around._weight(root) if self._around is not None else 1
+        return known
+
     def _join(self, left: Size, right: Size, place: Place) -> None:
         one, plus, joined = self._find(left.name)
         other, more, _ = self._find(right.name)
@@ -139,6 +147,9 @@ class Sizes:
                 sizes = _shifted(left.name, left.plus), _shifted(right.name, right.plus)
                 self.conflicts.append(Conflict(left.name, sizes, (place, place), joined))
             return
+        if self._weight(one) > self._weight(other):  # so that no chain of links gets long
+            one, other, difference = other, one, -difference
+        self._weights[other] = self._weight(other) + self._weight(one)
         choice = self._choice(one)
         self._links[one] = _Link(other, difference, place)
         if choice is not None:
