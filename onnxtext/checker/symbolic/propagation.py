@@ -61,9 +61,14 @@ class _Environment:
 
 
 class SymbolicShapes:
-    """One walk over a model."""
+    """One walk over a model.
+
+    Attributes:
+        learned: whether some symbol was found to be a number, or another symbol.
+    """
 
     def __init__(self, subject: Subject) -> None:
+        self.learned = False
         self._subject = subject
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
@@ -84,6 +89,7 @@ class SymbolicShapes:
                 environment = _Environment(sizes, around)
                 self._scope(scope, (), environment, "")
                 main = environment if scope.kind == "main" else main
+        self.learned = sizes.knows
         return sizes.conflicts
 
     def _shape(self, type: Type | None, instance: str) -> Shape:

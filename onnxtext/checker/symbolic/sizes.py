@@ -79,6 +79,11 @@ class Sizes:
         self._choices: dict[str, _Choice] = {}
         self._told: set[str] = around._told if around is not None else set()
 
+    @property
+    def knows(self) -> bool:
+        """Whether any symbol is known to be a number, or another symbol."""
+        return bool(self._links or self._choices)
+
     def number(self, extent: Extent) -> int | None:
         """The number that a dimension is known to be."""
         if not isinstance(extent, Size):
