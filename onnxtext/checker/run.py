@@ -111,6 +111,10 @@ def find_in(
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & set(select or ())
     options = Options(base_dir, active, frozenset(selected), encoded)
+    if isinstance(root, Fragment):
+        from onnxtext.checker.fragments import find_in_fragment
+
+        return find_in_fragment(root, options)
     with paused_collector():
         subject = Subject(root, options)
         return subject, find(subject)

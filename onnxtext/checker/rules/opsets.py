@@ -85,7 +85,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
     """Domains of nodes that their model or function does not import."""
     missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
     for scope in subject.scopes:
-        if scope.opsets is None:
+        if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
         versions = scope.opsets.versions
         if not versions and scope.kind != "function" and subject.ir_version >= 3:

@@ -34,7 +34,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     errors = bool(errors_of(subject))
     objection = None if errors else whole_model(subject)
     unknown = any(None in found for found in targets(subject).values())
-    unseen = any(scope.kind in ("initialization", "algorithm") for scope in subject.scopes)
+    kinds = {scope.kind for scope in subject.scopes}
+    unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
     if not errors and objection is None and not unknown and not unseen:
         return
     findings = ShapeInference(subject).run()

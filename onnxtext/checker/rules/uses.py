@@ -24,8 +24,6 @@ Use = tuple[int, int]
 def check(subject: Subject) -> Iterator[Finding]:
     """Find uses of what is not defined, or only later."""
     for scope in subject.scopes:
-        if scope.kind == "nodes":
-            continue
         undefined: dict[str, list[Use]] = {}
         late: list[Use] = []
         position = scope.position
