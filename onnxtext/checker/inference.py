@@ -9,12 +9,12 @@ are like others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.checker.elements import element_of, shown, type_text
+from onnxtext.checker.environment import Environment
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.scopes import Scope
@@ -41,21 +41,8 @@ class Misfit(NamedTuple):
     help: str
 
 
-@dataclass(slots=True)
-class Environment:
-    """The types of the values of a scope, and of those around it."""
-
-    types: dict[str, str | None]
-    around: Environment | None = None
-
-    def find(self, name: str) -> str | None:
-        """The type of a value; None if it is not known."""
-        environment: Environment | None = self
-        while environment is not None:
-            if name in environment.types:
-                return environment.types[name]
-            environment = environment.around
-        return None
+Types = Environment[str | None]
+"""The types of the values of a scope, and of those around it."""
 
 
 class TypeInference:
@@ -77,7 +64,7 @@ class TypeInference:
 
     def run(self) -> list[Finding]:
         """Go through all graphs, and through the functions that nothing calls."""
-        main: Environment | None = None
+        main: Types | None = None
         for scope in self._subject.scopes:
             if scope.parent is not None or scope.kind == "function":
                 continue
@@ -101,7 +88,7 @@ class TypeInference:
 
     # ---- Scopes -----------------------------------------------------------------------------
 
-    def _scope(self, scope: Scope, given: Texts, around: Environment | None) -> Environment:
+    def _scope(self, scope: Scope, given: Texts, around: Types | None) -> Types:
         """Go through a graph or a body.
 
         Args:
@@ -121,7 +108,7 @@ class TypeInference:
             types[value.name] = known[0] if known is not None else None
         for index, value in enumerate(scope.inputs[: len(given)]):
             self._give(scope, value, given[index], types)
-        environment = Environment(types, around)
+        environment: Types = Environment(types, around)
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             made = self._node(scope, index, node, resolved[index], environment)
@@ -189,10 +176,10 @@ class TypeInference:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, scope: Scope, index: int, node: Node, target: Target, environment: Environment
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Types
     ) -> Texts:
         """The types of a node's outputs."""
-        types = environment.types
+        types = environment.known
         find = environment.find
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
         children = scope.children.get(index)
@@ -233,9 +220,7 @@ class TypeInference:
                 self._calls[key] = known
         return known
 
-    def _bodies(
-        self, node: Node, inputs: Texts, bodies: list[Scope], environment: Environment
-    ) -> Texts:
+    def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:
         """Go through the graphs that a node holds; the types of its outputs that follow."""
         made: list[Texts] = []
         for body in bodies:

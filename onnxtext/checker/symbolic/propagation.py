@@ -16,8 +16,9 @@ from math import prod
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import RawData, Reference, Tensor, TensorData, TypedData
+from onnxtext.checker.environment import Environment
 from onnxtext.checker.finding import Place
-from onnxtext.checker.objections import errors_of
+from onnxtext.checker.objections import wrong_items
 from onnxtext.checker.rules.value_infos import plain_dim
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
@@ -35,29 +36,15 @@ _MOST_NUMBERS = 64
 
 
 @dataclass(slots=True)
-class _Environment:
+class _Environment(Environment[Shape]):
     """The shapes of the values of a scope, and short lists of integers among them."""
 
-    sizes: Sizes
-    around: _Environment | None = None
-    shapes: dict[str, Shape] = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=Sizes)
     constants: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
-    def find(self, name: str) -> Shape:
-        environment: _Environment | None = self
-        while environment is not None:
-            if name in environment.shapes:
-                return environment.shapes[name]
-            environment = environment.around
-        return None
-
     def constant(self, name: str) -> tuple[int, ...] | None:
-        environment: _Environment | None = self
-        while environment is not None:
-            if name in environment.shapes:
-                return environment.constants.get(name)
-            environment = environment.around
-        return None
+        holder = self.holder(name)
+        return holder.constants.get(name) if isinstance(holder, _Environment) else None
 
 
 class SymbolicShapes:
@@ -76,7 +63,7 @@ class SymbolicShapes:
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
         # What is wrong with a node already says why its sizes do not fit.
-        self._wrong = {id(p.item) for finding in errors_of(subject) for p in finding.places[:1]}
+        self._wrong = wrong_items(subject)
         self._depth = 0
 
     def run(self) -> list[Conflict]:
@@ -86,7 +73,7 @@ class SymbolicShapes:
         for scope in self._subject.scopes:
             if scope.parent is None and scope.kind != "function":
                 around = main if scope.kind == "algorithm" else None
-                environment = _Environment(sizes, around)
+                environment = _Environment({}, around, sizes)
                 self._scope(scope, (), environment, "")
                 main = environment if scope.kind == "main" else main
         self.learned = sizes.knows
@@ -108,7 +95,7 @@ class SymbolicShapes:
     def _scope(
         self, scope: Scope, given: tuple[Shape, ...], environment: _Environment, instance: str
     ) -> None:
-        sizes, shapes = environment.sizes, environment.shapes
+        sizes, shapes = environment.sizes, environment.known
         declared: dict[str, Shape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             shape = self._shape(value.type, instance)
@@ -168,7 +155,7 @@ class SymbolicShapes:
     ) -> tuple[Shape, ...]:
         if index in scope.children:
             return self._bodies(scope, index, node, environment, instance)
-        shapes = environment.shapes
+        shapes = environment.known
         inputs = [shapes[n] if n in shapes else environment.find(n) for n in node.inputs]
         if type(target) is Scope:
             return self._call(target, tuple(inputs), environment)
@@ -205,7 +192,7 @@ class SymbolicShapes:
         self._budget -= len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:
             return ()
-        inner = _Environment(environment.sizes)
+        inner = _Environment({}, None, environment.sizes)
         self._depth += 1
         self._scope(function, inputs, inner, self._instance())
         self._depth -= 1
@@ -222,7 +209,7 @@ class SymbolicShapes:
         branches = node.op_type == "If"
         for body in scope.children[index]:
             own = self._instance()
-            inner = _Environment(Sizes(environment.sizes), environment)
+            inner = _Environment({}, environment, Sizes(environment.sizes))
             self._scope(body, (), inner, instance if branches else own)
             made.append(tuple([inner.find(value.name) for value in body.outputs]))
         if not branches or len(made) != 2:
