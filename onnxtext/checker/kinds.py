@@ -49,7 +49,7 @@ def _fits(subject: Subject) -> bool:
 
 @dataclass(slots=True)
 class _Kinds:
-    """The first node of each kind, and the types of all values."""
+    """The first node of each kind, and the types of the values that they use and define."""
 
     nodes: list[Node]
     types: dict[str, Type]
@@ -64,23 +64,31 @@ def _kinds(subject: Subject, scope: Scope) -> _Kinds | None:
         first = types.setdefault(value.name, value.type)
         if first is not value.type and first != value.type:
             return None
+    # The hot loop: types are known by their ids, which are those of objects that the tree holds.
+    ids = {name: id(type) for name, type in types.items()}
+    known = {id(type): type for type in types.values()}
+    get = ids.__getitem__
     found: dict[tuple[int, ...], Node] = {}
-    get = types.__getitem__
     try:
         for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):
             outputs = node.outputs
             for name, own in zip(outputs, node.output_types, strict=False):
-                if own is not None and types.setdefault(name, own) is not own:
+                if own is not None and ids.setdefault(name, id(own)) != id(own):
                     return None
-            values = *map(get, node.inputs), *map(get, outputs)
-            key = (id(target), len(outputs), *map(id, values), *map(id, node.attributes))
+            made = *map(get, node.inputs), *map(get, outputs)
+            key = (id(target), len(outputs), *made, *map(id, node.attributes))
             if key not in found:
-                if not _is_plain(target) or not all(map(_is_full, values)):
+                for own in node.output_types:
+                    if own is not None:
+                        known[id(own)] = own
+                if not _is_plain(target) or not all(_is_full(known[number]) for number in made):
                     return None
                 found[key] = node
     except KeyError:
         return None  # of some value there is no type
-    return _Kinds(list(found.values()), types)
+    nodes = list(found.values())
+    names = {name for node in nodes for name in (*node.inputs, *node.outputs)}
+    return _Kinds(nodes, {name: known[ids[name]] for name in names})
 
 
 def _is_plain(target: Target) -> bool:
