@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -17,6 +18,10 @@ from tests.corpus import onnx_directory, wheel_models
 
 GRAPH = "g (float[N, 4] x, float[3, 5] w, bool c) => (float[N, 4] y) {{\n  {nodes}\n}}\n"
 FUNCTION = '<domain: "my", opset_import: ["": 21]>\nf <alpha> (a, b) => (c) {{\n  {nodes}\n}}\n'
+
+
+def errors(source: Any) -> set[str]:
+    return {item.code for item in onnxtext.check(source) if item.severity == "error"}
 
 
 @pytest.mark.parametrize(
@@ -45,8 +50,17 @@ FUNCTION = '<domain: "my", opset_import: ["": 21]>\nf <alpha> (a, b) => (c) {{\n
 )
 def test_a_graph(nodes: str, wanted: set[str]) -> None:
     text = GRAPH.format(nodes=nodes)
-    assert codes(text) == wanted
-    assert codes(onnx.parser.parse_graph(text)) == wanted
+    assert errors(text) == wanted
+    assert errors(onnx.parser.parse_graph(text)) == wanted
+
+
+def test_what_may_be_meant_otherwise_is_a_warning() -> None:
+    text = GRAPH.format(nodes="y = Add (x, outer)")
+    found = {item.code: item for item in onnxtext.check(text)}
+    assert {item.severity for item in found.values()} == {"warning"}
+    assert found.keys() == {"value-undefined", "ir-version-missing"}
+    assert "may stand in another" in found["value-undefined"].notes[0]
+    assert codes(onnx.parser.parse_graph(text)) == {"value-undefined"}
 
 
 @pytest.mark.parametrize(

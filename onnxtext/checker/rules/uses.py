@@ -10,6 +10,7 @@ Fix: correct the name, or sort the nodes (`--fix` does).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.finding import Finding, Place, Repair, chain_of, counted, quoted
@@ -55,21 +56,25 @@ def _undefined(
             if at is not None:
                 later = later or (around, at)
         else:
-            if scope.kind == "fragment" and scope.parent is None:
-                continue  # a graph on its own may stand in another
-            if _is_fragment(scope):
+            root = _root(scope).kind
+            if root == "nodes":
                 continue
             places = [Place(scope.nodes[i], ("inputs", n)) for i, n in uses]
             if later is not None:
                 yield _defined_later(name, later, places, scope)
+            elif root == "fragment":
+                found = _nowhere(subject, scope, name, places)
+                note = "a graph on its own may stand in another, which defines it"
+                yield replace(found, severity="warning", notes=(*found.notes, note), repair=None)
             else:
                 yield _nowhere(subject, scope, name, places)
 
 
-def _is_fragment(scope: Scope) -> bool:
+def _root(scope: Scope) -> Scope:
+    """The outermost scope around one."""
     while scope.parent is not None:
         scope = scope.parent
-    return scope.kind in ("fragment", "nodes")
+    return scope
 
 
 def _defined_later(

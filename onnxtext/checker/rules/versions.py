@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.model import Fragment, Function, Graph, Node, ValueInfo
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
 from onnxtext.ast.values import Attribute
-from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
@@ -39,6 +39,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Find what is wrong with the versions of a model."""
     model = subject.model
     if model is None:
+        yield from _headless(subject)
         return
     place = Place(model, ("ir_version",))
     version = model.ir_version
@@ -67,6 +68,20 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
     if version and 1 <= version < NEWEST:
         yield from _needs(subject, version)
+
+
+def _headless(subject: Subject) -> Iterator[Finding]:
+    """A text of a graph and nothing else is fine as such, but most are meant to be models."""
+    root = subject.root
+    if isinstance(root, Fragment) and isinstance(root.item, Graph) and root.item.at >= 0:
+        yield Finding(
+            "ir-version-missing",
+            f"the graph {quoted(root.item.name)} has no header, so it is no model",
+            (Place(root.item, ("name",)),),
+            help="put `<ir_version: 10, opset_import: [21]>` before it, to make it one",
+            notes=("it was checked as a graph on its own",),
+            severity="warning",
+        )
 
 
 def newest_known() -> int:
