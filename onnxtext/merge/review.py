@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking at a merge as a whole: what each side has changed for itself may not fit together.
+
+What is wrong in the merge, but in neither side, becomes a conflict around the statements in which
+it is; nodes that stand before what they use are moved behind it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from onnxtext.ast.model import Model
+from onnxtext.checker.finding import Finding
+from onnxtext.checker.rules import calls, definitions, uses
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Options, Subject
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, Writer, all_chunks, write
+from onnxtext.merge.structure import STATEMENTS
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+_MOST_ROUNDS = 8
+_FAMILIES = (uses.FAMILY, definitions.FAMILY, calls.FAMILY)
+_SLUGS = frozenset(
+    (
+        "value-undefined", "node-order", "graph-cycle", "graph-output-undefined",
+        "function-output-undefined", "value-redefined", "value-shadows-outer",
+    )
+)  # fmt: skip
+
+
+class Unmergeable(Exception):
+    """What was merged is no text of the language, wherever conflicts are marked."""
+
+
+def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None:
+    """Make conflicts of what does not fit together.
+
+    Args:
+        listed: the merged model; changed in place.
+        ours: our version.
+        theirs: their version.
+        notes: takes what people should know.
+
+    Raises:
+        Unmergeable: no text could be made that parses.
+    """
+    _keep_needed(listed)
+    known: set[tuple[str, str]] | None = None
+    for _ in range(_MOST_ROUNDS):
+        writer = write(listed, None)
+        source = Source(writer.text(), "<merge>")
+        try:
+            model = parse_model(source)
+        except OnnxTextError as error:
+            _mark_broken(error, writer, notes)
+            continue
+        subject = Subject(model, Options())
+        findings = list(_find(subject))
+        if not findings:
+            return
+        if known is None:
+            sides = [Subject(side, Options()) for side in (ours, theirs)]
+            known = {(f.slug, f.message) for side in sides for f in _find(side)}
+        new = [finding for finding in findings if (finding.slug, finding.message) not in known]
+        known |= {
+            (finding.slug, finding.message) for finding in new if finding.slug != "node-order"
+        }
+        disordered = [finding for finding in new if finding.slug == "node-order"]
+        for finding in new:
+            if finding.slug != "node-order":
+                _mark(finding, writer, notes)
+        if not disordered:
+            return
+        if not _sort(subject, disordered, writer):
+            known |= {(finding.slug, finding.message) for finding in disordered}
+            for finding in disordered:
+                _mark(finding, writer, notes)
+            return
+    raise Unmergeable
+
+
+def _find(subject: Subject) -> Iterator[Finding]:
+    for family in _FAMILIES:
+        for finding in family.check(subject):
+            if finding.slug in _SLUGS:
+                yield finding
+
+
+# ---- Places ---------------------------------------------------------------------------------
+
+
+class _Places:
+    """The chunks of a written text by their offsets."""
+
+    def __init__(self, placed: Sequence[Placed]) -> None:
+        self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
+        self._starts = [place.start for place in self._placed]
+
+    def around(self, offset: int) -> Iterator[Placed]:
+        """The chunks around an offset, inner ones first."""
+        at = bisect_right(self._starts, offset) - 1
+        end = -1
+        while at >= 0:
+            place = self._placed[at]
+            if place.end >= offset and place.end > end:
+                end = place.end
+                yield place
+            if place.chunk.origin in ("graph", "header", "head", "function", "section"):
+                return
+            at -= 1
+
+
+def _mark(finding: Finding, writer: Writer, notes: list[str]) -> None:
+    """Make a conflict of the statements that a finding is about, if a side has changed them."""
+    places = _Places(writer.placed)
+    found = []
+    for place in finding.places:
+        at = getattr(place.item, "at", -1)
+        chunk = next((p.chunk for p in places.around(at) if _is_statement(p.chunk)), None)
+        if chunk is not None and chunk not in found:
+            found.append(chunk)
+    changed = [chunk for chunk in found if not _is_same(chunk)] or found
+    for chunk in changed:
+        chunk.forced = True
+    notes.append(f"{finding.message} (in the merge, but in neither side)")
+
+
+def _is_statement(chunk: Chunk) -> bool:
+    return chunk.origin in STATEMENTS
+
+
+def _is_same(chunk: Chunk) -> bool:
+    """Whether both sides have a statement as the base has it."""
+    return len({None if item is None else item.part.body for item in chunk.versions}) == 1
+
+
+def _mark_broken(error: OnnxTextError, writer: Writer, notes: list[str]) -> None:
+    """Make conflicts of the statements in which a merge is no text of the language."""
+    places = _Places(writer.placed)
+    marked = False
+    for diagnostic in error.diagnostics:
+        for label in diagnostic.labels[:1]:
+            for place in places.around(label.span.start):
+                chunk = place.chunk
+                if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
+                    chunk.conflict = marked = True
+                    notes.append(f"{diagnostic.message} (in the merge, but in neither side)")
+                    break
+    if not marked:
+        raise Unmergeable
+
+
+# ---- Order ----------------------------------------------------------------------------------
+
+
+def _sort(subject: Subject, findings: Sequence[Finding], writer: Writer) -> bool:
+    """Sort the nodes of the graphs in which some are out of order; False if that cannot be."""
+    places = _Places(writer.placed)
+    wanted = {id(place.item) for finding in findings for place in finding.places}
+    for scope in subject.scopes:
+        if not any(id(node) in wanted for node in scope.nodes):
+            continue
+        order = _sorted_nodes(scope)
+        place = next(
+            (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
+        )
+        if order is None or place is None or not _permute(place.listed, order):
+            return False
+    return True
+
+
+def _sorted_nodes(scope: Scope) -> list[int] | None:
+    """The nodes in the nearest order in which each stands behind those it uses; None for cycles."""
+    count = len(scope.nodes)
+    users: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for index, node in enumerate(scope.nodes):
+        for at in {scope.position.get(name, -1) for name in uses.used_names(node)}:
+            if at == index:
+                return None
+            if at >= 0:
+                users[at].append(index)
+                waiting[index] += 1
+    ready = [index for index in range(count) if not waiting[index]]
+    order = []
+    while ready:
+        index = heapq.heappop(ready)
+        order.append(index)
+        for user in users[index]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, user)
+    return order if len(order) == count else None
+
+
+def _permute(listed: Listed, order: Sequence[int]) -> bool:
+    """Bring the chunks that are shown into another order; what is not shown follows the one before.
+
+    Args:
+        listed: the nodes of a graph.
+        order: the numbers of the shown chunks.
+    """
+    groups: list[list[Chunk]] = []
+    first: list[Chunk] = []
+    for chunk in listed.chunks:
+        if not chunk.conflict or chunk.versions[1] is not None:
+            groups.append([chunk])
+        else:
+            (groups[-1] if groups else first).append(chunk)
+    if len(groups) != len(order):
+        return False
+    listed.chunks = [*first, *[chunk for number in order for chunk in groups[number]]]
+    return True
+
+
+# ---- Resources ------------------------------------------------------------------------------
+
+_BLOB = re.compile(r'blob"([0-9a-f]+)"')
+
+
+def _keep_needed(listed: Listed) -> None:
+    """Leave out the blobs that one side has deleted, unless the other one needs them."""
+    doubtful = []
+    for owner, chunk in all_chunks(listed):
+        if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:
+            doubtful.append((owner, chunk))
+    if not doubtful:
+        return
+    used = set(_BLOB.findall(write(listed, Markers()).text()))
+    lengths = {len(digest) for digest in used}
+    for owner, chunk in doubtful:
+        item = chunk.versions[1] or chunk.versions[2]
+        assert item is not None
+        digest = item.part.tokens()[0].strip('"')
+        if not any(digest[:length] in used for length in lengths):
+            chunk.dropped = True
+    for owner in {id(owner): owner for owner, _ in doubtful}.values():
+        owner.chunks = [chunk for chunk in owner.chunks if not chunk.dropped]
