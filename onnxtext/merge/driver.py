@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onnxtext.checker.sources import looks_binary
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merge.lines import merge_lines, whole_conflict
@@ -25,11 +26,13 @@ class MergeResult:
             no conflict.
         conflicts: how many conflicts are marked in it; 0 if it is whole.
         notes: what people should know about it, one sentence each.
+        is_binary: whether the content is a binary model, or whatever bytes a side had.
     """
 
     content: bytes
     conflicts: int
     notes: tuple[str, ...] = ()
+    is_binary: bool = False
 
 
 class _Unreadable(Exception):
@@ -77,15 +80,16 @@ def merge(
     Returns:
         The merged file.
     """
-    if ours == theirs or base == theirs:
-        return MergeResult(ours, 0)
+    if theirs in (base, ours):
+        return MergeResult(ours, 0, is_binary=looks_binary(ours))
     if base == ours:
-        return MergeResult(theirs, 0)
+        return MergeResult(theirs, 0, is_binary=looks_binary(theirs))
     markers = Markers(marker_size, labels)
     try:
         versions = [_read(data, path) for data in (base, ours, theirs)]
     except _Unreadable as error:
-        return MergeResult(ours, 1, (f"{error}; our version was left as it is",))
+        note = f"{error}; our version was left as it is"
+        return MergeResult(ours, 1, (note,), looks_binary(ours))
     with paused_collector():
         text, conflicts, notes = _merge_texts([version.text for version in versions], markers)
     if versions[1].mark:
@@ -94,7 +98,7 @@ def merge(
         return MergeResult(text.encode("utf-8", "surrogateescape"), conflicts, tuple(notes))
     if not conflicts:
         try:
-            return MergeResult(_encode(text, path), 0, tuple(notes))
+            return MergeResult(_encode(text, path), 0, tuple(notes), True)
         except OnnxTextError as error:
             notes.append(f"the merged text makes no model: {error.diagnostics[0].message}")
             conflicts = 1
@@ -104,10 +108,9 @@ def merge(
 
 def _read(data: bytes, path: str) -> _Version:
     from onnxtext.api import decode_text, from_binary
-    from onnxtext.checker.sources import _looks_binary
 
     try:
-        if data and _looks_binary(data):
+        if data and looks_binary(data):
             return _Version(from_binary(data, name=path or "<bytes>"), True)
         text = decode_text(data, path or "<bytes>")
     except (OnnxTextError, RecursionError) as error:
@@ -139,7 +142,7 @@ def _merge_texts(texts: list[str], markers: Markers) -> tuple[str, int, list[str
         ]
         merger = Merger()
         listed = merger.model(base, ours, theirs)
-        review(listed, models[1], models[2], merger.notes)
+        review(listed, models[-2], models[-1], merger.notes)
         writer = write(listed, markers)
         return writer.text(), writer.conflicts, merger.notes
     except OnnxTextError as error:

@@ -233,7 +233,7 @@ def _keep_needed(listed: Listed) -> None:
         return
     used = set(_BLOB.findall(write(listed, Markers()).text()))
     lengths = {len(digest) for digest in used}
-    for owner, chunk in doubtful:
+    for _, chunk in doubtful:
         item = chunk.versions[1] or chunk.versions[2]
         assert item is not None
         digest = item.part.tokens()[0].strip('"')

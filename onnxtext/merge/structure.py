@@ -30,7 +30,7 @@ _LISTS = frozenset(
 )  # fmt: skip
 _OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
 """Lists that say the same if they are empty as if they are absent."""
-_UNITED = _OPTIONAL | {"header", "header_value", "metadata_item"}
+_UNITED = _OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
 """Lists of which both sides may add one of their own."""
 _PARTS = frozenset(
     ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
@@ -65,11 +65,12 @@ class Merger:
         """Merge whole texts.
 
         Args:
-            base: the common ancestor.
+            base: the common ancestor; blank if there is none.
             ours: one version; all three parse.
             theirs: the other version.
         """
-        merged = self._list("", read_model(base), read_model(ours), read_model(theirs))
+        ancestor = read_model(base) if base.strip() else Items()
+        merged = self._list("", ancestor, read_model(ours), read_model(theirs))
         merged.chunks.sort(key=_rank)
         return merged
 
@@ -197,6 +198,8 @@ class Merger:
             if all(items is not None for items in lists):
                 merged = self._list(origin, *lists)  # type: ignore[arg-type]
                 return merged if merged.chunks or base is None else None
+        if ours is not None and theirs is not None and origin in (*_GRAPHS, "head"):
+            return self._parts(None, ours, theirs, origin)
         known = [part for part in (base, ours, theirs) if part is not None]
         if len(known) == 2 and known[0].tokens() == known[1].tokens():
             return None if base is not None else known[0].body
@@ -234,9 +237,9 @@ class Merger:
             at = mine.end
         return Joined(made)
 
-    def _parts(self, base: Part, ours: Part, theirs: Part, origin: str) -> Body:
+    def _parts(self, base: Maybe, ours: Part, theirs: Part, origin: str) -> Body:
         """A construct part by part, in the order and layout of the side that has changed them."""
-        versions = [_roles(part) for part in (base, ours, theirs)]
+        versions = [{} if part is None else _roles(part) for part in (base, ours, theirs)]
         _check_together(origin, *versions)
         first, second = versions[1], versions[2]
         if list(versions[0]) == list(first):

@@ -16,7 +16,7 @@ def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
     """
     if ours is None or theirs is None:
         return ours if ours is not None else theirs or ""
-    if ours == theirs or base == theirs:
+    if theirs in (base, ours):
         return ours
     if base == ours:
         return theirs
@@ -37,15 +37,15 @@ def with_comments(blanks: str, comments: list[str]) -> str:
 def _without(blanks: str, comments: Counter[str]) -> str:
     if not comments:
         return blanks
-    kept = []
+    kept: list[str] = []
     for line in blanks.split("\n"):
         comment = line[line.find("#") :].rstrip() if "#" in line else ""
-        if comment and comments[comment] > 0:
-            comments[comment] -= 1
-            if kept:
-                continue
-            line = ""  # noqa: PLW2901: the rest of the line before stays
-        kept.append(line)
+        if not comment or comments[comment] <= 0:
+            kept.append(line)
+            continue
+        comments[comment] -= 1
+        if not kept:
+            kept.append("")  # it stood behind something
     return "\n".join(kept)
 
 
