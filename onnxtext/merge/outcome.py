@@ -215,9 +215,11 @@ class Writer:
 
     def _blanks(self, text: str) -> None:
         """Write what stands between tokens. A comment ends where the line does."""
+        if self._open and "\n" not in text and "#" not in text:
+            return  # the line ends, after a comment or a marker
         if not text:
             return
-        if self._open and text.lstrip(" \t\r")[:1] not in ("\n", ""):
+        if self._open and text.lstrip(" \t\r")[:1] != "\n":
             self._write("\n")
             self._open = False
         line = text.rpartition("\n")

@@ -10,27 +10,21 @@ from __future__ import annotations
 import heapq
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.rules import calls, definitions, uses
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.rules import definitions, uses
 from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Options, Subject
+from onnxtext.checker.subject import Options, Subject, plain_domain
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, Writer, all_chunks, write
+from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, all_chunks, write
 from onnxtext.merge.structure import STATEMENTS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 _MOST_ROUNDS = 8
-_FAMILIES = (uses.FAMILY, definitions.FAMILY, calls.FAMILY)
-_SLUGS = frozenset(
-    (
-        "value-undefined", "node-order", "graph-cycle", "graph-output-undefined",
-        "function-output-undefined", "value-redefined", "value-shadows-outer",
-    )
-)  # fmt: skip
+_CALLS = "function-deleted"
 
 
 class Unmergeable(Exception):
@@ -50,45 +44,75 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
         Unmergeable: no text could be made that parses.
     """
     _keep_needed(listed)
+    sides = (ours, theirs)
     known: set[tuple[str, str]] | None = None
+    tried = False
     for _ in range(_MOST_ROUNDS):
         writer = write(listed, None)
-        source = Source(writer.text(), "<merge>")
         try:
-            model = parse_model(source)
+            model = parse_model(Source(writer.text(), "<merge>"))
         except OnnxTextError as error:
-            _mark_broken(error, writer, notes)
+            _mark_broken(error, _Places(writer.placed), notes)
             continue
-        subject = Subject(model, Options())
-        findings = list(_find(subject))
+        subject = _Subject(model, Options())
+        findings = list(_find(subject, sides))
         if not findings:
             return
         if known is None:
-            sides = [Subject(side, Options()) for side in (ours, theirs)]
-            known = {(f.slug, f.message) for side in sides for f in _find(side)}
-        new = [finding for finding in findings if (finding.slug, finding.message) not in known]
-        known |= {
-            (finding.slug, finding.message) for finding in new if finding.slug != "node-order"
-        }
+            known = {_known(f) for side in sides for f in _find(_Subject(side, Options()), sides)}
+        new = [finding for finding in findings if _known(finding) not in known]
+        places = _Places(writer.placed)
         disordered = [finding for finding in new if finding.slug == "node-order"]
+        sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
+        tried = tried or bool(disordered)
         for finding in new:
-            if finding.slug != "node-order":
-                _mark(finding, writer, notes)
-        if not disordered:
-            return
-        if not _sort(subject, disordered, writer):
-            known |= {(finding.slug, finding.message) for finding in disordered}
-            for finding in disordered:
-                _mark(finding, writer, notes)
+            if not sorted_all or finding.slug != "node-order":
+                known.add(_known(finding))
+                _mark(finding, places, notes)
+        if not sorted_all:
             return
     raise Unmergeable
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
-    for family in _FAMILIES:
-        for finding in family.check(subject):
-            if finding.slug in _SLUGS:
-                yield finding
+class _Subject(Subject):
+    """A model in which no names are looked for that may have been meant."""
+
+    def near(self, name: str, candidates: Iterable[str]) -> str | None:
+        """Nothing: it takes time, and nobody is told."""
+        return None
+
+
+def _known(finding: Finding) -> tuple[str, str]:
+    return finding.slug, finding.message
+
+
+def _find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
+    """What is wrong with names: of values, and of functions and domains that a side has deleted."""
+    yield from uses.check(subject)
+    yield from definitions.check(subject)
+    model = subject.model
+    assert model is not None
+    functions = set().union(*map(_functions, sides)) - _functions(model)
+    domains = set().union(*map(_domains, sides)) - _domains(model)
+    for _, node in subject.nodes() if functions or domains else ():
+        domain = plain_domain(node.domain)
+        if (domain, node.op_type, node.overload or "") in functions:
+            message = f"{quoted(node.op_type)} is called, a function that one side has deleted"
+            yield Finding(_CALLS, message, (Place(node),))
+        elif domain in domains:
+            message = f"{quoted(domain)} is used, a domain that one side no longer imports"
+            yield Finding(_CALLS, message, (Place(node),))
+
+
+def _functions(model: Model) -> set[tuple[str, str, str]]:
+    return {
+        (plain_domain(function.domain), function.name, function.overload or "")
+        for function in model.functions
+    }
+
+
+def _domains(model: Model) -> set[str]:
+    return {plain_domain(item.domain) for item in model.opset_imports}
 
 
 # ---- Places ---------------------------------------------------------------------------------
@@ -100,31 +124,33 @@ class _Places:
     def __init__(self, placed: Sequence[Placed]) -> None:
         self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
         self._starts = [place.start for place in self._placed]
+        self._parents: list[int] = []
+        open_places: list[int] = []
+        for number, place in enumerate(self._placed):
+            while open_places and self._placed[open_places[-1]].end < place.end:
+                open_places.pop()
+            self._parents.append(open_places[-1] if open_places else -1)
+            open_places.append(number)
 
     def around(self, offset: int) -> Iterator[Placed]:
         """The chunks around an offset, inner ones first."""
         at = bisect_right(self._starts, offset) - 1
-        end = -1
         while at >= 0:
             place = self._placed[at]
-            if place.end >= offset and place.end > end:
-                end = place.end
+            if place.end >= offset:
                 yield place
-            if place.chunk.origin in ("graph", "header", "head", "function", "section"):
-                return
-            at -= 1
+            at = self._parents[at]
 
 
-def _mark(finding: Finding, writer: Writer, notes: list[str]) -> None:
+def _mark(finding: Finding, places: _Places, notes: list[str]) -> None:
     """Make a conflict of the statements that a finding is about, if a side has changed them."""
-    places = _Places(writer.placed)
-    found = []
+    found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
         chunk = next((p.chunk for p in places.around(at) if _is_statement(p.chunk)), None)
-        if chunk is not None and chunk not in found:
-            found.append(chunk)
-    changed = [chunk for chunk in found if not _is_same(chunk)] or found
+        if chunk is not None:
+            found[id(chunk)] = chunk
+    changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
         chunk.forced = True
     notes.append(f"{finding.message} (in the merge, but in neither side)")
@@ -139,9 +165,8 @@ def _is_same(chunk: Chunk) -> bool:
     return len({None if item is None else item.part.body for item in chunk.versions}) == 1
 
 
-def _mark_broken(error: OnnxTextError, writer: Writer, notes: list[str]) -> None:
+def _mark_broken(error: OnnxTextError, places: _Places, notes: list[str]) -> None:
     """Make conflicts of the statements in which a merge is no text of the language."""
-    places = _Places(writer.placed)
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:
@@ -158,9 +183,8 @@ def _mark_broken(error: OnnxTextError, writer: Writer, notes: list[str]) -> None
 # ---- Order ----------------------------------------------------------------------------------
 
 
-def _sort(subject: Subject, findings: Sequence[Finding], writer: Writer) -> bool:
+def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> bool:
     """Sort the nodes of the graphs in which some are out of order; False if that cannot be."""
-    places = _Places(writer.placed)
     wanted = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:
         if not any(id(node) in wanted for node in scope.nodes):
