@@ -13,7 +13,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.merge.lines import merge_lines, whole_conflict
 from onnxtext.merge.outcome import Markers, write
-from onnxtext.merge.review import Unmergeable, review
+from onnxtext.merge.review import TooCoarse, Unmergeable, review
 from onnxtext.merge.structure import Clash, Merger
 from onnxtext.source import Source
 
@@ -230,10 +230,16 @@ def _merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> tuple[s
 def _merge_statements(
     base: str, ours: str, theirs: str, models: Sequence[Model], markers: Markers
 ) -> tuple[str, int, list[str]]:
-    merger = Merger()
-    listed = merger.model(base, ours, theirs)
     *_, mine, others = models
-    review(listed, mine, others, merger.notes)
+    for fine in (False, True):
+        merger = Merger(fine=fine)
+        listed = merger.model(base, ours, theirs)
+        try:
+            review(listed, mine, others, merger.notes)
+            break
+        except TooCoarse:
+            if fine:
+                raise Unmergeable from None
     writer = write(listed, markers)
     if mine.presence != others.presence:
         merger.notes.append(
