@@ -29,7 +29,8 @@ class MergeResult:
             no conflict.
         conflicts: how many conflicts are marked in it; 0 if it is whole.
         notes: what people should know about it, one sentence each.
-        is_binary: whether the content is a binary model, or whatever bytes a side had.
+        is_binary: whether the content is no text that was merged, but a binary model, or the bytes
+            of our version where a version cannot be read.
     """
 
     content: bytes
@@ -101,7 +102,7 @@ def merge(
             versions = [_read(data, path) for data in files]
         except _Unreadable as error:
             note = f"{error}; our version was left as it is"
-            return MergeResult(ours, 1, (note,), looks_binary(ours))
+            return MergeResult(ours, 1, (note,), is_binary=True)
         return _merge_files(versions, markers)
 
 
