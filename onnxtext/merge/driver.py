@@ -247,7 +247,16 @@ def _merge_statements(
             "the sides differ in what is stored where the text is silent (`onnxtext` or `explicit` "
             "in the header), which concerns the statements of both"
         )
-    return writer.text(), writer.conflicts, merger.notes
+    return writer.text(), writer.conflicts, _few(merger.notes)
+
+
+def _few(notes: list[str]) -> list[str]:
+    """Some of many notes."""
+    more = len(notes) - _MOST_NOTES
+    return notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more of this kind"]
+
+
+_MOST_NOTES = 20
 
 
 def _parses(text: str) -> bool:
