@@ -51,12 +51,12 @@ def test_conflicts_are_findings(files: Path) -> None:
     versions = ("base.onnxtxt", "ours.onnxtxt", "other.onnxtxt", "-o", "out.onnxtxt")
     status, out, err = merge(files, *versions, "-L", "HEAD", "-L", "old")
     assert (status, out) == (1, b"")
-    assert "error[merge-conflict]: 1 conflict to be resolved by hand" in err
+    assert "error[unmerged]: 1 conflict to be resolved by hand" in err
     text = (files / "out.onnxtxt").read_text()
     assert "<<<<<<< HEAD\n  a = Abs (x)\n||||||| old\n  a = Neg (x)\n=======\n" in text
     assert "=======\n  a = Cos (x)\n>>>>>>> theirs\n" in text
     result = run("merge", *versions, "-f", "--output-format", "json", cwd=files)
-    assert [finding["code"] for finding in result.findings()] == ["merge-conflict"]
+    assert [finding["code"] for finding in result.findings()] == ["unmerged"]
 
 
 def test_a_conflict_of_binary_models_is_a_text(files: Path) -> None:
