@@ -11,11 +11,12 @@ from onnxtext.ast.model import Model
 from onnxtext.checker.sources import looks_binary
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.merge.constructs import Clash
 from onnxtext.merge.lines import merge_lines, whole_conflict
 from onnxtext.merge.outcome import Markers, write
 from onnxtext.merge.reading import read_model
 from onnxtext.merge.review import TooCoarse, Unmergeable, review
-from onnxtext.merge.structure import Clash, Merger
+from onnxtext.merge.structure import Merger
 from onnxtext.merge.versions import Items
 from onnxtext.source import Source
 

@@ -18,8 +18,8 @@ from onnxtext.checker.rules import definitions, uses
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Options, Subject, plain_domain
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merge.constructs import CONTAINERS, STATEMENTS
 from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, all_chunks, write
-from onnxtext.merge.structure import CONTAINERS, STATEMENTS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
