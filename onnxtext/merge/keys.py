@@ -51,6 +51,12 @@ def key_of(part: Part) -> Hashable:
     return None
 
 
+def first_output_of(part: Part) -> Hashable:
+    """The first value that a node defines."""
+    outputs = outputs_of(part)
+    return None if outputs is None else outputs[0]
+
+
 def label_of(part: Part) -> Hashable:
     """The name of a node."""
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from onnxtext.merge.keys import call_of, key_of, kind_of, label_of
+from onnxtext.merge.keys import call_of, first_output_of, key_of, kind_of, label_of
 from onnxtext.merge.versions import Item, Part
 
 ABSENT = -1
@@ -84,6 +84,7 @@ def _pair(base: Sequence[Item], side: Sequence[Item], *, near: bool = True) -> l
     run(lambda part: part.body)
     run(key_of)
     if near and base and base[0].part.origin in ("node", "value_info"):
+        run(first_output_of, unique=True)
         run(label_of, unique=True)
         run(call_of, unique=True)
         _pair_neighbours(base, side, found, used)

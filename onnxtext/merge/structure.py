@@ -123,18 +123,10 @@ class Merger:
         lead = merge_blanks(*[None if item is None else item.lead for item in versions])
         tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
         lead = with_comments(lead, more)
-        if not conflict and not isinstance(body, str):
+        if not conflict and any("#" in item.part.body for item in (ours, theirs) if item):
             writer = Writer(Markers())
             writer.body(body)
             lead = with_comments(lead, missing_comments(*versions, writer.text()))
-        elif (
-            not conflict
-            and ours is not None
-            and theirs is not None
-            and "#" in (ours.part.body + theirs.part.body)
-        ):
-            assert isinstance(body, str)
-            lead = with_comments(lead, missing_comments(*versions, body))
         return Chunk(lead, body, tail, versions, conflict)
 
     def _is_encoding(self, base: Item | None, ours: Item | None, theirs: Item | None) -> bool:
