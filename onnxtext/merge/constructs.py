@@ -68,6 +68,16 @@ def say_the_same(one: Part, other: Part) -> bool:
     return bool(made[0] == made[1])
 
 
+def holds_statements(part: Part | None) -> bool:
+    """Whether statements stand in a construct, in graphs for example."""
+    if part is None:
+        return False
+    return part.origin in CONTAINERS or (part.origin not in _LEAVES and "=>" in part.body)
+
+
+_LEAVES = frozenset(("type", "data", "decorator", "label", "names", "operator"))
+
+
 def words(parts: Sequence[Part]) -> list[str]:
     """What some parts say, one after the other."""
     return [token for part in parts for token in part.tokens()]

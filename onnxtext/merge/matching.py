@@ -83,7 +83,7 @@ def _pair(base: Sequence[Item], side: Sequence[Item], *, near: bool = True) -> l
 
     run(lambda part: part.body)
     run(key_of)
-    if near and base and base[0].part.origin in ("node", "value_info"):
+    if near and base and base[0].part.origin in ("node", "value_info", "metadata_item"):
         run(first_output_of, unique=True)
         run(label_of, unique=True)
         run(call_of, unique=True)

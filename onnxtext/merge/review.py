@@ -35,7 +35,9 @@ class TooCoarse(Exception):
     """Something is to be done with a statement that was not taken out of what holds it."""
 
 
-def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None:
+def review(
+    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, fine: bool = False
+) -> None:
     """Make conflicts of what does not fit together.
 
     Args:
@@ -43,6 +45,7 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
         ours: our version.
         theirs: their version.
         notes: takes what people should know.
+        fine: whether all statements were taken apart.
 
     Raises:
         Unmergeable: no text could be made that parses.
@@ -57,7 +60,7 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
         try:
             model = parse_model(Source(writer.text(), "<merge>"))
         except OnnxTextError as error:
-            _mark_broken(error, _Places(writer.placed), notes)
+            _mark_broken(error, _Places(writer.placed, fine), notes)
             continue
         subject = _Subject(model, Options())
         findings = list(_find(subject, sides))
@@ -66,7 +69,7 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
         if known is None:
             known = {_known(f) for side in sides for f in _find(_Subject(side, Options()), sides)}
         new = [finding for finding in findings if _known(finding) not in known]
-        places = _Places(writer.placed)
+        places = _Places(writer.placed, fine)
         disordered = [finding for finding in new if finding.slug == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
@@ -126,7 +129,8 @@ def _domains(model: Model) -> set[str]:
 class _Places:
     """The chunks of a written text by their offsets."""
 
-    def __init__(self, placed: Sequence[Placed]) -> None:
+    def __init__(self, placed: Sequence[Placed], fine: bool) -> None:
+        self.fine = fine
         self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
         self._starts = [place.start for place in self._placed]
         self._parents: list[int] = []
@@ -152,18 +156,20 @@ def _mark(finding: Finding, places: _Places, notes: list[str]) -> None:
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
-        chunk = next((p.chunk for p in places.around(at) if _is_statement(p.chunk)), None)
-        if chunk is not None:
-            _check_fine(chunk)
-            found[id(chunk)] = chunk
+        around = next((p for p in places.around(at) if _is_statement(p.chunk)), None)
+        if around is not None:
+            _check_fine(around, at, places)
+            found[id(around.chunk)] = around.chunk
     changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
         chunk.forced = True
     notes.append(f"{finding.message} (in the merge, but in neither side)")
 
 
-def _check_fine(chunk: Chunk) -> None:
-    if chunk.origin in CONTAINERS and isinstance(chunk.body, str) and None not in chunk.versions:
+def _check_fine(place: Placed, at: int, places: _Places) -> None:
+    """Refuse a place that is in a chunk, but in a statement that is none itself."""
+    holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
+    if not places.fine and at != place.start and holds:
         raise TooCoarse
 
 
@@ -181,9 +187,10 @@ def _mark_broken(error: OnnxTextError, places: _Places, notes: list[str]) -> Non
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:
-            for place in places.around(label.span.start):
+            at = label.span.start
+            for place in places.around(at):
                 chunk = place.chunk
-                _check_fine(chunk)
+                _check_fine(place, at, places)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
                     notes.append(f"{diagnostic.message} (in the merge, but in neither side)")
@@ -205,9 +212,9 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> boo
         place = next(
             (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
         )
-        if place is None:
+        if not places.fine and (place is None or place.start != scope.nodes[0].at):
             raise TooCoarse
-        if order is None or not _permute(place.listed, order):
+        if order is None or place is None or not _permute(place.listed, order):
             return False
     return True
 

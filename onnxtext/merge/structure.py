@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from onnxtext.format.tree import Tree
 from onnxtext.merge.constructs import (
-    CONTAINERS,
     GRAPHS,
     LISTS,
     OPTIONAL,
@@ -18,6 +17,7 @@ from onnxtext.merge.constructs import (
     can_be_marked,
     check_together,
     has_new_comments,
+    holds_statements,
     is_blob,
     mark_of,
     rank,
@@ -94,11 +94,12 @@ class Merger:
         heads = [items.head for items in (base, ours, theirs)]
         if not any(heads):
             return ""
-        known = [head for head in heads if head]
-        texts = [[token for part in head for token in part.tokens()] for head in known]
-        if any(text != texts[0] for text in texts):
-            raise Clash
+        texts = [words(head) if head else None for head in heads]
         chosen = heads[1] or heads[2]
+        if texts[0] == texts[1] and texts[2] is not None:
+            chosen = heads[2]
+        elif None not in (*texts[1:],) and texts[1] != texts[2] and texts[0] != texts[2]:
+            raise Clash
         return Joined([("", f"{_between(chosen)} ")])
 
     def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
@@ -157,7 +158,7 @@ class Merger:
         origin = known[0].origin
         if origin == "resource" and is_blob(known[0]):
             return bodies[1] or bodies[2]  # known by its content, and perhaps needed
-        if not self.fine or origin not in CONTAINERS or len(known) < 3 or len(set(bodies)) == 1:
+        if not self.fine or len(known) < 3 or len(set(bodies)) == 1 or not holds_statements(ours):
             if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
                 return bodies[1]
             if bodies[0] == bodies[1]:

@@ -55,11 +55,10 @@ def _merge_statements(
         merger = Merger(fine=fine)
         listed = merger.model(*read)
         try:
-            review(listed, mine, others, merger.notes)
+            review(listed, mine, others, merger.notes, fine=fine)
             break
         except TooCoarse:
-            if fine:
-                raise Unmergeable from None
+            continue
     writer = write(listed, markers)
     if mine.presence != others.presence:
         merger.notes.append(
