@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from onnxtext.ast.model import Model
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.rules import definitions, uses
-from onnxtext.checker.scopes import Scope
+from onnxtext.checker.scopes import GIVEN, Scope
 from onnxtext.checker.subject import Options, Subject, plain_domain
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merge.constructs import CONTAINERS, STATEMENTS
@@ -208,59 +208,82 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> boo
     for scope in subject.scopes:
         if not any(id(node) in wanted for node in scope.nodes):
             continue
-        order = _sorted_nodes(scope)
         place = next(
             (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
         )
         if not places.fine and (place is None or place.start != scope.nodes[0].at):
             raise TooCoarse
-        if order is None or place is None or not _permute(place.listed, order):
+        if place is None or not _sort_chunks(place.listed, scope):
             return False
     return True
 
 
-def _sorted_nodes(scope: Scope) -> list[int] | None:
-    """The nodes in the nearest order in which each stands behind those it uses; None for cycles."""
-    count = len(scope.nodes)
-    users: list[list[int]] = [[] for _ in range(count)]
-    waiting = [0] * count
-    for index, node in enumerate(scope.nodes):
-        for at in {scope.position.get(name, -1) for name in uses.used_names(node)}:
-            if at == index:
-                return None
-            if at >= 0:
-                users[at].append(index)
-                waiting[index] += 1
-    ready = [index for index in range(count) if not waiting[index]]
-    order = []
-    while ready:
-        index = heapq.heappop(ready)
-        order.append(index)
-        for user in users[index]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                heapq.heappush(ready, user)
-    return order if len(order) == count else None
-
-
-def _permute(listed: Listed, order: Sequence[int]) -> bool:
-    """Bring the chunks that are shown into another order; what is not shown follows the one before.
-
-    Args:
-        listed: the nodes of a graph.
-        order: the numbers of the shown chunks.
-    """
+def _sort_chunks(listed: Listed, scope: Scope) -> bool:
+    """Sort the nodes of a graph; what is not shown follows the one before."""
     groups: list[list[Chunk]] = []
-    first: list[Chunk] = []
+    hidden: list[Chunk] = []
     for chunk in listed.chunks:
         if not chunk.conflict or chunk.versions[1] is not None:
             groups.append([chunk])
         else:
-            (groups[-1] if groups else first).append(chunk)
-    if len(groups) != len(order):
+            (groups[-1] if groups else hidden).append(chunk)
+    if len(groups) != len(scope.nodes):
         return False
-    listed.chunks = [*first, *[chunk for number in order for chunk in groups[number]]]
+    new = {number for number, group in enumerate(groups) if group[0].versions[0] is None}
+    order = _sorted_nodes(scope, new)
+    if order is None:
+        return False
+    listed.chunks = [*hidden, *[chunk for number in order for chunk in groups[number]]]
     return True
+
+
+def _sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
+    """The nodes in the nearest order in which each stands behind those it uses; None for cycles.
+
+    New nodes are moved before those that use them, others behind those that they use.
+    """
+    used = []
+    for node in scope.nodes:
+        found = {scope.position.get(name, GIVEN) for name in uses.used_names(node)}
+        used.append(sorted(found - {GIVEN}))
+    raised = _raised(used, new)
+    rank = {index: at for at, index in enumerate(raised)}
+    users: list[list[int]] = [[] for _ in used]
+    for index, ats in enumerate(used):
+        for at in ats:
+            users[at].append(index)
+    waiting = [len(ats) for ats in used]
+    ready = sorted([rank[index] for index, count in enumerate(waiting) if not count])
+    order = []
+    while ready:
+        index = raised[heapq.heappop(ready)]
+        order.append(index)
+        for user in users[index]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, rank[user])
+    return order if len(order) == len(used) else None
+
+
+def _raised(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
+    """The nodes, but the new ones no later than directly before the first that uses them."""
+    order: list[int] = []
+    entered = [False] * len(used)
+    for index in range(len(used)):
+        if entered[index]:
+            continue
+        entered[index] = True
+        stack = [(index, iter(used[index]))]
+        while stack:
+            top, rest = stack[-1]
+            late = next((at for at in rest if at in new and not entered[at]), None)
+            if late is None:
+                stack.pop()
+                order.append(top)
+            else:
+                entered[late] = True
+                stack.append((late, iter(used[late])))
+    return order
 
 
 # ---- Resources ------------------------------------------------------------------------------
