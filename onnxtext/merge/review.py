@@ -25,6 +25,7 @@ from onnxtext.syntax.parse import parse_model
 
 _MOST_ROUNDS = 8
 _CALLS = "function-deleted"
+_HELP = "keep what one side has deleted, or do without it"
 
 
 class Unmergeable(Exception):
@@ -106,10 +107,10 @@ def _find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
         domain = plain_domain(node.domain)
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{quoted(node.op_type)} is called, a function that one side has deleted"
-            yield Finding(_CALLS, message, (Place(node),))
+            yield Finding(_CALLS, message, (Place(node),), _HELP)
         elif domain in domains:
             message = f"{quoted(domain)} is used, a domain that one side no longer imports"
-            yield Finding(_CALLS, message, (Place(node),))
+            yield Finding(_CALLS, message, (Place(node),), _HELP)
 
 
 def _functions(model: Model) -> set[tuple[str, str, str]]:
