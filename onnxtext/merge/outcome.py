@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -288,8 +288,3 @@ def write(listed: Listed, markers: Markers | None) -> Writer:
     writer = Writer(markers)
     writer.listed(listed)
     return writer
-
-
-def texts_of(items: Sequence[Item | None]) -> list[str | None]:
-    """The items without what stands around them."""
-    return [None if item is None else item.part.body for item in items]

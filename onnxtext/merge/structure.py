@@ -292,15 +292,13 @@ def _between(parts: Sequence[Part]) -> str:
 
 def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
     present = [
-        getattr(items, which)
-        if items.opening or not items_have_brackets(base, ours, theirs)
-        else None
+        getattr(items, which) if items.opening or not _have_brackets(base, ours, theirs) else None
         for items in (base, ours, theirs)
     ]
     return merge_blanks(*present)
 
 
-def items_have_brackets(*versions: Items) -> bool:
+def _have_brackets(*versions: Items) -> bool:
     """Whether a list stands in brackets."""
     return any(items.opening for items in versions)
 
