@@ -300,16 +300,9 @@ def rename(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 EDITS: tuple[Maker, ...] = (
-    attribute,
-    new_attribute,
-    label,
-    operator,
-    documentation,
-    weights,
-    insert,
-    side_branch,
-)
-EDITS += (delete, rename)
+    attribute, new_attribute, label, operator, documentation, weights, insert, side_branch, delete,
+    rename,
+)  # fmt: skip
 
 # ---- Edits of all layers ----------------------------------------------------------------------
 
