@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three-way merge: constructs part by part, lists item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.format.tree import Tree
+from onnxtext.merge.constructs import (
+    GRAPHS,
+    LISTS,
+    OPTIONAL,
+    PARTS,
+    UNCOMMAED,
+    UNITED,
+    Clash,
+    can_be_marked,
+    check_together,
+    has_new_comments,
+    holds_statements,
+    is_blob,
+    mark_of,
+    rank,
+    roles_of,
+    say_the_same,
+    words,
+)
+from onnxtext.merge.matching import ABSENT, arrange, match
+from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
+from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
+from onnxtext.merge.versions import Item, Items, Part, read_list
+
+Maybe = Part | None
+
+
+class Merger:
+    """Merges three versions of a text.
+
+    Attributes:
+        notes: what people should know about the merge.
+        fine: whether what holds statements is taken apart even if only one side has changed it,
+            so that each statement can be made a conflict.
+    """
+
+    def __init__(self, *, fine: bool = False) -> None:
+        self.fine = fine
+        self.notes: list[str] = []
+
+    def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
+        """Merge whole texts.
+
+        Args:
+            base: what the common ancestor consists of; nothing if there is none.
+            ours: what one version consists of.
+            theirs: what the other consists of.
+        """
+        merged = self._list("", base, ours, theirs)
+        merged.chunks.sort(key=rank)
+        return merged
+
+    # ---- Lists ------------------------------------------------------------------------------
+
+    def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
+        triples = match(base.items, ours.items, theirs.items)
+        chunks: dict[int, Chunk] = {}
+        for triple in triples:
+            chunk = self._chunk(
+                _at(base, triple.base), _at(ours, triple.ours), _at(theirs, triple.theirs)
+            )
+            if chunk is not None:
+                chunks[id(triple)] = chunk
+        order = arrange([triple for triple in triples if id(triple) in chunks])
+        made = [chunks[id(triple)] for triple in order]
+        there = [items for items in (ours, theirs, base) if items.opening]
+        brackets = there[0] if there else ours
+        listed = Listed(
+            head=self._head(base, ours, theirs),
+            opening=brackets.opening,
+            behind=_blanks("behind", base, ours, theirs),
+            chunks=made,
+            suffix=_blanks("suffix", base, ours, theirs),
+            closing=brackets.closing,
+            commas=origin not in UNCOMMAED and (origin != "record" or _has_commas(ours, theirs)),
+            trailing=_trailing(base, ours, theirs),
+        )
+        _level(listed)
+        if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
+            for chunk in listed.chunks[1:]:
+                chunk.lead = chunk.lead or " "  # it was the first of its side
+        return listed
+
+    def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
+        """What stands before an opening bracket; it is of a section or of a block."""
+        heads = [items.head for items in (base, ours, theirs)]
+        if not any(heads):
+            return ""
+        texts = [words(head) if head else None for head in heads]
+        chosen = heads[1] or heads[2]
+        if texts[0] == texts[1] and texts[2] is not None:
+            chosen = heads[2]
+        elif None not in (*texts[1:],) and texts[1] != texts[2] and texts[0] != texts[2]:
+            raise Clash
+        return Joined([("", f"{_between(chosen)} ")])
+
+    def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
+        """An item in its versions; None if it is deleted."""
+        versions = (base, ours, theirs)
+        if ours is None and theirs is None:
+            return None
+        if self._is_encoding(base, ours, theirs):
+            return None
+        conflict = False
+        body: Body | None
+        try:
+            body = self.part(_part(base), _part(ours), _part(theirs))
+            if body is None and has_new_comments(base, ours or theirs):
+                raise Clash
+        except Clash:
+            if not can_be_marked(versions):
+                raise
+            body, conflict = "", True
+        if body is None:
+            return None
+        lead = merge_blanks(*[None if item is None else item.lead for item in versions])
+        tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
+        lead = with_comments(lead, more)
+        if not conflict and any("#" in item.part.body for item in (ours, theirs) if item):
+            writer = Writer(Markers())
+            writer.body(body)
+            lead = with_comments(lead, missing_comments(*versions, writer.text()))
+        return Chunk(lead, body, tail, versions, conflict)
+
+    def _is_encoding(self, base: Item | None, ours: Item | None, theirs: Item | None) -> bool:
+        """Whether it is an encoding section that cannot be that of the merged model."""
+        item = ours or theirs
+        assert item is not None
+        if item.part.origin != "section" or not item.part.body.startswith("encoding"):
+            return False
+        if len({None if i is None else i.part.body for i in (base, ours, theirs)}) == 1:
+            return False
+        self.notes.append(
+            "the encoding section was left out: it is of the bytes of one side, not of the merge"
+        )
+        return True
+
+    # ---- Constructs -------------------------------------------------------------------------
+
+    def part(self, base: Maybe, ours: Maybe, theirs: Maybe) -> Body | None:
+        """A construct; None if it is absent.
+
+        Raises:
+            Clash: it was changed in two ways.
+        """
+        bodies = [None if part is None else part.body for part in (base, ours, theirs)]
+        known = [part for part in (base, ours, theirs) if part is not None]
+        if not known:
+            return None
+        origin = known[0].origin
+        if origin == "resource" and is_blob(known[0]):
+            return bodies[1] or bodies[2]  # known by its content, and perhaps needed
+        if not self.fine or len(known) < 3 or len(set(bodies)) == 1 or not holds_statements(ours):
+            if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
+                return bodies[1]
+            if bodies[0] == bodies[1]:
+                return bodies[2]
+        if any(mark_of(part) == "" and part.origin != origin for part in known):
+            raise Clash
+        if ours is None or theirs is None or base is None:
+            return self._present(base, ours, theirs, origin)
+        if origin in PARTS and not (origin == "training_item" and read_list(ours)):
+            return self._parts(base, ours, theirs, origin)
+        lists = [read_list(part) for part in (base, ours, theirs)] if origin in LISTS else []
+        if lists and all(lists):
+            return self._list(origin, *lists)  # type: ignore[arg-type]
+        if origin == "section" and not any(lists):
+            return self._parts(base, ours, theirs, origin)
+        return self._other(base, ours, theirs)
+
+    def _present(self, base: Maybe, ours: Maybe, theirs: Maybe, origin: str) -> Body | None:
+        """A construct that one version has not."""
+        allowed = UNITED if base is None else OPTIONAL
+        if origin in allowed:
+            lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
+            if all(items is not None for items in lists):
+                merged = self._list(origin, *lists)  # type: ignore[arg-type]
+                return merged if merged.chunks or base is None else None
+        if ours is not None and theirs is not None and origin in (*GRAPHS, "head"):
+            return self._parts(None, ours, theirs, origin)
+        known = [part for part in (base, ours, theirs) if part is not None]
+        if len(known) == 2 and say_the_same(known[0], known[1]):
+            return None if base is not None else known[0].body
+        raise Clash
+
+    def _other(self, base: Part, ours: Part, theirs: Part) -> Body:
+        """A construct that has one part, a list of parts in fixed places, or no parts."""
+        versions = (base, ours, theirs)
+        if all(isinstance(part.tree, Tree) for part in versions):
+            children = [part.children() for part in versions]
+            counts = {len(part) for part in children}
+            if counts == {1}:
+                body = self.part(children[0][0], children[1][0], children[2][0])
+                assert body is not None
+                return body
+            if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
+                return self._places(children, versions)
+        texts = [part.tokens() for part in versions]
+        if texts[1] == texts[2] or texts[0] == texts[2]:
+            return ours.body
+        if texts[0] == texts[1]:
+            return theirs.body
+        raise Clash
+
+    def _places(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
+        """A list in which the place says what an item is: inputs of a node, for example.
+
+        One side may have more or fewer items than the base, at the end.
+        """
+        base, ours, theirs = children
+        if len(ours) != len(base) != len(theirs) and len(ours) != len(theirs):
+            raise Clash
+        longer = theirs if len(ours) == len(base) else ours
+        other = ours if longer is theirs else theirs
+        count = min(len(base), len(longer))
+        if any(
+            [mark_of(part) for part in parts[:count]] != [mark_of(p) for p in base[:count]]
+            for parts in children
+        ):
+            raise Clash
+        if words(other[count:]) != words(base[count:]):
+            raise Clash
+        made: list[tuple[str, Body]] = []
+        at = versions[1].start
+        for old, mine, others in zip(base[:count], ours, theirs, strict=False):
+            body = self.part(old, mine, others)
+            assert body is not None
+            made.append((mine.source[at : mine.start], body))
+            at = mine.end
+        if len(longer) > count:
+            whole = versions[2] if longer is theirs else versions[1]
+            made.append(
+                (
+                    whole.source[longer[count - 1].end : longer[count].start],
+                    whole.source[longer[count].start : whole.end],
+                )
+            )
+        return Joined(made)
+
+    def _parts(self, base: Maybe, ours: Part, theirs: Part, origin: str) -> Body:
+        """A construct part by part, in the order and layout of the side that has changed them."""
+        versions = [{} if part is None else roles_of(part) for part in (base, ours, theirs)]
+        check_together(origin, *versions)
+        first, second = versions[1], versions[2]
+        if list(versions[0]) == list(first):
+            first, second = second, first
+        order = list(first)
+        before = ""
+        for role in second:
+            if role not in first:
+                order.insert(order.index(before) + 1 if before in order else 0, role)
+            before = role
+        made: list[tuple[str, Body]] = []
+        for role in order:
+            found = [version.get(role) for version in versions]
+            parts = [None if entry is None else entry[1] for entry in found]
+            body = self._role(parts, origin)
+            if body is not None:
+                glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
+                made.append((glue if made else glue.lstrip(), body))
+        return Joined(made)
+
+    def _role(self, parts: list[Maybe], origin: str) -> Body | None:
+        try:
+            return self.part(*parts)
+        except Clash:
+            if origin not in GRAPHS:
+                raise
+            base, ours, theirs = [None if part is None else part.body for part in parts]
+            return Choice((base, ours, theirs))
+
+
+def _at(items: Items, at: int) -> Item | None:
+    return None if at == ABSENT else items.items[at]
+
+
+def _part(item: Item | None) -> Part | None:
+    return None if item is None else item.part
+
+
+def _between(parts: Sequence[Part]) -> str:
+    return parts[0].source[parts[0].start : parts[-1].end]
+
+
+def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
+    present = [
+        getattr(items, which) if items.opening or not _have_brackets(base, ours, theirs) else None
+        for items in (base, ours, theirs)
+    ]
+    return merge_blanks(*present)
+
+
+def _have_brackets(*versions: Items) -> bool:
+    """Whether a list stands in brackets."""
+    return any(items.opening for items in versions)
+
+
+def _has_commas(*versions: Items) -> bool:
+    return any(item.comma for items in versions for item in items.items)
+
+
+def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
+    """Whether a comma stands behind the last item."""
+    flags = [items.items[-1].comma if items.items else None for items in (base, ours, theirs)]
+    if flags[1] is None or flags[0] == flags[1]:
+        return bool(flags[1] if flags[2] is None else flags[2])
+    return bool(flags[1])
+
+
+def _level(listed: Listed) -> None:
+    """Put the items of one side on lines of their own if the other side's are."""
+    leads = [chunk.lead for chunk in listed.chunks]
+    broken = next((lead for lead in leads if "\n" in lead), None)
+    if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):
+        return
+    line = "\n" + broken.rpartition("\n")[2]
+    for chunk in listed.chunks if listed.opening else listed.chunks[1:]:
+        if "\n" not in chunk.lead and "#" not in chunk.lead:
+            chunk.lead = line
+    if listed.closing and "\n" not in listed.suffix:
+        listed.suffix += line.removesuffix("  ")
