@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.git.repository import Repository, create
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A repository in which nothing is installed."""
+    return create(tmp_path)
+
+
+@pytest.fixture
+def filtered(repository: Repository) -> Repository:
+    """A repository with the filter, and attributes for everybody."""
+    repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
+    return repository
