@@ -19,6 +19,15 @@ _RIVALS: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 """What stands behind `@@` in diffs: lines at the margin that begin a graph, function or section."""
 
+# Git stops in the middle of a checkout, its files already removed, if the command of a process does
+# not greet it. So where Python or onnxtext is gone, the shell does: "I am able to do nothing", and
+# git leaves the files as they are. (Python exits with 1 if it cannot import a module, a shell with
+# 126 or 127 if it cannot run a program; we never do.)
+_UNABLE = (
+    "case $? in 1|126|127) echo 'warning: onnxtext cannot be run, models are left as they are' >&2; "
+    r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"
+)
+
 _MARK = " -m onnxtext git "
 
 ATTRIBUTES: dict[Mode, tuple[str, ...]] = {
@@ -86,7 +95,7 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
         return {**made, "diff.onnxtext.binary": "true"}
     return {
         **made,
-        "filter.onnxtext.process": f"{command} git filter-process",
+        "filter.onnxtext.process": f"{command} git filter-process || {_UNABLE}",
         "filter.onnxtext.clean": f"{command} git clean -- %f",
         "filter.onnxtext.smudge": f"{command} git smudge -- %f",
         # If it were true, git would delete files from the working tree where we cannot be run.
