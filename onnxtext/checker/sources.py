@@ -117,7 +117,7 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     from onnxtext.api import decode_text
 
     suffix = Path(name).suffix.lower()
-    if suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and _looks_binary(data)):
+    if suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data)):
         return check_binary(data, name=name, **options)
     try:
         text = decode_text(data, name)
@@ -126,7 +126,8 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     return check_text(text, name=name, **options)
 
 
-def _looks_binary(data: bytes) -> bool:
+def looks_binary(data: bytes) -> bool:
+    """Whether the content of a file is that of a binary model rather than a text."""
     if b"\0" in data[:4096]:
         return True
     try:

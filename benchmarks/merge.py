@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m benchmarks.merge`: how many pairs of edits merge by themselves, and how fast.
+
+Two people edit different layers of a shared model; their texts are merged by the merge driver and
+by git's own line merge. What comes out is parsed and compared with both edits made to the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnxtext
+from benchmarks.merge_edits import KINDS, Pair, pairs
+from benchmarks.transformer import transformer
+from onnxtext.merge import merge
+from onnxtext.merge.lines import merge_lines
+from onnxtext.merge.outcome import Markers
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+SEED = 8
+LARGEST = 400_000
+"""Models of more bytes are left out: their weights are, which merge by their digests."""
+
+
+def shared_pairs(count: int, seed: int = SEED, directory: Path = SHARED) -> Iterator[Pair]:
+    """Pairs of edits of the shared models, round and round until there are enough."""
+    entries = json.loads((directory / "models" / "index.json").read_text())
+    files = [directory / entry["file"] for entry in entries]
+    files = [file for file in files if file.stat().st_size <= LARGEST]
+    made = 0
+    for number in range(count):
+        for file in files[number :: max(1, len(files) * 2 // count)] if number < 50 else ():
+            for pair in pairs(file.name, file.read_bytes(), 1, seed + made):
+                yield pair
+                made += 1
+                if made == count:
+                    return
+
+
+def verdict(pair: Pair, text: str, conflicts: int) -> str:
+    """What a merge of a pair is: `merged`, `conflict`, or `wrong`."""
+    if conflicts:
+        return "conflict"
+    return "merged" if pair.is_met_by(text) else "wrong"
+
+
+def ours(pair: Pair) -> str:
+    """What the merge driver makes of a pair."""
+    result = merge(pair.base.encode(), pair.ours.encode(), pair.theirs.encode())
+    return verdict(pair, result.content.decode(), result.conflicts)
+
+
+def by_lines(pair: Pair) -> str:
+    """What git makes of a pair."""
+    text, conflicts, by_git = merge_lines(pair.base, pair.ours, pair.theirs, Markers())
+    assert by_git
+    return verdict(pair, text, conflicts)
+
+
+def _large(count: int) -> tuple[bytes, bytes, bytes]:
+    """A transformer, and two texts of it with edits all over."""
+    base = onnxtext.from_binary(b"".join(transformer(count)))
+    one = base.replace("axis = -1", "axis = 1")
+    lines = base.split("\n")
+    two = "\n".join([f"{line}  # {at}" if at % 50 == 0 else line for at, line in enumerate(lines)])
+    return base.encode(), one.encode(), two.encode()
+
+
+def _identical(count: int) -> tuple[bytes, bytes, bytes]:
+    """Nodes that are all alike, in two other orders."""
+    head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y) {\n"
+    nodes = ["  = Foo (x)\n" for _ in range(count)]
+    last = "  y = Bar (x)\n"
+    texts = [[*nodes, last], [last, *nodes], [*nodes[::2], last, *nodes[1::2]]]
+    made = [f"{head}{''.join(text)}}}\n".encode() for text in texts]
+    return made[0], made[1], made[2]
+
+
+def _reversed(count: int) -> tuple[bytes, bytes, bytes]:
+    """Nodes in the other direction on one side, and cut like cards on the other."""
+    head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
+    nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
+    half = count // 2
+    texts = [nodes, nodes[::-1], [*nodes[half:], *nodes[:half]]]
+    made = [f"{head}{''.join(text)}}}\n".encode() for text in texts]
+    return made[0], made[1], made[2]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.merge", description=__doc__)
+    parser.add_argument("--pairs", type=int, default=200, metavar="N", help="how many (200)")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--speed", action="store_true", help="measure the speed only")
+    options = parser.parse_args(arguments)
+    wrong = 0 if options.speed else _count(options.pairs, options.seed)
+    for name, make in (("20,000 nodes", _large), ("all alike", _identical), ("sorted", _reversed)):
+        texts = make(20_000)
+        start = time.perf_counter()
+        result = merge(*texts)
+        took = time.perf_counter() - start
+        print(f"{name}: {took:.1f} s, {result.conflicts} conflicts")
+    return int(bool(wrong))
+
+
+def _count(count: int, seed: int) -> int:
+    """Count what merges; how many pairs the driver does not merge as expected."""
+    found: dict[str, Counter[str]] = {kind: Counter() for kind in (*KINDS, "all")}
+    for pair in shared_pairs(count, seed):
+        mine, git = ours(pair), by_lines(pair)
+        if mine != "merged":
+            print(f"{mine}: {pair.kind}: {pair.name}", file=sys.stderr)
+        for kind in (pair.kind, "all"):
+            found[kind].update([f"onnxtext {mine}", f"git {git}", "pairs"])
+    print("pairs of edits to different layers of the shared models\n")
+    print("| edits | pairs | onnxtext merges | git merge-file merges | and gives another model |")
+    print("| --- | --- | --- | --- | --- |")
+    for kind, counts in found.items():
+        print(
+            f"| {kind} | {counts['pairs']} | {counts['onnxtext merged']} | {counts['git merged']} "
+            f"| {counts['git wrong']} |"
+        )
+    print()
+    return found["all"]["pairs"] - found["all"]["onnxtext merged"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

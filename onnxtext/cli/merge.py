@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext merge`: two versions of a model and their common ancestor."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.files import holds, write_atomically
+
+if TYPE_CHECKING:
+    from onnxtext.merge import MergeResult
+
+EXPLANATION = """\b
+Examples:
+  onnxtext merge base.onnxtxt ours.onnxtxt theirs.onnxtxt -o merged.onnxtxt
+  onnxtext merge base.onnx ours.onnx theirs.onnx -o merged.onnx
+  onnxtext merge -L mine -L old -L yours base.onnxtxt a.onnxtxt b.onnxtxt
+
+\b
+Exit status:
+  0  everything was merged
+  1  there are conflicts, which are marked in what was written
+  2  could not run: wrong usage, a file is missing or cannot be read or
+     written, or an existing file would have to be overwritten
+The highest of these that apply."""
+
+_NAME = click.Path(readable=False, allow_dash=True)
+
+
+@click.command("merge", epilog=EXPLANATION)
+@click.argument("base", type=_NAME)
+@click.argument("ours", type=_NAME)
+@click.argument("theirs", type=_NAME)
+@click.option(
+    "-o", "--output", metavar="OUT", type=_NAME, help="The file to write. Default: standard output."
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
+@click.option(
+    "-L",
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="LABEL",
+    help="What to call a version in conflict markers: the first time ours, then the base, then "
+    "theirs, as `git merge-file` does it.",
+)
+@click.option(
+    "--marker-size",
+    type=click.IntRange(1, 1000),
+    default=7,
+    show_default=True,
+    metavar="N",
+    help="How many characters a conflict marker has.",
+)
+@reporting_options
+def command(
+    base: str,
+    ours: str,
+    theirs: str,
+    output: str | None,
+    force: bool,
+    labels: tuple[str, ...],
+    marker_size: int,
+    output_format: str,
+    color: str,
+) -> int:
+    """Merge what two people have changed in a model.
+
+    BASE is the common ancestor of OURS and THEIRS; each is a text or a binary model, and - is
+    standard input. Statements are merged, not lines: changes of different statements, or of
+    different attributes and inputs of a node, never conflict. Conflicts are marked as git marks
+    them. What comes out is a text, but for binary models without conflicts.
+    """
+    if [base, ours, theirs].count("-") > 1:
+        raise click.UsageError("Standard input (-) cannot be several of the versions.")
+    if len(labels) > 3:
+        raise click.UsageError("There are three versions to name: at most three labels.")
+    defaults = ("ours", "base", "theirs")
+    named = (*labels, *defaults[len(labels) :])
+    target = None if output in (None, "-") else Path(str(output))
+    name = ours if output in (None, "-") else str(output)
+    with Reporter(output_format, color) as reporter, reporter.watching(name):
+        from onnxtext.merge import merge
+
+        versions = [_read(version) for version in (base, ours, theirs)]
+        made = merge(
+            versions[0],
+            versions[1],
+            versions[2],
+            marker_size=marker_size,
+            labels=(named[1], named[0], named[2]),
+            path=name,
+        )
+        _write(made, target, force)
+        _report(made, name, reporter)
+    return reporter.status
+
+
+def _read(name: str) -> bytes:
+    try:
+        if name != "-":
+            return Path(name).read_bytes()
+        if sys.stdin is None:
+            raise Refused("cannot-read", "standard input is closed")
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise Refused("cannot-read", f"cannot read {name}: {error.strerror or error}") from None
+
+
+def _write(made: MergeResult, target: Path | None, force: bool) -> None:
+    try:
+        if target is None:
+            _write_stdout(made)
+        elif target.is_file() and not force and not holds(target, made.content):
+            raise Refused(
+                "output-exists",
+                f"{target} exists and has other content",
+                help="--force overwrites it; -o names another output",
+            )
+        else:
+            write_atomically(target, made.content)
+    except OSError as error:
+        where = "to standard output" if target is None else str(target)
+        raise Refused("cannot-write", f"cannot write {where}: {error.strerror}") from None
+
+
+def _write_stdout(made: MergeResult) -> None:
+    if sys.stdout is None:
+        raise Refused("cannot-write", "standard output is closed")
+    if made.is_binary and is_terminal(sys.stdout):
+        raise Refused(
+            "binary-to-terminal",
+            "a binary model is not written to a terminal",
+            help="redirect standard output, or name a file with -o",
+        )
+    sys.stdout.buffer.write(made.content)
+    sys.stdout.buffer.flush()
+
+
+def _report(made: MergeResult, name: str, reporter: Reporter) -> None:
+    """Tell what people should know; conflicts are findings."""
+    if not made.conflicts:
+        for note in made.notes:
+            reporter.found(Diagnostic("merge-note", note, "info"), name)
+        return
+    count = f"{made.conflicts} conflict{'s' if made.conflicts > 1 else ''}"
+    message = f"{count} to be resolved by hand"
+    reporter.found(Diagnostic("merge-conflict", message, notes=made.notes), name)
+    reporter.failed += 1
+    reporter.status = max(reporter.status, FINDINGS)

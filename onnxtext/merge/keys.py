@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tells the items of a list apart, from one version of a text to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from onnxtext.format.tree import Tree
+from onnxtext.format.trivia import Piece
+from onnxtext.format.words import decoded, only_piece
+from onnxtext.merge.versions import Part
+
+Key = Callable[[Part], Hashable]
+
+
+def key_of(part: Part) -> Hashable:
+    """By what an item is known; None for one that is known by its text only.
+
+    Nodes are known by their outputs, other statements by their names: names are what a graph is
+    tied together with (IR spec, Names Within a Graph). Functions by domain, name and overload
+    (IR spec, Functions).
+    """
+    tree = part.tree
+    if isinstance(tree, Piece):
+        return tree.text
+    match tree.origin:
+        case "node":
+            return outputs_of(part)
+        case "header" | "head":
+            return "header"
+        case "graph":
+            return "graph"
+        case "function":
+            return ("function", *_function(tree))
+        case "section":
+            return ("section", _token(tree, 0), _name(tree, "name"))
+        case "value_info":
+            return _name(tree, "name", "value_name")
+        case "parameter" | "attribute":
+            return _parameter(tree)
+        case "header_entry" | "training_item":
+            return _token(tree, 0)
+        case "header_item":
+            return _header_item(tree)
+        case "decorator":
+            return _decorator(tree)
+        case "metadata_item":
+            return _words(tree, "{") if tree.alias == "metadata_block" else _words(tree, ":")
+        case "annotation" | "resource" | "field" | "record_field" | "pair":
+            return _words(tree, ":")
+    return None
+
+
+def label_of(part: Part) -> Hashable:
+    """The name of a node."""
+    label = part.tree.child("label") if isinstance(part.tree, Tree) else None
+    return None if label is None else tuple(_decoded(label)[1:-1]) or None
+
+
+def call_of(part: Part) -> Hashable:
+    """What a node computes, whatever its outputs are called; likewise what an initializer holds."""
+    tree = part.tree
+    if isinstance(tree, Piece):
+        return None
+    if tree.origin == "node":
+        roles = ("operator", "overload", "names")
+        fixed = tuple([tuple(_decoded(tree.child(role))) for role in roles])
+        attributes = tree.child("attributes")
+        return fixed, () if attributes is None else tuple([p.text for p in attributes.pieces()])
+    if tree.origin == "value_info" and tree.alias == "initializer":
+        parts = [p for p in tree.trees() if p.origin in ("type", "data")]
+        return tuple([tuple([piece.text for piece in p.pieces()]) for p in parts])
+    return None
+
+
+def kind_of(part: Part) -> Hashable:
+    """The operator of a node, the type of a value: what stays the same when both are renamed."""
+    if isinstance(part.tree, Piece):
+        return None
+    role = "operator" if part.tree.origin == "node" else "type"
+    found = part.tree.child(role)
+    return None if found is None else (role, *_decoded(found))
+
+
+def outputs_of(part: Part) -> tuple[str, ...] | None:
+    """The names of the values that a node defines; None if it defines none."""
+    outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None
+    if outputs is None:
+        return None
+    names = [output.child("name") for output in outputs.trees()]
+    return tuple([decoded(only_piece(name)) for name in names if name is not None]) or None
+
+
+def _function(tree: Tree) -> tuple[str, str, str]:
+    domain = overload = ""
+    header = tree.child("header")
+    entries = None if header is None else header.child("header_entries")
+    for entry in [] if entries is None else entries.trees():
+        key, value = entry.trees()
+        word = only_piece(key).text
+        if word in ("domain", "overload"):
+            pieces = list(value.pieces())
+            text = decoded(pieces[0]) if len(pieces) == 1 else ""
+            domain, overload = (text, overload) if word == "domain" else (domain, text)
+    return domain, str(_name(tree, "name")), overload
+
+
+def _header_item(tree: Tree) -> Hashable:
+    if tree.alias == "bare_opset_item":
+        return "item", ""
+    if tree.alias in ("opset_item", "metadata_item"):
+        return "item", *_words(tree, ":")
+    return tuple([piece.text for piece in tree.pieces()])
+
+
+def _decorator(tree: Tree) -> Hashable:
+    """`@meta` by its key, `@device` by its configuration, any other by its name."""
+    name = _token(tree, 0)
+    if name not in ("@meta(", "@device("):
+        return name
+    fields = tree.child("fields_")
+    first = None if fields is None else next(iter(fields.trees()), None)
+    return name, *(() if first is None else _words(first, ":"))
+
+
+def _parameter(tree: Tree) -> Hashable:
+    attribute = tree.child("attribute")
+    return _name(tree if attribute is None else attribute, "name")
+
+
+def _name(tree: Tree, *origins: str) -> str | None:
+    found = tree.child(*origins)
+    return None if found is None else decoded(only_piece(found))
+
+
+def _token(tree: Tree, at: int) -> str:
+    part = tree.parts[at]
+    return (part if isinstance(part, Piece) else only_piece(part)).text
+
+
+def _words(tree: Tree, end: str) -> tuple[str, ...]:
+    """The tokens before a mark, strings as what they say."""
+    found = []
+    for part in tree.parts:
+        if isinstance(part, Piece) and part.text == end:
+            break
+        found += _decoded(part)
+    return tuple(found)
+
+
+def _decoded(tree: Tree | Piece | None) -> list[str]:
+    if tree is None:
+        return []
+    pieces = [tree] if isinstance(tree, Piece) else tree.pieces()
+    return [decoded(piece) for piece in pieces]

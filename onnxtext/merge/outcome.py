@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a merge gives, before it is text: bodies, lists of chunks, and choices that people make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Union
+
+from onnxtext.merge.versions import Item
+
+Body = Union[str, "Joined", "Choice", "Listed"]
+Versions = tuple[str | None, str | None, str | None]
+"""A text in the base, in ours and in theirs; None where it is not."""
+
+
+@dataclass(slots=True)
+class Joined:
+    """Parts one behind the other, each with the blanks and comments before it."""
+
+    parts: list[tuple[str, Body]]
+
+
+@dataclass(slots=True)
+class Choice:
+    """A part that both sides have changed, each in its own way."""
+
+    versions: Versions
+
+
+@dataclass(slots=True, eq=False)
+class Chunk:
+    """An item of a merged list.
+
+    Attributes:
+        lead: what stands before it, as in `Item`.
+        body: the item itself; of a conflict that of ours, or nothing.
+        tail: what stands behind it on its line, as in `Item`.
+        versions: the item in the base, in ours and in theirs.
+        conflict: whether a person has to choose.
+        forced: whether a person has to look at it, although it could be merged.
+        dropped: whether nothing needs it.
+    """
+
+    lead: str
+    body: Body
+    tail: str
+    versions: tuple[Item | None, Item | None, Item | None]
+    conflict: bool = False
+    forced: bool = False
+    dropped: bool = False
+
+    @property
+    def origin(self) -> str:
+        """The grammar rule of the item."""
+        return next(item for item in self.versions if item is not None).part.origin
+
+
+@dataclass(slots=True, eq=False)
+class Listed:
+    """A merged list.
+
+    Attributes:
+        head: what stands before the opening bracket, and blanks.
+        opening: the opening bracket.
+        behind: what stands behind that on its line.
+        chunks: in order.
+        suffix: what stands before the closing bracket.
+        closing: the closing bracket.
+        commas: whether commas stand between the items.
+        trailing: whether one stands behind the last.
+    """
+
+    head: Body
+    opening: str
+    behind: str
+    chunks: list[Chunk]
+    suffix: str
+    closing: str
+    commas: bool
+    trailing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """How conflicts are marked, as git does it.
+
+    Attributes:
+        size: how many characters a marker has.
+        labels: what the base, ours and theirs are called.
+    """
+
+    size: int = 7
+    labels: tuple[str, str, str] = ("base", "ours", "theirs")
+
+    def lines(self, base: str, ours: str, theirs: str) -> str:
+        """A conflict: each version is nothing, or whole lines; without the last line end."""
+        names = [f" {label}" if label else "" for label in self.labels]
+        return (
+            f"{'<' * self.size}{names[1]}\n{ours}{'|' * self.size}{names[0]}\n{base}"
+            f"{'=' * self.size}\n{theirs}{'>' * self.size}{names[2]}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a chunk stands in the text that was written."""
+
+    start: int
+    end: int
+    chunk: Chunk
+    listed: Listed
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes what was merged.
+
+    Attributes:
+        markers: how to mark conflicts; None to write our version of them.
+        out: what was written.
+        placed: where the chunks stand, outer ones behind those in them.
+        conflicts: how many conflicts were written.
+    """
+
+    markers: Markers | None = None
+    out: list[str] = field(default_factory=list)
+    placed: list[Placed] = field(default_factory=list)
+    conflicts: int = 0
+    _size: int = 0
+    _open: bool = False
+    _last: str = "\n"
+
+    def text(self) -> str:
+        """All that was written."""
+        return "".join(self.out)
+
+    def body(self, body: Body) -> None:
+        """Write a body."""
+        match body:
+            case str():
+                self._tokens(body)
+            case Joined():
+                for glue, part in body.parts:
+                    self._blanks(glue)
+                    self.body(part)
+            case Choice():
+                self._choice(body)
+            case Listed():
+                self.listed(body)
+
+    def listed(self, listed: Listed) -> None:
+        """Write a list."""
+        self.body(listed.head)
+        self._tokens(listed.opening)
+        self._blanks(listed.behind)
+        shown = [c for c in listed.chunks if self.markers or not c.conflict or c.versions[1]]
+        for number, chunk in enumerate(shown):
+            comma = listed.commas and (number + 1 < len(shown) or listed.trailing)
+            self._chunk(chunk, listed, "," if comma else "")
+        self._blanks(listed.suffix)
+        self._tokens(listed.closing)
+
+    def _chunk(self, chunk: Chunk, listed: Listed, comma: str) -> None:
+        if (chunk.conflict or chunk.forced) and self.markers is not None:
+            self._marked(chunk, comma)
+            return
+        lead, body, tail = chunk.lead, chunk.body, chunk.tail
+        if chunk.conflict:
+            ours = chunk.versions[1]
+            assert ours is not None
+            lead, body, tail = ours.lead, ours.part.body, ours.tail
+        self._blanks(lead)
+        start = self._size
+        self.body(body)
+        self.placed.append(Placed(start, self._size, chunk, listed))
+        self._write(comma)
+        self._blanks(tail)
+
+    def _marked(self, chunk: Chunk, comma: str) -> None:
+        """A conflict; comments and blank lines that all versions have before it stay outside."""
+        assert self.markers is not None
+        leads = {item.lead for item in chunk.versions if item is not None}
+        shared = leads.pop() if len(leads) == 1 else ""
+        cut = shared.rfind("\n") + 1
+        self._blanks(shared[:cut])
+        texts = [_lines(item, comma, cut) for item in chunk.versions]
+        self._conflict(*texts)
+
+    def _choice(self, choice: Choice) -> None:
+        base, ours, theirs = choice.versions
+        if self.markers is None:
+            self._tokens(ours or "")
+        else:
+            self._conflict(*[f"{text}\n" if text else "" for text in (base, ours, theirs)])
+
+    def _conflict(self, base: str, ours: str, theirs: str) -> None:
+        assert self.markers is not None
+        if self._last != "\n":
+            self._write("\n")
+        self._write(self.markers.lines(base, ours, theirs))
+        self.conflicts += 1
+        self._open = True
+
+    def _tokens(self, text: str) -> None:
+        """Write what begins and ends with tokens."""
+        if not text:
+            return
+        if self._open:
+            self._write("\n")
+        elif _is_wordlike(self._last) and _is_wordlike(text[0]):
+            self._write(" ")
+        self._write(text)
+        self._open = False
+
+    def _blanks(self, text: str) -> None:
+        """Write what stands between tokens. A comment ends where the line does."""
+        if self._open and "\n" not in text and "#" not in text:
+            return  # the line ends, after a comment or a marker
+        if not text:
+            return
+        if self._open and text.lstrip(" \t\r")[:1] != "\n":
+            self._write("\n")
+            self._open = False
+        line = text.rpartition("\n")
+        self._open = "#" in line[2] or (self._open and not line[1])
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        if text:
+            self.out.append(text)
+            self._size += len(text)
+            self._last = text[-1]
+
+
+def _lines(item: Item | None, comma: str, cut: int) -> str:
+    """A version of a conflict as whole lines.
+
+    Args:
+        item: the version.
+        comma: what stands behind it.
+        cut: how much of its lead stands before the conflict.
+    """
+    if item is None:
+        return ""
+    lead = item.lead[cut:]
+    if not cut:
+        lead = lead.lstrip("\r\n") if "\n" in lead else "  "
+    return f"{lead}{item.part.body}{comma}{item.tail}\n"
+
+
+def _is_wordlike(character: str) -> bool:
+    return character.isalnum() or character in "_\"'-"
+
+
+def all_chunks(listed: Listed) -> Iterator[tuple[Listed, Chunk]]:
+    """Every chunk of a list and of those in it."""
+    for chunk in listed.chunks:
+        yield listed, chunk
+        if not chunk.conflict:
+            for inner in _lists_in(chunk.body):
+                yield from all_chunks(inner)
+
+
+def _lists_in(body: Body) -> Iterator[Listed]:
+    stack: list[Body] = [body]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, Listed):
+            yield found
+            stack.append(found.head)
+        elif isinstance(found, Joined):
+            stack += [part for _, part in found.parts]
+
+
+def write(listed: Listed, markers: Markers | None) -> Writer:
+    """Write a merged model."""
+    writer = Writer(markers)
+    writer.listed(listed)
+    return writer
+
+
+def texts_of(items: Sequence[Item | None]) -> list[str | None]:
+    """The items without what stands around them."""
+    return [None if item is None else item.part.body for item in items]

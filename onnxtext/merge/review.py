@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking at a merge as a whole: what each side has changed for itself may not fit together.
+
+What is wrong in the merge, but in neither side, becomes a conflict around the statements in which
+it is; nodes that stand before what they use are moved behind it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from onnxtext.ast.model import Model
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.rules import definitions, uses
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Options, Subject, plain_domain
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, all_chunks, write
+from onnxtext.merge.structure import STATEMENTS
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+_MOST_ROUNDS = 8
+_CALLS = "function-deleted"
+
+
+class Unmergeable(Exception):
+    """What was merged is no text of the language, wherever conflicts are marked."""
+
+
+def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None:
+    """Make conflicts of what does not fit together.
+
+    Args:
+        listed: the merged model; changed in place.
+        ours: our version.
+        theirs: their version.
+        notes: takes what people should know.
+
+    Raises:
+        Unmergeable: no text could be made that parses.
+    """
+    _keep_needed(listed)
+    sides = (ours, theirs)
+    known: set[tuple[str, str]] | None = None
+    tried = False
+    for _ in range(_MOST_ROUNDS):
+        writer = write(listed, None)
+        try:
+            model = parse_model(Source(writer.text(), "<merge>"))
+        except OnnxTextError as error:
+            _mark_broken(error, _Places(writer.placed), notes)
+            continue
+        subject = _Subject(model, Options())
+        findings = list(_find(subject, sides))
+        if not findings:
+            return
+        if known is None:
+            known = {_known(f) for side in sides for f in _find(_Subject(side, Options()), sides)}
+        new = [finding for finding in findings if _known(finding) not in known]
+        places = _Places(writer.placed)
+        disordered = [finding for finding in new if finding.slug == "node-order"]
+        sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
+        tried = tried or bool(disordered)
+        for finding in new:
+            if not sorted_all or finding.slug != "node-order":
+                known.add(_known(finding))
+                _mark(finding, places, notes)
+        if not sorted_all:
+            return
+    raise Unmergeable
+
+
+class _Subject(Subject):
+    """A model in which no names are looked for that may have been meant."""
+
+    def near(self, name: str, candidates: Iterable[str]) -> str | None:
+        """Nothing: it takes time, and nobody is told."""
+        return None
+
+
+def _known(finding: Finding) -> tuple[str, str]:
+    return finding.slug, finding.message
+
+
+def _find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
+    """What is wrong with names: of values, and of functions and domains that a side has deleted."""
+    yield from uses.check(subject)
+    yield from definitions.check(subject)
+    model = subject.model
+    assert model is not None
+    functions = set().union(*map(_functions, sides)) - _functions(model)
+    domains = set().union(*map(_domains, sides)) - _domains(model)
+    for _, node in subject.nodes() if functions or domains else ():
+        domain = plain_domain(node.domain)
+        if (domain, node.op_type, node.overload or "") in functions:
+            message = f"{quoted(node.op_type)} is called, a function that one side has deleted"
+            yield Finding(_CALLS, message, (Place(node),))
+        elif domain in domains:
+            message = f"{quoted(domain)} is used, a domain that one side no longer imports"
+            yield Finding(_CALLS, message, (Place(node),))
+
+
+def _functions(model: Model) -> set[tuple[str, str, str]]:
+    return {
+        (plain_domain(function.domain), function.name, function.overload or "")
+        for function in model.functions
+    }
+
+
+def _domains(model: Model) -> set[str]:
+    return {plain_domain(item.domain) for item in model.opset_imports}
+
+
+# ---- Places ---------------------------------------------------------------------------------
+
+
+class _Places:
+    """The chunks of a written text by their offsets."""
+
+    def __init__(self, placed: Sequence[Placed]) -> None:
+        self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
+        self._starts = [place.start for place in self._placed]
+        self._parents: list[int] = []
+        open_places: list[int] = []
+        for number, place in enumerate(self._placed):
+            while open_places and self._placed[open_places[-1]].end < place.end:
+                open_places.pop()
+            self._parents.append(open_places[-1] if open_places else -1)
+            open_places.append(number)
+
+    def around(self, offset: int) -> Iterator[Placed]:
+        """The chunks around an offset, inner ones first."""
+        at = bisect_right(self._starts, offset) - 1
+        while at >= 0:
+            place = self._placed[at]
+            if place.end >= offset:
+                yield place
+            at = self._parents[at]
+
+
+def _mark(finding: Finding, places: _Places, notes: list[str]) -> None:
+    """Make a conflict of the statements that a finding is about, if a side has changed them."""
+    found: dict[int, Chunk] = {}
+    for place in finding.places:
+        at = getattr(place.item, "at", -1)
+        chunk = next((p.chunk for p in places.around(at) if _is_statement(p.chunk)), None)
+        if chunk is not None:
+            found[id(chunk)] = chunk
+    changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
+    for chunk in changed:
+        chunk.forced = True
+    notes.append(f"{finding.message} (in the merge, but in neither side)")
+
+
+def _is_statement(chunk: Chunk) -> bool:
+    return chunk.origin in STATEMENTS
+
+
+def _is_same(chunk: Chunk) -> bool:
+    """Whether both sides have a statement as the base has it."""
+    return len({None if item is None else item.part.body for item in chunk.versions}) == 1
+
+
+def _mark_broken(error: OnnxTextError, places: _Places, notes: list[str]) -> None:
+    """Make conflicts of the statements in which a merge is no text of the language."""
+    marked = False
+    for diagnostic in error.diagnostics:
+        for label in diagnostic.labels[:1]:
+            for place in places.around(label.span.start):
+                chunk = place.chunk
+                if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
+                    chunk.conflict = marked = True
+                    notes.append(f"{diagnostic.message} (in the merge, but in neither side)")
+                    break
+    if not marked:
+        raise Unmergeable
+
+
+# ---- Order ----------------------------------------------------------------------------------
+
+
+def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> bool:
+    """Sort the nodes of the graphs in which some are out of order; False if that cannot be."""
+    wanted = {id(place.item) for finding in findings for place in finding.places}
+    for scope in subject.scopes:
+        if not any(id(node) in wanted for node in scope.nodes):
+            continue
+        order = _sorted_nodes(scope)
+        place = next(
+            (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
+        )
+        if order is None or place is None or not _permute(place.listed, order):
+            return False
+    return True
+
+
+def _sorted_nodes(scope: Scope) -> list[int] | None:
+    """The nodes in the nearest order in which each stands behind those it uses; None for cycles."""
+    count = len(scope.nodes)
+    users: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for index, node in enumerate(scope.nodes):
+        for at in {scope.position.get(name, -1) for name in uses.used_names(node)}:
+            if at == index:
+                return None
+            if at >= 0:
+                users[at].append(index)
+                waiting[index] += 1
+    ready = [index for index in range(count) if not waiting[index]]
+    order = []
+    while ready:
+        index = heapq.heappop(ready)
+        order.append(index)
+        for user in users[index]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, user)
+    return order if len(order) == count else None
+
+
+def _permute(listed: Listed, order: Sequence[int]) -> bool:
+    """Bring the chunks that are shown into another order; what is not shown follows the one before.
+
+    Args:
+        listed: the nodes of a graph.
+        order: the numbers of the shown chunks.
+    """
+    groups: list[list[Chunk]] = []
+    first: list[Chunk] = []
+    for chunk in listed.chunks:
+        if not chunk.conflict or chunk.versions[1] is not None:
+            groups.append([chunk])
+        else:
+            (groups[-1] if groups else first).append(chunk)
+    if len(groups) != len(order):
+        return False
+    listed.chunks = [*first, *[chunk for number in order for chunk in groups[number]]]
+    return True
+
+
+# ---- Resources ------------------------------------------------------------------------------
+
+_BLOB = re.compile(r'blob"([0-9a-f]+)"')
+
+
+def _keep_needed(listed: Listed) -> None:
+    """Leave out the blobs that one side has deleted, unless the other one needs them."""
+    doubtful = []
+    for owner, chunk in all_chunks(listed):
+        if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:
+            doubtful.append((owner, chunk))
+    if not doubtful:
+        return
+    used = set(_BLOB.findall(write(listed, Markers()).text()))
+    lengths = {len(digest) for digest in used}
+    for _, chunk in doubtful:
+        item = chunk.versions[1] or chunk.versions[2]
+        assert item is not None
+        digest = item.part.tokens()[0].strip('"')
+        if not any(digest[:length] in used for length in lengths):
+            chunk.dropped = True
+    for owner in {id(owner): owner for owner, _ in doubtful}.values():
+        owner.chunks = [chunk for chunk in owner.chunks if not chunk.dropped]

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three-way merge: constructs part by part, lists item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.format.tree import Tree
+from onnxtext.merge.matching import ABSENT, arrange, match
+from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Writer
+from onnxtext.merge.trivia import merge_blanks, missing_comments, with_comments
+from onnxtext.merge.versions import Item, Items, Part, read_list, read_model
+
+Maybe = Part | None
+
+STATEMENTS = frozenset(
+    (
+        "head", "header", "graph", "function", "section", "header_entry", "value_info", "node",
+        "metadata_item", "annotation", "training_item", "resource", "parameter",
+    )
+)  # fmt: skip
+"""What a conflict is marked around."""
+
+_GRAPHS = frozenset(("graph", "graph_value", "function"))
+_LISTS = frozenset(
+    (
+        "header", "header_value", "inputs", "values", "body", "parameters", "attributes",
+        "decorators", "section", "metadata_item", "annotation", "training_item", "record",
+    )
+)  # fmt: skip
+_OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
+"""Lists that say the same if they are empty as if they are absent."""
+_UNITED = _OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
+"""Lists of which both sides may add one of their own."""
+_PARTS = frozenset(
+    ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
+     "output", "training_item")
+)  # fmt: skip
+_UNCOMMAED = frozenset(("body", "section", "metadata_item", "decorators", ""))
+_TOGETHER = {
+    "value_info": ({"type"}, {"=", "data"}),
+    "attribute": ({":", "attribute_type"}, {"attribute_value"}),
+    "node": ({"operator", "overload"}, {"attributes", "names"}),
+}
+"""Parts that only make sense together: one side must not change some, and the other the others."""
+_RANKS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
+"""The order of the sections (SPELLINGS S5)."""
+
+
+class Clash(Exception):
+    """Both sides have changed something, each in its own way, where no conflict can be marked."""
+
+
+class Merger:
+    """Merges three versions of a text.
+
+    Attributes:
+        notes: what people should know about the merge.
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def model(self, base: str, ours: str, theirs: str) -> Listed:
+        """Merge whole texts.
+
+        Args:
+            base: the common ancestor; blank if there is none.
+            ours: one version; all three parse.
+            theirs: the other version.
+        """
+        ancestor = read_model(base) if base.strip() else Items()
+        merged = self._list("", ancestor, read_model(ours), read_model(theirs))
+        merged.chunks.sort(key=_rank)
+        return merged
+
+    # ---- Lists ------------------------------------------------------------------------------
+
+    def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
+        triples = match(base.items, ours.items, theirs.items)
+        chunks: dict[int, Chunk] = {}
+        for triple in triples:
+            chunk = self._chunk(
+                _at(base, triple.base), _at(ours, triple.ours), _at(theirs, triple.theirs)
+            )
+            if chunk is not None:
+                chunks[id(triple)] = chunk
+        order = arrange([triple for triple in triples if id(triple) in chunks])
+        made = [chunks[id(triple)] for triple in order]
+        there = [items for items in (ours, theirs, base) if items.opening]
+        brackets = there[0] if there else ours
+        listed = Listed(
+            head=self._head(base, ours, theirs),
+            opening=brackets.opening,
+            behind=_blanks("behind", base, ours, theirs),
+            chunks=made,
+            suffix=_blanks("suffix", base, ours, theirs),
+            closing=brackets.closing,
+            commas=origin not in _UNCOMMAED and (origin != "record" or _has_commas(ours, theirs)),
+            trailing=_trailing(base, ours, theirs),
+        )
+        _level(listed)
+        return listed
+
+    def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
+        """What stands before an opening bracket; it is of a section or of a block."""
+        heads = [items.head for items in (base, ours, theirs)]
+        if not any(heads):
+            return ""
+        known = [head for head in heads if head]
+        texts = [[token for part in head for token in part.tokens()] for head in known]
+        if any(text != texts[0] for text in texts):
+            raise Clash
+        chosen = heads[1] or heads[2]
+        return Joined([("", f"{_between(chosen)} ")])
+
+    def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
+        """An item in its versions; None if it is deleted."""
+        versions = (base, ours, theirs)
+        if ours is None and theirs is None:
+            return None
+        if self._is_encoding(base, ours, theirs):
+            return None
+        conflict = False
+        body: Body | None
+        try:
+            body = self.part(_part(base), _part(ours), _part(theirs))
+            if body is None and _has_new_comments(base, ours or theirs):
+                raise Clash
+        except Clash:
+            if not _can_be_marked(versions):
+                raise
+            body, conflict = "", True
+        if body is None:
+            return None
+        lead = merge_blanks(*[None if item is None else item.lead for item in versions])
+        tail = merge_blanks(*[None if item is None else item.tail for item in versions])
+        if not conflict and not isinstance(body, str):
+            writer = Writer()
+            writer.body(body)
+            lead = with_comments(lead, missing_comments(*versions, writer.text()))
+        elif (
+            not conflict
+            and ours is not None
+            and theirs is not None
+            and "#" in (ours.part.body + theirs.part.body)
+        ):
+            assert isinstance(body, str)
+            lead = with_comments(lead, missing_comments(*versions, body))
+        return Chunk(lead, body, tail, versions, conflict)
+
+    def _is_encoding(self, base: Item | None, ours: Item | None, theirs: Item | None) -> bool:
+        """Whether it is an encoding section that cannot be that of the merged model."""
+        item = ours or theirs
+        assert item is not None
+        if item.part.origin != "section" or not item.part.body.startswith("encoding"):
+            return False
+        if len({None if i is None else i.part.body for i in (base, ours, theirs)}) == 1:
+            return False
+        self.notes.append(
+            "the encoding section was left out: it is of the bytes of one side, not of the merge"
+        )
+        return True
+
+    # ---- Constructs -------------------------------------------------------------------------
+
+    def part(self, base: Maybe, ours: Maybe, theirs: Maybe) -> Body | None:
+        """A construct; None if it is absent.
+
+        Raises:
+            Clash: it was changed in two ways.
+        """
+        bodies = [None if part is None else part.body for part in (base, ours, theirs)]
+        if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
+            return bodies[1]
+        if bodies[0] == bodies[1]:
+            return bodies[2]
+        known = [part for part in (base, ours, theirs) if part is not None]
+        origin = known[0].origin
+        if any(part.origin != origin for part in known):
+            raise Clash
+        if origin == "resource" and len(known) > 1:
+            return bodies[1] or bodies[2]  # known by its content
+        if ours is None or theirs is None or base is None:
+            return self._present(base, ours, theirs, origin)
+        if origin in _PARTS and not (origin == "training_item" and read_list(ours)):
+            return self._parts(base, ours, theirs, origin)
+        lists = [read_list(part) for part in (base, ours, theirs)] if origin in _LISTS else []
+        if lists and all(lists):
+            return self._list(origin, *lists)  # type: ignore[arg-type]
+        return self._other(base, ours, theirs)
+
+    def _present(self, base: Maybe, ours: Maybe, theirs: Maybe, origin: str) -> Body | None:
+        """A construct that one version has not."""
+        allowed = _UNITED if base is None else _OPTIONAL
+        if origin in allowed:
+            lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
+            if all(items is not None for items in lists):
+                merged = self._list(origin, *lists)  # type: ignore[arg-type]
+                return merged if merged.chunks or base is None else None
+        if ours is not None and theirs is not None and origin in (*_GRAPHS, "head"):
+            return self._parts(None, ours, theirs, origin)
+        known = [part for part in (base, ours, theirs) if part is not None]
+        if len(known) == 2 and known[0].tokens() == known[1].tokens():
+            return None if base is not None else known[0].body
+        raise Clash
+
+    def _other(self, base: Part, ours: Part, theirs: Part) -> Body:
+        """A construct that has one part, a list of parts in fixed places, or no parts."""
+        versions = (base, ours, theirs)
+        if all(isinstance(part.tree, Tree) for part in versions):
+            children = [part.children() for part in versions]
+            counts = {len(part) for part in children}
+            if counts == {1}:
+                body = self.part(children[0][0], children[1][0], children[2][0])
+                assert body is not None
+                return body
+            if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
+                return self._places(children, ours)
+        texts = [part.tokens() for part in versions]
+        if texts[1] == texts[2] or texts[0] == texts[2]:
+            return ours.body
+        if texts[0] == texts[1]:
+            return theirs.body
+        raise Clash
+
+    def _places(self, children: Sequence[Sequence[Part]], ours: Part) -> Body:
+        """A list in which the place says what an item is: inputs of a node, for example."""
+        if len({tuple([_is_mark(part) for part in parts]) for parts in children}) != 1:
+            raise Clash
+        made: list[tuple[str, Body]] = []
+        at = ours.start
+        for base, mine, others in zip(*children, strict=True):
+            body = self.part(base, mine, others)
+            assert body is not None
+            made.append((ours.source[at : mine.start], body))
+            at = mine.end
+        return Joined(made)
+
+    def _parts(self, base: Maybe, ours: Part, theirs: Part, origin: str) -> Body:
+        """A construct part by part, in the order and layout of the side that has changed them."""
+        versions = [{} if part is None else _roles(part) for part in (base, ours, theirs)]
+        _check_together(origin, *versions)
+        first, second = versions[1], versions[2]
+        if list(versions[0]) == list(first):
+            first, second = second, first
+        order = list(first)
+        before = ""
+        for role in second:
+            if role not in first:
+                order.insert(order.index(before) + 1 if before in order else 0, role)
+            before = role
+        made: list[tuple[str, Body]] = []
+        for role in order:
+            found = [version.get(role) for version in versions]
+            parts = [None if entry is None else entry[1] for entry in found]
+            body = self._role(parts, origin)
+            if body is not None:
+                glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
+                made.append((glue if made else glue.lstrip(), body))
+        return Joined(made)
+
+    def _role(self, parts: list[Maybe], origin: str) -> Body | None:
+        try:
+            return self.part(*parts)
+        except Clash:
+            if origin not in _GRAPHS:
+                raise
+            base, ours, theirs = [None if part is None else part.body for part in parts]
+            return Choice((base, ours, theirs))
+
+
+def _at(items: Items, at: int) -> Item | None:
+    return None if at == ABSENT else items.items[at]
+
+
+def _part(item: Item | None) -> Part | None:
+    return None if item is None else item.part
+
+
+def _between(parts: Sequence[Part]) -> str:
+    return parts[0].source[parts[0].start : parts[-1].end]
+
+
+def _is_mark(part: Part) -> str:
+    """The punctuation that a part is; "" for any other."""
+    return "" if isinstance(part.tree, Tree) else part.tree.text
+
+
+def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
+    present = [
+        getattr(items, which)
+        if items.opening or not items_have_brackets(base, ours, theirs)
+        else None
+        for items in (base, ours, theirs)
+    ]
+    return merge_blanks(*present)
+
+
+def items_have_brackets(*versions: Items) -> bool:
+    """Whether a list stands in brackets."""
+    return any(items.opening for items in versions)
+
+
+def _has_commas(*versions: Items) -> bool:
+    return any(item.comma for items in versions for item in items.items)
+
+
+def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
+    """Whether a comma stands behind the last item."""
+    flags = [items.items[-1].comma if items.items else None for items in (base, ours, theirs)]
+    if flags[1] is None or flags[0] == flags[1]:
+        return bool(flags[1] if flags[2] is None else flags[2])
+    return bool(flags[1])
+
+
+def _level(listed: Listed) -> None:
+    """Put the items of one side on lines of their own if the other side's are."""
+    leads = [chunk.lead for chunk in listed.chunks]
+    broken = next((lead for lead in leads if "\n" in lead), None)
+    if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):
+        return
+    line = "\n" + broken.rpartition("\n")[2]
+    for chunk in listed.chunks if listed.opening else listed.chunks[1:]:
+        if "\n" not in chunk.lead and "#" not in chunk.lead:
+            chunk.lead = line
+    if listed.closing and "\n" not in listed.suffix:
+        listed.suffix += line.removesuffix("  ")
+
+
+def _has_new_comments(base: Item | None, changed: Item | None) -> bool:
+    """Whether what one side has deleted got comments on the other."""
+    if base is None or changed is None:
+        return False
+    return bool(changed.comments() - base.comments())
+
+
+def _can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> bool:
+    """Whether a conflict can be marked around an item: it is a statement, or on its own line."""
+    known = [item for item in versions if item is not None]
+    if known[0].part.origin in STATEMENTS:
+        return True
+    return known[0].part.origin == "attribute" and all("\n" in item.lead for item in known)
+
+
+def _roles(part: Part) -> dict[str, tuple[str, Part]]:
+    """The parts of a construct by what they are in it, with the blanks before them."""
+    found: dict[str, tuple[str, Part]] = {}
+    at = part.start
+    behind = ""
+    for child in part.children():
+        role = child.origin + behind
+        while role in found:
+            role += "'"
+        found[role] = (part.source[at : child.start], child)
+        if child.origin == "=>":
+            behind = " =>"
+        at = child.end
+    return found
+
+
+def _check_together(
+    origin: str,
+    base: dict[str, tuple[str, Part]],
+    ours: dict[str, tuple[str, Part]],
+    theirs: dict[str, tuple[str, Part]],
+) -> None:
+    """Refuse changes that only make sense with what the other side has changed."""
+    if origin not in _TOGETHER:
+        return
+    roles = [role for group in _TOGETHER[origin] for role in group]
+    told = [{r: v[r][1].tokens() for r in roles if r in v} for v in (base, ours, theirs)]
+    by_us = {role for role in roles if told[1].get(role) != told[0].get(role)}
+    by_them = {role for role in roles if told[2].get(role) != told[0].get(role)}
+    alike = {role for role in by_us & by_them if told[1].get(role) == told[2].get(role)}
+    one, other = _TOGETHER[origin]
+    for mine, others in ((by_us, by_them), (by_them, by_us)):
+        if (mine - alike) & one and (others - alike) & other:
+            raise Clash
+
+
+def _rank(chunk: Chunk) -> int:
+    """Where something stands at the top level: header, graph, functions, sections."""
+    match chunk.origin:
+        case "header" | "head":
+            return -3
+        case "graph":
+            return -2
+        case "function":
+            return -1
+    item = next(item for item in chunk.versions if item is not None)
+    word = item.part.tokens()[0]
+    return _RANKS.index(word) if word in _RANKS else len(_RANKS)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One version of a text, in parts that can be compared: constructs, and lists of items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from onnxtext.format.attach import listing
+from onnxtext.format.tree import Tree, grow
+from onnxtext.format.trivia import Piece, comments_of, read_pieces
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A construct of one version.
+
+    Attributes:
+        source: the whole text of that version.
+        tree: the construct, or a token.
+        start: offset of its first token.
+        end: offset behind its last token.
+    """
+
+    source: str
+    tree: Tree | Piece
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, source: str, tree: Tree | Piece) -> Part | None:
+        """The part that a tree is; None if it has no token."""
+        if isinstance(tree, Piece):
+            return cls(source, tree, tree.at, tree.end)
+        first, last = tree.first(), tree.last()
+        if first is None or last is None:
+            return None
+        return cls(source, tree, first.at, last.end)
+
+    @property
+    def body(self) -> str:
+        """Its text, comments inside of it included."""
+        return self.source[self.start : self.end]
+
+    @property
+    def origin(self) -> str:
+        """The grammar rule; of a token the token itself."""
+        return self.tree.text if isinstance(self.tree, Piece) else self.tree.origin
+
+    def tokens(self) -> list[str]:
+        """What it says, without blanks and comments."""
+        if isinstance(self.tree, Piece):
+            return [self.tree.text]
+        return [piece.text for piece in self.tree.pieces()]
+
+    def children(self) -> list[Part]:
+        """Its parts in order, without the empty ones."""
+        assert isinstance(self.tree, Tree)
+        made = [Part.of(self.source, part) for part in self.tree.parts]
+        return [part for part in made if part is not None]
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """An item of a list, with what people wrote around it.
+
+    Attributes:
+        part: the item itself.
+        lead: what stands between the end of the line before it and the item: line ends, blanks,
+            comments on lines of their own.
+        tail: what stands behind it and its comma on the same line: blanks and a comment.
+        comma: whether a comma stands behind it.
+    """
+
+    part: Part
+    lead: str = ""
+    tail: str = ""
+    comma: bool = False
+
+    def comments(self) -> Counter[str]:
+        """The comments before, in and behind it."""
+        return comments_in(self.lead, self.part.body, self.tail)
+
+
+@dataclass(slots=True)
+class Items:
+    """A list of one version.
+
+    Attributes:
+        head: what stands before its opening bracket, as parts of the construct.
+        opening: the opening bracket; "" for a list without brackets.
+        behind: what stands behind the opening bracket on its line.
+        items: in order.
+        suffix: what stands before the closing bracket, from the end of the last item's line on.
+        closing: the closing bracket.
+    """
+
+    head: list[Part] = field(default_factory=list)
+    opening: str = ""
+    behind: str = ""
+    items: list[Item] = field(default_factory=list)
+    suffix: str = ""
+    closing: str = ""
+
+
+def read_model(source: str) -> Items:
+    """The header, graph, functions and sections of a text that parses."""
+    pieces = read_pieces(source)
+    trees: list[Tree | Piece] = []
+    for part in grow(pieces).trees():
+        if part.origin in ("functions", "sections"):
+            trees += part.trees()
+        elif part.origin == "header" and trees:  # behind decorators
+            trees = [Tree("head", "", [*trees, part])]
+        else:
+            trees.append(part)
+    found = Items()
+    _fill(found, source, [(tree, None) for tree in trees], 0, len(source))
+    return found
+
+
+def read_list(part: Part) -> Items | None:
+    """The list that a construct is, or ends in; None if it is none that can be taken apart."""
+    if isinstance(part.tree, Piece):
+        return None
+    found = Items()
+    if part.origin == "decorators":
+        _fill(found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end)
+        return found
+    made = listing(part.tree)
+    if made is None or made.closing.text == "=>":
+        return None
+    for child in part.children():
+        if child.tree is made.opening:
+            break
+        found.head.append(child)
+    found.opening, found.closing = made.opening.text, made.closing.text
+    pairs: list[tuple[Tree | Piece, Piece | None]] = [(i.tree, i.comma) for i in made.items]
+    _fill(found, part.source, pairs, made.opening.end, made.closing.at)
+    return found
+
+
+def _fill(
+    found: Items,
+    source: str,
+    trees: Sequence[tuple[Tree | Piece, Piece | None]],
+    start: int,
+    end: int,
+) -> None:
+    """Divide what stands between items among them."""
+    parts = [(Part.of(source, tree), comma) for tree, comma in trees]
+    known = [(part, comma) for part, comma in parts if part is not None]
+    at = start
+    lead = ""
+    for number, (part, comma) in enumerate(known):
+        if number == 0:
+            found.behind, lead = _divided(source[at : part.start], started=bool(found.opening))
+        following = known[number + 1][0].start if number + 1 < len(known) else end
+        gap = source[part.end : following]
+        if comma is not None:
+            cut = comma.at - part.end
+            gap = gap[:cut] + gap[cut + 1 :]
+        tail, rest = _divided(gap, started=True)
+        found.items.append(Item(part, lead, tail, comma is not None))
+        lead = rest
+        at = following
+    if known:
+        found.suffix = lead
+    else:
+        found.behind, found.suffix = _divided(source[start:end], started=bool(found.opening))
+
+
+def _divided(gap: str, *, started: bool) -> tuple[str, str]:
+    """What belongs to the line before, and the rest."""
+    line, end, rest = gap.partition("\n")
+    if not started or (not end and "#" not in line):
+        return "", gap
+    if line.endswith("\r") and end:
+        line, end = line[:-1], "\r\n"
+    return line, end + rest
+
+
+def comments_in(*texts: str) -> Counter[str]:
+    """The comments in some texts."""
+    found: Counter[str] = Counter()
+    for text in texts:
+        if "#" in text:
+            found.update(comments_of(text))
+    return found
