@@ -12,6 +12,7 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.filetype import is_binary
 from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
 
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
         | onnx.FunctionProto
         | onnx.NodeProto
     )
-
-TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
-BINARY_SUFFIX = ".onnx"
-
 
 def check_any(
     source: Any,
@@ -116,26 +113,13 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check the content of a file, which is binary or text by its name, else by its content."""
     from onnxtext.api import decode_text
 
-    suffix = Path(name).suffix.lower()
-    if suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data)):
+    if is_binary(data, name):
         return check_binary(data, name=name, **options)
     try:
         text = decode_text(data, name)
     except OnnxTextError as error:
         return list(error.diagnostics)
     return check_text(text, name=name, **options)
-
-
-def looks_binary(data: bytes) -> bool:
-    """Whether the content of a file is that of a binary model rather than a text."""
-    if b"\0" in data[:4096]:
-        return True
-    try:
-        data[:4096].decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start < min(len(data), 4096) - 3
-    # A model's first byte is the key of a field; of these only a tab or a line end begins a text.
-    return data[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
 
 
 def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.sources import looks_binary
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.filetype import looks_binary
 from onnxtext.merge.lines import merge_lines, whole_conflict
 from onnxtext.merge.outcome import Markers, write
 from onnxtext.merge.review import Unmergeable, review

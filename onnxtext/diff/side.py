@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One of the two models that are compared."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.diff.body import replaces_lists
+from onnxtext.diff.facts import Facts
+from onnxtext.diff.model import Place
+from onnxtext.diff.weights import Holder
+from onnxtext.proto.generic import RecordError
+from onnxtext.source import Source
+
+
+@dataclass(slots=True)
+class Side:
+    """A model and what is known of it.
+
+    Attributes:
+        model: the model.
+        label: what it is called.
+        base: the directory of its file, where weights and external data are; None if unknown.
+        source: its text; None for a binary.
+        facts: lowers its statements.
+        holder: finds the data of its tensors.
+    """
+
+    model: Model
+    label: str
+    base: Path | None = None
+    source: Source | None = None
+    facts: Facts = field(init=False)
+    holder: Holder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._settle()
+        try:
+            self.facts = Facts(self.model.presence)
+        except RecordError as error:
+            message = Diagnostic("invalid-record", str(error), source=self.source, file=self.label)
+            raise OnnxTextError(message) from None
+        self.holder = Holder(self.model, self.base)
+
+    def place(self, path: str, at: int = -1) -> Place:
+        """A place in this model.
+
+        Args:
+            path: in the field names of the schema.
+            at: the offset of the statement in the text, -1 if it has none.
+        """
+        if self.source is None or at < 0:
+            return Place(path)
+        position = self.source.position(at)
+        return Place(path, position.line, position.column)
+
+    def _settle(self) -> None:
+        """Lift a text anew whose decorators say lists that have a syntax of their own."""
+        from onnxtext.ast.visit import walk_graphs
+        from onnxtext.proto.lift import LiftError, lift_model
+        from onnxtext.proto.lower import LowerError, lower_model
+        from onnxtext.weights.reader import Reader
+
+        if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
+            return
+        try:
+            data = lower_model(self.model, Reader(self.base, self.model.places))
+            self.model = lift_model(data)
+        except (LowerError, LiftError):
+            return  # weights are missing: the decorators are compared as they are
+        self.source = None
+
+    @classmethod
+    def of_text(cls, text: str, *, label: str = "<string>", base: Path | None = None) -> Side:
+        """A model from its text.
+
+        Raises:
+            OnnxTextError: the text is not of the language.
+        """
+        from onnxtext.syntax.parse import parse_model
+
+        source = Source(text, label)
+        return cls(parse_model(source), label, base, source)
+
+    @classmethod
+    def of_binary(cls, data: bytes, *, label: str = "<bytes>", base: Path | None = None) -> Side:
+        """A model from its bytes.
+
+        Raises:
+            OnnxTextError: the bytes are no model.
+        """
+        from onnxtext.proto.lift import lift_model
+        from onnxtext.refusals import no_model
+
+        try:
+            return cls(lift_model(data), label, base)
+        except ValueError as error:
+            if isinstance(error, OnnxTextError):
+                raise
+            raise no_model(data, error, label) from None
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> Side:
+        """A model from a file, which is text or binary by its name, else by its content.
+
+        Raises:
+            OnnxTextError: the file is neither.
+            OSError: it cannot be read.
+        """
+        from onnxtext.api import decode_text
+        from onnxtext.filetype import is_binary
+
+        path = Path(path)
+        name = label or os.fspath(path)
+        data = path.read_bytes()
+        if is_binary(data, os.fspath(path)):
+            return cls.of_binary(data, label=name, base=path.parent)
+        return cls.of_text(decode_text(data, name), label=name, base=path.parent)
