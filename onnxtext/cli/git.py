@@ -28,7 +28,8 @@ Examples:
   onnxtext git install --mode source           texts are the source
   onnxtext git install --mode filter --attributes .gitattributes
   onnxtext git status
-  onnxtext git verify
+  onnxtext git verify                          would what git stores change?
+  onnxtext git checkout                        models where a clone has texts
   onnxtext git uninstall"""
 
 STATUSES = """\b
@@ -190,21 +191,45 @@ def verify(output_format: str, color: str) -> int:
     tree: a text of the filter must give a model whose text it is, a binary a text that gives the
     binary, and a source must keep the laws. Nothing is written.
     """
-    from onnxtext.git.repository import top_level
     from onnxtext.git.verification import verify as prove
 
     bad = count = 0
     with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
-        top = top_level()
-        if top is None:
-            raise Refused("git-failed", "there is no working tree of git here")
-        for found in prove(top):
+        for found in prove(_top()):
             count += 1
             bad += bool(found.problems)
             _say(f"{'CHANGES' if found.problems else 'ok'} {found.path}  {found.kind}")
             _say(*[f"  {problem}" for problem in (*found.problems, *filter(None, [found.note]))])
         _say(f"{count} models, {bad} with something to say")
     return max(reporter.status, FINDINGS if bad else 0)
+
+
+@command.command("checkout", epilog=EPILOG)
+@reporting_options
+def checkout(output_format: str, color: str) -> int:
+    """Make models of the texts that the working tree holds in their place.
+
+    A clone has them that was made before install --mode filter, and so has everybody who resolved
+    a conflict in the text. Only texts that git stores are replaced; nothing else is touched.
+    """
+    from onnxtext.git.worktree import check_out
+
+    left = 0
+    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+        for found in check_out(_top()):
+            left += bool(found.problems)
+            _say(f"{'LEFT' if found.problems else 'ok'} {found.path}")
+            _say(*[f"  {problem}" for problem in found.problems])
+    return max(reporter.status, FINDINGS if left else 0)
+
+
+def _top() -> Path:
+    from onnxtext.git.repository import top_level
+
+    top = top_level()
+    if top is None:
+        raise Refused("git-failed", "there is no working tree of git here")
+    return top
 
 
 @contextmanager

@@ -162,4 +162,87 @@ def _say(text: str) -> None:
         sys.stderr.flush()
 
 
-COMMANDS: tuple[click.Command, ...] = (filter_process, clean, smudge, textconv)
+@click.command("merge-driver")
+@click.argument("base", metavar="%O", type=_FILE)
+@click.argument("ours", metavar="%A", type=_FILE)
+@click.argument("theirs", metavar="%B", type=_FILE)
+@click.argument("marker_size", metavar="%L", default=7, type=click.IntRange(1, 1000))
+@click.argument("path", metavar="%P", default="")
+@click.argument("labels", metavar="%S %X %Y", nargs=-1)
+def merge_driver(
+    base: Path, ours: Path, theirs: Path, marker_size: int, path: str, labels: tuple[str, ...]
+) -> int:
+    """Merge two versions of a model and their ancestor.
+
+    This is `merge.onnxtext.driver`. The result takes the place of %A. The exit status is 0 if
+    everything was merged, 1 if conflicts are marked in it, and 129 if nothing could be done.
+    """
+    from onnxtext.git.drivers import TROUBLE as FAILED
+    from onnxtext.git.drivers import merge_files
+
+    try:
+        conflicts, notes = merge_files(
+            base, ours, theirs, marker_size=marker_size, labels=labels, path=path
+        )
+    except OSError as error:
+        _warn(path, f"{error.filename}: {error.strerror}; our version is left as it is")
+        return FAILED
+    except Exception as error:  # git must not take half a merge for a whole one
+        said = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        _warn(path, f"internal error: {said}; our version is left as it is")
+        return FAILED
+    for note in notes:
+        _warn(path, note)
+    return 1 if conflicts else 0
+
+
+@click.command("diff-driver")
+@click.argument("path", metavar="PATH")
+@click.argument("sides", metavar="[OLD HEX MODE NEW HEX MODE [NEW-PATH ABOUT]]", nargs=-1)
+def diff_driver(path: str, sides: tuple[str, ...]) -> int:
+    """Show what two versions of a model differ in.
+
+    This is `diff.onnxtext.command`, with the arguments of GIT_EXTERNAL_DIFF.
+    """
+    new_path = sides[6] if len(sides) > 6 else path
+    click.echo(f"diff --onnxtext a/{safe(path)} b/{safe(new_path)}")
+    if len(sides) < 6:
+        click.echo("* Unmerged: the file is in conflict")
+        return 0
+    _show_diff(Path(sides[0]), Path(sides[3]), (f"a/{path}", f"b/{new_path}"))
+    return 0  # git stops the whole diff otherwise
+
+
+@click.command("difftool")
+@click.argument("old", type=_FILE)
+@click.argument("new", type=_FILE)
+def difftool(old: Path, new: Path) -> int:
+    """Show what two versions of a model differ in.
+
+    This is `difftool.onnxtext.cmd`, for `git difftool -t onnxtext`.
+    """
+    _show_diff(old, new, (str(old), str(new)))
+    return 0
+
+
+def _show_diff(old: Path, new: Path, labels: tuple[str, str]) -> None:
+    from onnxtext.cli.diff import run_diff
+    from onnxtext.git.drivers import named_by_content
+
+    sys.stdout.flush()
+    try:
+        with named_by_content(old) as first, named_by_content(new) as second:
+            run_diff(first, second, labels=labels)
+    except OSError as error:
+        _warn(labels[1], f"{error.filename}: {error.strerror}")
+
+
+COMMANDS: tuple[click.Command, ...] = (
+    filter_process,
+    clean,
+    smudge,
+    textconv,
+    merge_driver,
+    diff_driver,
+    difftool,
+)

@@ -24,7 +24,7 @@ _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 # git leaves the files as they are. (Python exits with 1 if it cannot import a module, a shell with
 # 126 or 127 if it cannot run a program; we never do.)
 _UNABLE = (
-    "case $? in 1|126|127) echo 'warning: onnxtext cannot be run, models are left as they are' >&2; "
+    "case $? in 1|126|127) echo 'warning: onnxtext cannot be run: models stay as they are' >&2; "
     r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"
 )
 

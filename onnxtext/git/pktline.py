@@ -7,7 +7,7 @@ Source: gitprotocol-common(5), "pkt-line Format".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 MOST = 65_516
 """The most bytes that a packet holds (LARGE_PACKET_DATA_MAX of git)."""
@@ -19,7 +19,7 @@ class PacketError(Exception):
     """The other side does not speak pkt-line, or has gone away in the middle of it."""
 
 
-def read_packet(stream: BinaryIO) -> bytes | None:
+def read_packet(stream: IO[bytes]) -> bytes | None:
     """The content of the next packet; None for a flush packet, which ends a list.
 
     Raises:
@@ -44,7 +44,7 @@ def read_packet(stream: BinaryIO) -> bytes | None:
     return content
 
 
-def read_list(stream: BinaryIO) -> Iterator[bytes]:
+def read_list(stream: IO[bytes]) -> Iterator[bytes]:
     """The packets up to the next flush packet.
 
     Raises:
@@ -65,7 +65,7 @@ def read_list(stream: BinaryIO) -> Iterator[bytes]:
         first = False
 
 
-def write_lines(stream: BinaryIO, *lines: str) -> None:
+def write_lines(stream: IO[bytes], *lines: str) -> None:
     """Write a list of text packets, and the flush packet that ends it."""
     for line in lines:
         data = line.encode() + b"\n"
@@ -73,7 +73,7 @@ def write_lines(stream: BinaryIO, *lines: str) -> None:
     stream.write(_FLUSH)
 
 
-def write_content(stream: BinaryIO, content: bytes) -> None:
+def write_content(stream: IO[bytes], content: bytes) -> None:
     """Write content of any length as packets; a flush packet ends it."""
     view = memoryview(content)
     for start in range(0, len(view), MOST):
@@ -82,6 +82,6 @@ def write_content(stream: BinaryIO, content: bytes) -> None:
         stream.write(part)
 
 
-def write_flush(stream: BinaryIO) -> None:
+def write_flush(stream: IO[bytes]) -> None:
     """Write a flush packet."""
     stream.write(_FLUSH)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import IO, BinaryIO
+from typing import IO
 
 from onnxtext.git.content import HEAD, Converted, clean, is_binary, smudge, too_large
 from onnxtext.git.pktline import PacketError, read_list, write_content, write_flush, write_lines
@@ -23,8 +23,8 @@ _CHUNK = 1 << 20
 
 
 def serve(
-    source: BinaryIO,
-    target: BinaryIO,
+    source: IO[bytes],
+    target: IO[bytes],
     *,
     limit: Callable[[], int],
     warn: Callable[[str, str], None],
@@ -51,7 +51,7 @@ def serve(
         target.flush()
 
 
-def _greet(source: BinaryIO, target: BinaryIO) -> None:
+def _greet(source: IO[bytes], target: IO[bytes]) -> None:
     """Agree on version 2 and on what we can do."""
     try:
         greeting = [line.rstrip(b"\n") for line in read_list(source)]
@@ -76,8 +76,8 @@ def _pairs(lines: Iterator[bytes]) -> dict[str, str]:
 def _answer(
     command: str,
     name: str,
-    source: BinaryIO,
-    target: BinaryIO,
+    source: IO[bytes],
+    target: IO[bytes],
     limit: Callable[[], int],
     warn: Callable[[str, str], None],
 ) -> None:
@@ -99,7 +99,7 @@ def _answer(
         _send(target, content if converted.data is None else io.BytesIO(converted.data))
 
 
-def _send(target: BinaryIO, content: IO[bytes]) -> None:
+def _send(target: IO[bytes], content: IO[bytes]) -> None:
     """Send content; that it could not be read to its end is said behind it."""
     write_lines(target, "status=success")
     status: tuple[str, ...] = ()  # an empty list: the status stands
@@ -112,7 +112,7 @@ def _send(target: BinaryIO, content: IO[bytes]) -> None:
     write_lines(target, *status)
 
 
-def _take_in(source: BinaryIO, content: IO[bytes]) -> OSError | None:
+def _take_in(source: IO[bytes], content: IO[bytes]) -> OSError | None:
     """Read the content of a request to its end, even if it cannot be kept; the reason if so."""
     trouble: OSError | None = None
     for packet in read_list(source):

@@ -81,7 +81,7 @@ def verify(top: Path) -> Iterator[Verified]:
     if trouble is not None:
         raise failed(trouble)
     limit = DEFAULT_LIMIT if configured is None else configured
-    with _objects(top) as read:
+    with objects(top) as read:
         for file in tracked(top):
             data = read(file.object)
             if file.filtered:
@@ -122,7 +122,11 @@ def _verify_worktree(path: Path, limit: int) -> list[str]:
     except OSError as error:
         raise failed(f"cannot read {path}: {error.strerror or error}") from None
     if not is_binary(data[:HEAD]):
-        return ["the working tree holds text, not the model: check it out again"] if data else []
+        return (
+            ["the working tree holds text, not the model: see `onnxtext git checkout`"]
+            if data
+            else []
+        )
     cleaned = clean(data, limit=limit)
     if cleaned.data is not None and smudge(cleaned.data).data != data:
         return ["the file in the working tree would not come back as it is: please report this"]
@@ -153,7 +157,7 @@ def _verify_text(file: Tracked, data: bytes, top: Path) -> Verified:
 
 
 @contextmanager
-def _objects(top: Path) -> Iterator[Callable[[str], bytes]]:
+def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
     """Gives a function that reads blobs, by one git for all."""
     process = subprocess.Popen(
         ["git", "-C", str(top), "cat-file", "--batch"],

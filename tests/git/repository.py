@@ -152,8 +152,17 @@ def create(directory: Path, *options: str) -> Repository:
     home.mkdir(exist_ok=True)
     repository = Repository(directory / "my repository", home)
     repository.path.mkdir()
-    config = "[user]\n\tname = Somebody\n\temail = somebody@example.org\n[init]\n\tdefaultBranch = main\n"
-    config += "[protocol \"file\"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n"
+    config = """\
+[user]
+\tname = Somebody
+\temail = somebody@example.org
+[init]
+\tdefaultBranch = main
+[protocol "file"]
+\tallow = always
+[advice]
+\tdetachedHead = false
+"""
     (home / ".gitconfig").write_text(config)
     repository.git("init", "-q", *options)
     return repository

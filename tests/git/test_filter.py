@@ -139,9 +139,14 @@ def test_a_clone_without_the_filter_has_text_and_is_mended_later(filtered: Repos
     clone.onnxtext("git", "install", "--mode", "filter")
     found = clone.onnxtext("git", "verify", check=False)
     assert "m.onnx  text\n  the working tree holds text, not the model" in found.text
-    clone.touch()
-    clone.git("checkout", "--", "*.onnx")
+    clone.write("m.onnx", TEXT.replace("Neg", "Abs").encode())
+    result = clone.onnxtext("git", "checkout", check=False)
+    assert (result.status, result.text.splitlines()[0]) == (1, "LEFT m.onnx")
+    clone.write("m.onnx", TEXT.encode())
+    assert clone.onnxtext("git", "checkout").text == "ok m.onnx\n"
     assert clone.read("m.onnx") == binary()
+    clone.unchanged()
+    assert clone.onnxtext("git", "checkout").text == ""
 
 
 BROKEN = ["/nowhere/python", sys.executable + " -c 'import nothing'", "false", "kill -9 $$;"]

@@ -148,9 +148,7 @@ def test_attributes_of_a_colleague_are_removed_only_on_request(filtered: Reposit
         ("merge.onnxtext.name", "mine"),
     ],
 )
-def test_settings_of_others_are_not_replaced(
-    repository: Repository, name: str, value: str
-) -> None:
+def test_settings_of_others_are_not_replaced(repository: Repository, name: str, value: str) -> None:
     repository.git("config", name, value)
     before = snapshot(repository.path)
     result = repository.onnxtext("git", "install", "--mode", "filter", check=False)
@@ -257,7 +255,7 @@ def test_status_of_a_clone_without_the_filter(filtered: Repository) -> None:
 
 
 def test_the_command_runs_from_a_directory_with_blanks_and_quotes(tmp_path: Path) -> None:
-    odd = tmp_path / "it's a \"venv\" $HOME"
+    odd = tmp_path / 'it\'s a "venv" $HOME'
     site = subprocess.run(
         [sys.executable, "-c", "import click; print(click.__path__[0])"],
         capture_output=True,
