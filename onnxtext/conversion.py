@@ -22,6 +22,7 @@ from onnxtext.refusals import (
     check_size,
     incomplete,
     no_model,
+    refuse_size,
     unlowerable,
     without_weights,
 )
@@ -223,6 +224,7 @@ def encode(
         pieces = lower_pieces(model, elsewhere)
     except LowerError as error:
         raise unlowerable(error, source) from None
+    refuse_size(sum(map(len, pieces)), "model would take", source)
     check_depth(model, pieces, source)
     if model.encoding is not None:
         return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]

@@ -61,15 +61,29 @@ def check_size(model: Model, source: Source) -> None:
         OnnxTextError: it would be too large.
     """
     from onnxtext.weights.external import declared_size
+
+    refuse_size(declared_size(model), "weights of this model take", source)
+
+
+def refuse_size(size: int, subject: str, source: Source) -> None:
+    """Refuse what protobuf could not hold.
+
+    Args:
+        size: in bytes.
+        subject: what has it, and the verb.
+        source: the text.
+
+    Raises:
+        OnnxTextError: it is too large.
+    """
     from onnxtext.wire.writer import MOST_BYTES
 
-    size = declared_size(model)
     if size > MOST_BYTES:
         raise OnnxTextError(
             Diagnostic(
                 "model-too-large",
-                f"the weights of this model take {size:,} bytes: protobuf reads and writes no "
-                f"message of more than {MOST_BYTES:,}",
+                f"the {subject} {size:,} bytes: protobuf reads and writes no message of more than "
+                f"{MOST_BYTES:,}",
                 source=source,
                 help="`onnxtext to-binary --externalize` puts them into a file of external data",
             )

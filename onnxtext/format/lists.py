@@ -115,11 +115,16 @@ class ListWriter:
 
     def _as_it_is(self, off: Comment, items: Sequence[Item]) -> str:
         """The source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
+        comma: Piece | None = None  # before the item
         for item in items:
             first = item.tree.first()
             for comment in first.lead if first is not None else ():
                 if comment.text == ON and first is not None and off.at < comment.at < first.at:
-                    return self._keep(off.at, comment.at)
+                    text = self._keep(off.at, comment.at)
+                    if comma is None or comma.at < comment.at:
+                        return text
+                    return text + ("\n," if "#" in text.rpartition("\n")[2] else ",")
+            comma = item.comma
         last: Piece | None = items[-1].comma or items[-1].tree.last()
         assert last is not None
         end = self.source.find("\n", last.end)

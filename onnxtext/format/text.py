@@ -8,6 +8,8 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.light import merge
 from onnxtext.format.reduced import write_large
+from onnxtext.format.relaid import relay
+from onnxtext.format.spelled import SpelledPrinter
 from onnxtext.format.trivia import comments_of
 from onnxtext.printer import print_model
 from onnxtext.source import Source
@@ -31,16 +33,29 @@ def format_source(source: Source) -> str:
     with paused_collector():
         try:
             model = parse_model(source)
-            printed = print_model(model)
-            if printed == text:
-                return text
-            merged = merge(text, printed)
-            if merged is not None:
-                return merged
-            formatted = write_large(text, model)
+            if text != source.text:
+                source = Source(text, source.name)
+                model = parse_model(source)
+            printer = SpelledPrinter(source, model)
+            printed = print_model(model, printer)
+            formatted = _by_lines(text, printed)
+            if formatted is not None and not printer.kept:
+                return formatted
+            if formatted is None:
+                formatted = write_large(text, model)
         except RecursionError:
             raise _refusal(source, "the text is nested too deeply to be formatted") from None
         _prove(source, text, model, formatted)
+    return formatted
+
+
+def _by_lines(text: str, printed: str) -> str | None:
+    """The text in the lines of its printed form; None if that takes more."""
+    if printed == text:
+        return text
+    formatted = merge(text, printed)
+    if formatted is None and (relaid := relay(text, printed)) is not None:
+        formatted = merge(relaid, printed)
     return formatted
 
 

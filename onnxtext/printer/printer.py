@@ -24,8 +24,14 @@ from onnxtext.printer.strings import quoted, string_value
 from onnxtext.printer.values import tensor_text, type_text
 
 
-def print_model(model: Model) -> str:
-    """A whole model, in the canonical layout, with a final newline."""
+def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
+    """A whole model, in the canonical layout, with a final newline.
+
+    Args:
+        model: the model.
+        printer: prints its graphs and functions.
+    """
+    printer = printer or GraphPrinter()
     entries = _presence(model.presence)
     if model.encoding_habits:
         habits = [
@@ -49,7 +55,6 @@ def print_model(model: Model) -> str:
         inner = STEP * 2
         items = [f"{quoted(key)}: {string_value(value, inner)}" for key, value in model.metadata]
         entries.append(f"metadata_props: {bracketed(items, '[]', STEP, WIDTH - 20)}")
-    printer = GraphPrinter()
     parts = [decorator_lines(model.decorators, "")]
     if entries:
         parts.append(broken(entries, "<>", "") + "\n")
