@@ -13,7 +13,7 @@ from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import looks_binary
 from onnxtext.merge.lines import merge_lines, whole_conflict
 from onnxtext.merge.outcome import Markers, write
-from onnxtext.merge.review import Unmergeable, review
+from onnxtext.merge.review import TooCoarse, Unmergeable, review
 from onnxtext.merge.structure import Clash, Merger
 from onnxtext.source import Source
 
@@ -29,7 +29,8 @@ class MergeResult:
             no conflict.
         conflicts: how many conflicts are marked in it; 0 if it is whole.
         notes: what people should know about it, one sentence each.
-        is_binary: whether the content is a binary model, or whatever bytes a side had.
+        is_binary: whether the content is no text that was merged, but a binary model, or the bytes
+            of our version where a version cannot be read.
     """
 
     content: bytes
@@ -101,7 +102,7 @@ def merge(
             versions = [_read(data, path) for data in files]
         except _Unreadable as error:
             note = f"{error}; our version was left as it is"
-            return MergeResult(ours, 1, (note,), looks_binary(ours))
+            return MergeResult(ours, 1, (note,), is_binary=True)
         return _merge_files(versions, markers)
 
 
@@ -230,10 +231,16 @@ def _merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> tuple[s
 def _merge_statements(
     base: str, ours: str, theirs: str, models: Sequence[Model], markers: Markers
 ) -> tuple[str, int, list[str]]:
-    merger = Merger()
-    listed = merger.model(base, ours, theirs)
     *_, mine, others = models
-    review(listed, mine, others, merger.notes)
+    for fine in (False, True):
+        merger = Merger(fine=fine)
+        listed = merger.model(base, ours, theirs)
+        try:
+            review(listed, mine, others, merger.notes)
+            break
+        except TooCoarse:
+            if fine:
+                raise Unmergeable from None
     writer = write(listed, markers)
     if mine.presence != others.presence:
         merger.notes.append(

@@ -130,6 +130,7 @@ class Writer:
     _size: int = 0
     _open: bool = False
     _last: str = "\n"
+    _indent: str = ""
 
     def text(self) -> str:
         """All that was written."""
@@ -155,17 +156,22 @@ class Writer:
         self._tokens(listed.opening)
         self._blanks(listed.behind)
         shown = [c for c in listed.chunks if self.markers or not c.conflict or c.versions[1]]
+        indent = self._indent
+        broken = self.markers is not None and any(c.conflict or c.forced for c in shown)
         for number, chunk in enumerate(shown):
             comma = listed.commas and (number + 1 < len(shown) or listed.trailing)
-            self._chunk(chunk, listed, "," if comma else "")
-        self._blanks(listed.suffix)
+            own_line = listed.opening and broken and "\n" not in chunk.lead
+            lead = f"{chunk.lead.rstrip(' ')}\n{indent}  " if own_line else chunk.lead
+            self._chunk(chunk, lead, listed, "," if comma else "")
+        flat = listed.closing and broken and "\n" not in listed.suffix
+        self._blanks(f"{listed.suffix.rstrip(' ')}\n{indent}" if flat else listed.suffix)
         self._tokens(listed.closing)
 
-    def _chunk(self, chunk: Chunk, listed: Listed, comma: str) -> None:
+    def _chunk(self, chunk: Chunk, lead: str, listed: Listed, comma: str) -> None:
         if (chunk.conflict or chunk.forced) and self.markers is not None:
-            self._marked(chunk, comma)
+            self._marked(chunk, lead, comma)
             return
-        lead, body, tail = chunk.lead, chunk.body, chunk.tail
+        body, tail = chunk.body, chunk.tail
         if chunk.conflict:
             ours = chunk.versions[1]
             assert ours is not None
@@ -177,15 +183,15 @@ class Writer:
         self._write(comma)
         self._blanks(tail)
 
-    def _marked(self, chunk: Chunk, comma: str) -> None:
+    def _marked(self, chunk: Chunk, lead: str, comma: str) -> None:
         """A conflict; comments and blank lines that all versions have before it stay outside."""
-        assert self.markers is not None
         leads = {item.lead for item in chunk.versions if item is not None}
         shared = leads.pop() if len(leads) == 1 else ""
         cut = shared.rfind("\n") + 1
         self._blanks(shared[:cut])
-        texts = [_lines(item, comma, cut) for item in chunk.versions]
-        self._conflict(*texts)
+        indent = lead.rpartition("\n")[2] if "\n" in lead else ""
+        base, ours, theirs = [_lines(item, comma, cut, indent) for item in chunk.versions]
+        self._conflict(base, ours, theirs)
 
     def _choice(self, choice: Choice) -> None:
         base, ours, theirs = choice.versions
@@ -230,22 +236,26 @@ class Writer:
         if text:
             self.out.append(text)
             self._size += len(text)
+            line = text.rpartition("\n")
+            if line[1]:
+                self._indent = line[2][: len(line[2]) - len(line[2].lstrip(" \t"))]
             self._last = text[-1]
 
 
-def _lines(item: Item | None, comma: str, cut: int) -> str:
+def _lines(item: Item | None, comma: str, cut: int, indent: str) -> str:
     """A version of a conflict as whole lines.
 
     Args:
         item: the version.
         comma: what stands behind it.
         cut: how much of its lead stands before the conflict.
+        indent: the indentation of a version that has no line of its own.
     """
     if item is None:
         return ""
     lead = item.lead[cut:]
     if not cut:
-        lead = lead.lstrip("\r\n") if "\n" in lead else "  "
+        lead = lead.lstrip("\r\n") if "\n" in lead else indent
     return f"{lead}{item.part.body}{comma}{item.tail}\n"
 
 

@@ -19,7 +19,7 @@ from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Options, Subject, plain_domain
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, all_chunks, write
-from onnxtext.merge.structure import STATEMENTS
+from onnxtext.merge.structure import CONTAINERS, STATEMENTS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -29,6 +29,10 @@ _CALLS = "function-deleted"
 
 class Unmergeable(Exception):
     """What was merged is no text of the language, wherever conflicts are marked."""
+
+
+class TooCoarse(Exception):
+    """Something is to be done with a statement that was not taken out of what holds it."""
 
 
 def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None:
@@ -42,6 +46,7 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
 
     Raises:
         Unmergeable: no text could be made that parses.
+        TooCoarse: the merge has to be done again, taking apart everything.
     """
     _keep_needed(listed)
     sides = (ours, theirs)
@@ -149,11 +154,17 @@ def _mark(finding: Finding, places: _Places, notes: list[str]) -> None:
         at = getattr(place.item, "at", -1)
         chunk = next((p.chunk for p in places.around(at) if _is_statement(p.chunk)), None)
         if chunk is not None:
+            _check_fine(chunk)
             found[id(chunk)] = chunk
     changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
         chunk.forced = True
     notes.append(f"{finding.message} (in the merge, but in neither side)")
+
+
+def _check_fine(chunk: Chunk) -> None:
+    if chunk.origin in CONTAINERS and isinstance(chunk.body, str) and None not in chunk.versions:
+        raise TooCoarse
 
 
 def _is_statement(chunk: Chunk) -> bool:
@@ -172,6 +183,7 @@ def _mark_broken(error: OnnxTextError, places: _Places, notes: list[str]) -> Non
         for label in diagnostic.labels[:1]:
             for place in places.around(label.span.start):
                 chunk = place.chunk
+                _check_fine(chunk)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
                     notes.append(f"{diagnostic.message} (in the merge, but in neither side)")
@@ -193,7 +205,9 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> boo
         place = next(
             (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
         )
-        if order is None or place is None or not _permute(place.listed, order):
+        if place is None:
+            raise TooCoarse
+        if order is None or not _permute(place.listed, order):
             return False
     return True
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from onnxtext.format.tree import Tree
 from onnxtext.merge.matching import ABSENT, arrange, match
-from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Writer
-from onnxtext.merge.trivia import merge_blanks, missing_comments, with_comments
+from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
+from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
 from onnxtext.merge.versions import Item, Items, Part, read_list, read_model
 
 Maybe = Part | None
@@ -36,6 +36,10 @@ _PARTS = frozenset(
     ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
      "output", "training_item")
 )  # fmt: skip
+CONTAINERS = frozenset(
+    ("head", "header", "graph", "function", "inputs", "values", "body", "section", "metadata_item")
+)
+"""Constructs that hold statements."""
 _UNCOMMAED = frozenset(("body", "section", "metadata_item", "decorators", ""))
 _TOGETHER = {
     "value_info": ({"type"}, {"=", "data"}),
@@ -56,9 +60,12 @@ class Merger:
 
     Attributes:
         notes: what people should know about the merge.
+        fine: whether what holds statements is taken apart even if only one side has changed it,
+            so that each statement can be made a conflict.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, fine: bool = False) -> None:
+        self.fine = fine
         self.notes: list[str] = []
 
     def model(self, base: str, ours: str, theirs: str) -> Listed:
@@ -134,9 +141,10 @@ class Merger:
         if body is None:
             return None
         lead = merge_blanks(*[None if item is None else item.lead for item in versions])
-        tail = merge_blanks(*[None if item is None else item.tail for item in versions])
+        tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
+        lead = with_comments(lead, more)
         if not conflict and not isinstance(body, str):
-            writer = Writer()
+            writer = Writer(Markers())
             writer.body(body)
             lead = with_comments(lead, missing_comments(*versions, writer.text()))
         elif (
@@ -171,16 +179,19 @@ class Merger:
             Clash: it was changed in two ways.
         """
         bodies = [None if part is None else part.body for part in (base, ours, theirs)]
-        if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
-            return bodies[1]
-        if bodies[0] == bodies[1]:
-            return bodies[2]
         known = [part for part in (base, ours, theirs) if part is not None]
+        if not known:
+            return None
         origin = known[0].origin
+        if origin == "resource" and _is_blob(known[0]):
+            return bodies[1] or bodies[2]  # known by its content, and perhaps needed
+        if not self.fine or origin not in CONTAINERS or len(known) < 3 or len(set(bodies)) == 1:
+            if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
+                return bodies[1]
+            if bodies[0] == bodies[1]:
+                return bodies[2]
         if any(part.origin != origin for part in known):
             raise Clash
-        if origin == "resource" and len(known) > 1:
-            return bodies[1] or bodies[2]  # known by its content
         if ours is None or theirs is None or base is None:
             return self._present(base, ours, theirs, origin)
         if origin in _PARTS and not (origin == "training_item" and read_list(ours)):
@@ -268,6 +279,10 @@ class Merger:
                 raise
             base, ours, theirs = [None if part is None else part.body for part in parts]
             return Choice((base, ours, theirs))
+
+
+def _is_blob(part: Part) -> bool:
+    return isinstance(part.tree, Tree) and part.tree.alias != "resource_place"
 
 
 def _at(items: Items, at: int) -> Item | None:

@@ -24,14 +24,30 @@ def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
     return with_comments(_without(ours, before - others), list((others - before - mine).elements()))
 
 
+def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
+    """What stands behind an item on its line; and the comments for which there is no room."""
+    if ours is None or theirs is None or theirs in (base, ours) or base == ours:
+        return merge_blanks(base, ours, theirs), []
+    mine, others = comments_in(ours), comments_in(theirs) - comments_in(base or "")
+    if not mine:
+        return theirs, []
+    if mine == comments_in(base or "") and not comments_in(theirs):
+        return theirs, []
+    return ours, list((others - mine).elements())
+
+
 def with_comments(blanks: str, comments: list[str]) -> str:
-    """Blanks with more comments: on lines of their own, or behind the one that ends the line."""
+    """Blanks with more comments, each on a line of its own but for one behind a token."""
     if not comments:
         return blanks
     lines, end, indent = blanks.rpartition("\n")
     if not end:
-        return "  ".join([blanks, *comments]) if "#" in blanks else f"  {'  '.join(comments)}"
-    return f"{lines}\n{''.join([f'{indent}{comment}{chr(10)}' for comment in comments])}{indent}"
+        return "\n".join(
+            [blanks, *comments] if "#" in blanks else [f"  {comments[0]}", *comments[1:]]
+        )
+    last = lines.rpartition("\n")[2]
+    before = last[: -len(last.lstrip())] if last.lstrip()[:1] == "#" else indent
+    return f"{lines}\n{''.join([f'{before}{comment}{chr(10)}' for comment in comments])}{indent}"
 
 
 def _without(blanks: str, comments: Counter[str]) -> str:
