@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -173,8 +173,13 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str) -> None:
     from onnxtext.diff.render import json, markdown, stat, text
 
     colored = output is None and _colored(color)
-    renderers = {"json": json.render, "stat": stat.render, "markdown": markdown.render}
-    shown = renderers[form](diff) if form != "text" else text.render(diff, color=colored)
+    renderers: dict[str, Callable[[ModelDiff], str]] = {
+        "text": lambda diff: text.render(diff, color=colored),
+        "json": json.render,
+        "stat": stat.render,
+        "markdown": markdown.render,
+    }
+    shown = renderers[form](diff)
     data = shown.encode("utf-8", "backslashreplace")
     if output is None:
         click.get_binary_stream("stdout").write(data)

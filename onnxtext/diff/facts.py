@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from onnxtext.ast.model import Presence
+from onnxtext.ast.model import Node, Presence
 from onnxtext.ast.records import Record
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
@@ -56,6 +56,10 @@ class Facts(Lowering):
                 digest = hashlib.blake2b(data.data, digest_size=16).digest()
                 return FieldData((("raw_data", b"onnxtext data " + digest),))
         return data
+
+    def tail(self, node: Node) -> bytes:
+        """The fields of a node but for its label and the names of its values."""
+        return self._tail(node)
 
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
         """The name of a blob, instead of its bytes."""
