@@ -182,7 +182,7 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str) -> None:
     shown = renderers[form](diff)
     data = shown.encode("utf-8", "backslashreplace")
     if output is None:
-        click.get_binary_stream("stdout").write(data)
+        _write_stdout(data)
         return
     from onnxtext.files import write_atomically
 
@@ -190,6 +190,17 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str) -> None:
         write_atomically(output, data)
     except OSError as error:
         message = f"cannot write {output}: {error.strerror or error}"
+        raise Refused("cannot-write", message) from None
+
+
+def _write_stdout(data: bytes) -> None:
+    if sys.stdout is None:
+        raise Refused("cannot-write", "standard output is closed")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        message = f"cannot write standard output: {error.strerror or error}"
         raise Refused("cannot-write", message) from None
 
 

@@ -83,9 +83,7 @@ class ValueComparer:
             return []
         one = record_of("ValueInfoProto", self.old.facts.value_info(old), self._changed(names))
         other = record_of("ValueInfoProto", self.new.facts.value_info(new))
-        found = records.differences(
-            "ValueInfoProto", records.without(one, "name"), records.without(other, "name")
-        )
+        found = _unnamed(records.differences("ValueInfoProto", one, other))
         texts = type_statement(old.type), type_statement(new.type)
         return _collapsed(field_changes(found), "type", *texts)
 
@@ -122,8 +120,8 @@ class ValueComparer:
                 for side, value, default in zip(
                     (self.old, self.new), (old, new), defaults, strict=True)
             ]  # fmt: skip
-            parts = [records.without(part, "name") for part in parts]
-            changes += _tensor_changes(records.differences("TensorProto", *parts), old, new)
+            found = _unnamed(records.differences("TensorProto", *parts))
+            changes += _tensor_changes(found, old, new)
         held = (
             Held(old.type, old.data, old.name, self.old.holder),  # type: ignore[arg-type]
             Held(new.type, new.data, new.name, self.new.holder),  # type: ignore[arg-type]
@@ -253,6 +251,11 @@ def _numbers(value: Any, side: Side) -> Any:
     except (BlobError, OverflowError):
         pass
     return None
+
+
+def _unnamed(found: Iterator[records.Difference]) -> Iterator[records.Difference]:
+    """Differences but for names, which are compared where the lists are."""
+    return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
 def _odd(value: ValueInfo) -> bool:
