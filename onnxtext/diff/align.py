@@ -79,6 +79,7 @@ class Aligner:
             self._match_surrounded()
             self._spread()
             self._match_gaps()
+            self._match_surrounded()
         return [(partner, index) for index, partner in enumerate(self.new.partner) if partner >= 0]
 
     def _unfinished(self) -> bool:
@@ -270,10 +271,14 @@ class Aligner:
     def _below(self, one: int, other: int, old_uses: Uses, new_uses: Uses) -> list[tuple[int, int]]:
         """The consumers of the outputs of a pair that can be told from all other consumers."""
         pairs: list[tuple[int, int]] = []
-        outputs = self.old.body.nodes[one].outputs, self.new.body.nodes[other].outputs
-        for name, named in zip(*outputs, strict=False):
+        old, new = self.old.body, self.new.body
+        names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
+        for slot, (name, named) in enumerate(names):
             uses, used = old_uses.get(name), new_uses.get(named)
-            if uses and used:
+            if not uses or not used:
+                continue
+            # A name that is defined again belongs to the first who defines it.
+            if old.producers[name] == (one, slot) and new.producers[named] == (other, slot):
                 left, right = _told_apart(self.old, uses), _told_apart(self.new, used)
                 pairs += [
                     (index, right[key])
@@ -365,7 +370,13 @@ def _consumers(half: Half, marks: Sequence[int]) -> dict[int, Hashable]:
                     found[name].append((marks[index], slot))
     made: dict[int, Hashable] = {}
     for index, node in _left(half):
-        below = tuple([tuple(sorted(found.get(name, ()))) for name in node.outputs])
+        below = tuple(
+            [
+                tuple(sorted(found.get(name, ())))
+                for slot, name in enumerate(node.outputs)
+                if half.body.producers.get(name) == (index, slot)
+            ]
+        )
         made[index] = below if any(below) else None
     return made
 

@@ -158,13 +158,14 @@ class Signer:
     def _from_below(self, order: Sequence[int]) -> dict[int, int]:
         uses = self._known_uses(order)
         made: dict[int, int] = {}
-        nodes = self._body.nodes
+        nodes, producers = self._body.nodes, self._body.producers
         number = self._numbers.of
         for index in reversed(order):
             node = nodes[index]
             below = []
-            for name in node.outputs:
-                used = uses.get(name, ())
+            for slot, name in enumerate(node.outputs):
+                # A name that is defined again belongs to the first who defines it.
+                used = uses.get(name, ()) if producers.get(name) == (index, slot) else ()
                 below.append(tuple(sorted(used)) if len(used) > 1 else tuple(used))
             own = made[index] = number((self.kinds[index], tuple(below)))
             for slot, name in enumerate(node.inputs):

@@ -22,7 +22,7 @@ from onnxtext.ast.values import (
     TensorData,
 )
 from onnxtext.diff import records
-from onnxtext.diff.collector import Collector, Names, field_changes
+from onnxtext.diff.collector import Collector, field_changes
 from onnxtext.diff.facts import record_of
 from onnxtext.diff.lists import match_keys, moved, unmatched
 from onnxtext.diff.model import Category, FieldChange
@@ -77,19 +77,15 @@ class ValueComparer:
             return True
         return False
 
-    def declaration(self, old: ValueInfo, new: ValueInfo, names: Names) -> list[FieldChange]:
+    def declaration(self, old: ValueInfo, new: ValueInfo) -> list[FieldChange]:
         """The differences of two declarations, but for their names."""
         if self.same_declaration(old, new):
             return []
-        one = record_of("ValueInfoProto", self.old.facts.value_info(old), self._changed(names))
+        one = record_of("ValueInfoProto", self.old.facts.value_info(old))
         other = record_of("ValueInfoProto", self.new.facts.value_info(new))
         found = _unnamed(records.differences("ValueInfoProto", one, other))
         texts = type_statement(old.type), type_statement(new.type)
         return _collapsed(field_changes(found), "type", *texts)
-
-    @staticmethod
-    def _changed(names: Names) -> dict[str, str]:
-        return names.changed() if names.any else {}
 
     # ---- Tensors ----------------------------------------------------------------------------
 
