@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         | onnx.NodeProto
     )
 
+
 def check_any(
     source: Any,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -173,11 +173,16 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str) -> None:
     from onnxtext.diff.render import json, markdown, stat, text
 
     colored = output is None and _colored(color)
-    renderers = {"json": json.render, "stat": stat.render, "markdown": markdown.render}
-    shown = renderers[form](diff) if form != "text" else text.render(diff, color=colored)
+    renderers: dict[str, Callable[[ModelDiff], str]] = {
+        "text": lambda diff: text.render(diff, color=colored),
+        "json": json.render,
+        "stat": stat.render,
+        "markdown": markdown.render,
+    }
+    shown = renderers[form](diff)
     data = shown.encode("utf-8", "backslashreplace")
     if output is None:
-        click.get_binary_stream("stdout").write(data)
+        _write_stdout(data)
         return
     from onnxtext.files import write_atomically
 
@@ -185,6 +190,17 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str) -> None:
         write_atomically(output, data)
     except OSError as error:
         message = f"cannot write {output}: {error.strerror or error}"
+        raise Refused("cannot-write", message) from None
+
+
+def _write_stdout(data: bytes) -> None:
+    if sys.stdout is None:
+        raise Refused("cannot-write", "standard output is closed")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        message = f"cannot write standard output: {error.strerror or error}"
         raise Refused("cannot-write", message) from None
 
 

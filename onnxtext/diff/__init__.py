@@ -8,7 +8,7 @@ diff = compare(Side.of_file("old.onnx"), Side.of_file("new.onnxtxt"))
 print(text.render(diff))
 """
 
-from onnxtext.diff.compare import compare
+from onnxtext.diff.comparer import compare
 from onnxtext.diff.model import (
     CATEGORIES,
     IGNORABLE,

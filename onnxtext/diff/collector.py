@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from onnxtext.ast.model import ValueInfo
 from onnxtext.diff.model import (
     Action,
     FieldChange,
@@ -127,14 +126,6 @@ class Names:
                 return names[name]
         return name
 
-    def changed(self) -> dict[str, str]:
-        """All names that are others now."""
-        made: dict[str, str] = {}
-        for names in (*reversed(self._outer), self._own):
-            made.update(names)
-        return {old: new for old, new in made.items() if old != new}
-
-
-def value_names(values: Sequence[ValueInfo]) -> list[str]:
-    """The names of values."""
-    return [value.name for value in values]
+    def keeps(self, names: Iterable[str]) -> bool:
+        """Whether some values are called as before."""
+        return all(self.get(name) == name for name in names)

@@ -9,9 +9,10 @@ differ unseen. The bytes of blobs are left where they are: they are compared on 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import replace
 
-from onnxtext.ast.model import Presence
+from onnxtext.ast.model import Node, Presence
 from onnxtext.ast.records import Record
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
@@ -57,6 +58,10 @@ class Facts(Lowering):
                 return FieldData((("raw_data", b"onnxtext data " + digest),))
         return data
 
+    def tail(self, node: Node) -> bytes:
+        """The fields of a node but for its label and the names of its values."""
+        return self._tail(node)
+
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
         """The name of a blob, instead of its bytes."""
         return f"onnxtext blob {blob.digest}".encode()
@@ -65,13 +70,13 @@ class Facts(Lowering):
         return delimited(b"\x22", bytes(data))
 
 
-def record_of(message: str, data: bytes, names: Mapping[str, str] | None = None) -> Record:
+def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> Record:
     """The record of an encoded message.
 
     Args:
         message: its type.
         data: its canonical bytes.
-        names: of tensors that are called otherwise on the other side.
+        names: gives what tensors are called on the other side.
 
     Raises:
         WireError: the bytes are no message.
@@ -80,16 +85,14 @@ def record_of(message: str, data: bytes, names: Mapping[str, str] | None = None)
     return renamed(record, names) if names else record
 
 
-def renamed(record: Record, names: Mapping[str, str]) -> Record:
+def renamed(record: Record, names: Callable[[str], str]) -> Record:
     """A record with other names in the fields that refer to tensors (`tensor_name`)."""
-    from dataclasses import replace
-
     fields = []
     for field in record.fields:
         value = field.value
         if field.key == "tensor_name" and isinstance(value, bytes):
             name = value.decode("utf-8", "surrogateescape")
-            value = names.get(name, name).encode("utf-8", "surrogateescape")
+            value = names(name).encode("utf-8", "surrogateescape")
         elif isinstance(value, Record):
             value = renamed(value, names)
         elif isinstance(value, tuple):

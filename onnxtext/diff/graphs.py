@@ -105,7 +105,7 @@ class GraphComparer:
             pairs: what belongs together, in the order of the new list.
             main: whether their names are the model's interface.
         """
-        values, names = self._values, scope.names
+        values = self._values
         if len(old) == len(new) == len(pairs) and all(
             one == other and values.same_declaration(old[one], new[other])
             and (kind == "value_info" or old[one].name == new[other].name)
@@ -122,7 +122,7 @@ class GraphComparer:
                 self._found(scope, kind, new[other])
             else:
                 self._pair(scope, kind, old[one], new[other], main)
-                changes = values.declaration(old[one], new[other], names)
+                changes = values.declaration(old[one], new[other])
                 places = self._places(scope, kind, old[one], new[other])
                 self.out.changed(
                     kind, new[other].name, *places, changes,
@@ -245,7 +245,6 @@ class GraphComparer:
         statements, stated = scope.statements
         left = unmatched(len(old.nodes), [one for one, _ in scope.nodes])
         out_of_order = {scope.nodes[at][1] for at in moved([one for one, _ in scope.nodes])}
-        changed = names.changed() if names.any else {}
         for one, other in merged(len(new.nodes), scope.nodes, left):
             if other is None:
                 assert one is not None
@@ -261,7 +260,7 @@ class GraphComparer:
                 if (
                     other not in out_of_order
                     and statements[one] == stated[other]
-                    and (not changed or _keeps_names(after, changed))
+                    and (not names.any or _keeps_names(after, names))
                 ):
                     continue
                 places = (
@@ -273,11 +272,11 @@ class GraphComparer:
                 )
 
 
-def _keeps_names(node: Node, changed: dict[str, str]) -> bool:
+def _keeps_names(node: Node, names: Names) -> bool:
     """Whether nothing that a node refers to has another name now."""
     return (
-        changed.keys().isdisjoint(node.inputs)
-        and changed.keys().isdisjoint(node.outputs)
+        names.keeps(node.inputs)
+        and names.keeps(node.outputs)
         and not any(graphs_of(attribute) for attribute in node.attributes)
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import islice
+from operator import lt
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -19,6 +21,9 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
         old: a key for each entry.
         new: likewise.
     """
+    old, new = list(old), list(new)
+    if old == new:
+        return [(index, index) for index in range(len(old))]
     places: dict[Hashable, list[int]] = {}
     for index, key in enumerate(old):
         places.setdefault(key, []).append(index)
@@ -43,6 +48,8 @@ def moved(order: Sequence[int]) -> set[int]:
     Returns:
         Positions in `order`: all but a longest increasing subsequence (patience, O(n log n)).
     """
+    if all(map(lt, order, islice(order, 1, None))):
+        return set()
     tops: list[int] = []
     tops_at: list[int] = []
     before: list[int] = []

@@ -67,9 +67,9 @@ class NodeComparer:
         if self._same_head(old[0], new[0]):
             return []
         parts = []
-        for (node, facts), renamed in ((old, names.changed() if names.any else {}), (new, {})):
+        for (node, facts), get in ((old, names.get if names.any else None), (new, None)):
             hollow = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
-            parts.append(record_of("NodeProto", facts.node(hollow), renamed))
+            parts.append(record_of("NodeProto", facts.node(hollow), get))
         changes = field_changes(records.differences("NodeProto", *parts))
         label = next((c for c in changes if c.path == "name" and c.category == "model"), None)
         if label is not None:

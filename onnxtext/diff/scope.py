@@ -15,7 +15,6 @@ from onnxtext.diff.lists import Pairs, match_keys, unmatched
 from onnxtext.diff.side import Side
 from onnxtext.diff.signatures import Kinds, Numbers
 from onnxtext.diff.weights import Held, digest_of
-from onnxtext.proto.value_lowering import LowerError
 
 _MOST_DIGESTS = 1 << 28
 """Of tensors whose names are gone, so many bytes are read to find them under other names."""
@@ -33,7 +32,7 @@ class Scope:
         outputs: likewise.
         initializers: likewise.
         nodes: likewise, in the order of the new one.
-        statements: of the nodes of both, as bytes.
+        statements: what the nodes of both say.
     """
 
     old: Body
@@ -43,7 +42,7 @@ class Scope:
     outputs: Pairs = field(default_factory=list)
     initializers: Pairs = field(default_factory=list)
     nodes: Pairs = field(default_factory=list)
-    statements: tuple[list[bytes], list[bytes]] = field(default_factory=lambda: ([], []))
+    statements: tuple[list[Hashable], list[Hashable]] = field(default_factory=lambda: ([], []))
 
 
 def match_scopes(
@@ -68,12 +67,13 @@ def match_scopes(
         scope.names.add(old.inputs[one].name, new.inputs[other].name)
     for one, other in scope.initializers:
         scope.names.add(old.initializers[one].name, new.initializers[other].name)
-    scope.statements = _statements(old, sides[0]), _statements(new, sides[1])
     scope.nodes = _match_nodes(scope, sides)
     for one, other in scope.nodes:
-        names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
-        for name, named in names:
-            scope.names.add(name, named)
+        outputs, named = old.nodes[one].outputs, new.nodes[other].outputs
+        if outputs != named or outer is not None:
+            for slot, (name, other_name) in enumerate(zip(outputs, named, strict=False)):
+                if old.producers.get(name) == (one, slot):
+                    scope.names.add(name, other_name)
     _match_by_use(scope)
     scope.outputs = _match_outputs(scope, nested)
     return scope
@@ -102,18 +102,6 @@ def _type_key(value: ValueInfo) -> Hashable:
 
 def _no_key(value: ValueInfo) -> Hashable:
     return None
-
-
-def _statements(body: Body, side: Side) -> list[bytes]:
-    lower = side.facts.node
-    made = []
-    for node in body.nodes:
-        try:
-            made.append(lower(node))
-        except LowerError as error:  # attributes have no place of their own
-            at = node.at if error.at < 0 else error.at
-            raise LowerError(error.message, at, error.code) from None
-    return made
 
 
 # ---- Initializers ---------------------------------------------------------------------------
@@ -174,38 +162,33 @@ def _match_by_use(scope: Scope) -> None:
 
 def _match_nodes(scope: Scope, sides: tuple[Side, Side]) -> Pairs:
     numbers = Numbers()
-    bodies = scope.old, scope.new
-    given = _given(scope, numbers)
-    halves = [
-        Half.of(body, statements, Kinds(side.facts, numbers).of(body.nodes), values, numbers)
-        for body, statements, side, values in zip(
-            bodies, scope.statements, sides, given, strict=True
-        )
-    ]
-    return Aligner(*halves).run()
+    halves = []
+    for index, body in enumerate((scope.old, scope.new)):
+        kinds = Kinds(sides[index].facts, numbers)
+        statements = kinds.statements(body.nodes)
+        scope.statements[index].extend(statements)
+        halves.append(Half(body, statements, kinds, _Given(scope, index)))
+    return Aligner(halves[0], halves[1], numbers).run()
 
 
-def _given(scope: Scope, numbers: Numbers) -> tuple[dict[str, int], dict[str, int]]:
-    """Numbers of the values that no node makes: the same for those that belong together."""
-    old, new = scope.old, scope.new
-    olds: dict[str, int] = {"": -1}
-    news: dict[str, int] = {"": -1}
-    for body, made in ((old, olds), (new, news)):
-        for value in body.initializers:
-            made[value.name] = numbers.of(("initializer", value.type))
-    for kind, pairs, before, after in (
-        ("initializer", scope.initializers, old.initializers, new.initializers),
-        ("input", scope.inputs, old.inputs, new.inputs),
-    ):
-        for one, other in pairs:
-            number = numbers.of((kind, other))
-            olds[before[one].name] = number
-            news[after[other].name] = number
-    if scope.names.any:  # values of the graphs around it
-        for old_name, new_name in scope.names.changed().items():
-            if old_name not in olds:
-                olds[old_name] = numbers.of(("free", new_name))
-    return olds, news
+class _Given:
+    """What the values are that no node makes: the same for those that belong together."""
+
+    def __init__(self, scope: Scope, side: int) -> None:
+        body = (scope.old, scope.new)[side]
+        self._inputs = {body.inputs[pair[side]].name: pair[1] for pair in scope.inputs}
+        self._tensors = {body.initializers[pair[side]].name: pair[1] for pair in scope.initializers}
+        self._types = {value.name: value.type for value in body.initializers}
+        self._names = scope.names if side == 0 else None
+
+    def __call__(self, name: str) -> Hashable:
+        if name in self._inputs:
+            return ("input", self._inputs[name])
+        if name in self._tensors:
+            return ("initializer", self._tensors[name])
+        if name in self._types:
+            return ("initializer", self._types[name])
+        return ("free", name if self._names is None else self._names.get(name))
 
 
 def _match_outputs(scope: Scope, nested: bool) -> Pairs:

@@ -16,12 +16,13 @@ from onnxtext.ast.values import (
     ExternalData,
     Floats,
     NoData,
+    RawData,
     SparseTensor,
     Tensor,
     TensorData,
 )
 from onnxtext.diff import records
-from onnxtext.diff.collector import Collector, Names, field_changes
+from onnxtext.diff.collector import Collector, field_changes
 from onnxtext.diff.facts import record_of
 from onnxtext.diff.lists import match_keys, moved, unmatched
 from onnxtext.diff.model import Category, FieldChange
@@ -39,6 +40,8 @@ _DATA_FIELDS = (
     "raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data",
     "uint64_data",
 )  # fmt: skip
+
+_SMALL = 1 << 16
 
 
 class ValueComparer:
@@ -74,21 +77,15 @@ class ValueComparer:
             return True
         return False
 
-    def declaration(self, old: ValueInfo, new: ValueInfo, names: Names) -> list[FieldChange]:
+    def declaration(self, old: ValueInfo, new: ValueInfo) -> list[FieldChange]:
         """The differences of two declarations, but for their names."""
         if self.same_declaration(old, new):
             return []
-        one = record_of("ValueInfoProto", self.old.facts.value_info(old), self._changed(names))
+        one = record_of("ValueInfoProto", self.old.facts.value_info(old))
         other = record_of("ValueInfoProto", self.new.facts.value_info(new))
-        found = records.differences(
-            "ValueInfoProto", records.without(one, "name"), records.without(other, "name")
-        )
+        found = _unnamed(records.differences("ValueInfoProto", one, other))
         texts = type_statement(old.type), type_statement(new.type)
         return _collapsed(field_changes(found), "type", *texts)
-
-    @staticmethod
-    def _changed(names: Names) -> dict[str, str]:
-        return names.changed() if names.any else {}
 
     # ---- Tensors ----------------------------------------------------------------------------
 
@@ -106,17 +103,21 @@ class ValueComparer:
         assert isinstance(new.type, TensorType)
         assert old.data is not None
         assert new.data is not None
+        same = self.same_declaration(old, new)
+        if same and isinstance(old.data, RawData) and isinstance(new.data, RawData):
+            one, other = old.data.data, new.data.data
+            if one is other or (len(one) == len(other) < _SMALL and bytes(one) == bytes(other)):
+                return []
         changes: list[FieldChange] = []
-        plain = not (old.decorators or new.decorators or old.metadata or new.metadata)
-        if not plain or old.type != new.type or not self._plain or _odd(old) or _odd(new):
+        if not same or _odd(old) or _odd(new):
             parts = [
                 record_of("TensorProto", b"".join(side.facts.initializer(
                     replace(value, data=_shell(value.data)), is_input=default)))
                 for side, value, default in zip(
                     (self.old, self.new), (old, new), defaults, strict=True)
             ]  # fmt: skip
-            parts = [records.without(part, "name") for part in parts]
-            changes += _tensor_changes(records.differences("TensorProto", *parts), old, new)
+            found = _unnamed(records.differences("TensorProto", *parts))
+            changes += _tensor_changes(found, old, new)
         held = (
             Held(old.type, old.data, old.name, self.old.holder),  # type: ignore[arg-type]
             Held(new.type, new.data, new.name, self.new.holder),  # type: ignore[arg-type]
@@ -246,6 +247,11 @@ def _numbers(value: Any, side: Side) -> Any:
     except (BlobError, OverflowError):
         pass
     return None
+
+
+def _unnamed(found: Iterator[records.Difference]) -> Iterator[records.Difference]:
+    """Differences but for names, which are compared where the lists are."""
+    return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
 def _odd(value: ValueInfo) -> bool:
