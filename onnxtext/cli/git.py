@@ -14,10 +14,12 @@ import click
 from onnxtext.cli.git_plumbing import COMMANDS
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
-from onnxtext.diagnostics import OnnxTextError
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.safe import safe
 
 if TYPE_CHECKING:
+    from onnxtext.cli.diff import Form
+    from onnxtext.git.changes import Change
     from onnxtext.git.modes import Mode
     from onnxtext.git.repository import Scope
 
@@ -29,6 +31,7 @@ Examples:
   onnxtext git install --mode filter --attributes .gitattributes
   onnxtext git status
   onnxtext git verify                          would what git stores change?
+  onnxtext git diff main feature               models of two commits
   onnxtext git checkout                        models where a clone has texts
   onnxtext git uninstall"""
 
@@ -200,6 +203,8 @@ def verify(output_format: str, color: str) -> int:
             bad += bool(found.problems)
             _say(f"{'CHANGES' if found.problems else 'ok'} {found.path}  {found.kind}")
             _say(*[f"  {problem}" for problem in (*found.problems, *filter(None, [found.note]))])
+            for problem in found.problems if output_format != "full" else ():
+                reporter.found(Diagnostic("git-would-change", problem, file=found.path), found.path)
         _say(f"{count} models, {bad} with something to say")
     return max(reporter.status, FINDINGS if bad else 0)
 
@@ -221,6 +226,54 @@ def checkout(output_format: str, color: str) -> int:
             _say(f"{'LEFT' if found.problems else 'ok'} {found.path}")
             _say(*[f"  {problem}" for problem in found.problems])
     return max(reporter.status, FINDINGS if left else 0)
+
+
+@command.command("diff", epilog=EPILOG)
+@click.argument("old", metavar="COMMIT")
+@click.argument("new", metavar="[COMMIT]", default="HEAD")
+@click.option("--stat", "form", flag_value="stat", help="Only how many of what differ.")
+@click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show the models that fit into N characters, and only name the others.",
+)
+@reporting_options
+def diff(
+    old: str, new: str, form: Form | None, most: int | None, output_format: str, color: str
+) -> int:
+    """Show what the models of two commits differ in, as `onnxtext diff` does.
+
+    Every model that is in one of them and not the same in the other is compared. The second commit
+    is HEAD if it is not given. The exit status is 0 also if there are differences.
+    """
+    from onnxtext.git.changes import find_changes
+
+    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+        top, left = _top(), most
+        for change in find_changes(top, old, new):
+            shown = _shown_change(top, change, form or "text", color)
+            if left is not None and (left := left - len(shown)) < 0:
+                what = f"{' and '.join(dict.fromkeys(change.labels))}: not shown, too long"
+                shown, left = f"- `{what}`\n" if form == "markdown" else f"{what}\n", 0
+            click.echo(shown)
+    return reporter.status
+
+
+def _shown_change(top: Path, change: Change, form: Form, color: str) -> str:
+    from tempfile import TemporaryDirectory
+
+    from onnxtext.cli.diff import run_diff
+    from onnxtext.git.changes import files_of
+
+    with TemporaryDirectory(prefix="onnxtext-") as directory:
+        place = Path(directory, "diff")
+        with files_of(top, change) as (old, new):
+            run_diff(old, new, labels=change.labels, form=form, output=place, color=color)
+        shown = place.read_text("utf-8") if place.exists() else ""
+    names = " and ".join(dict.fromkeys(change.labels))
+    return shown or f"{names}: cannot be compared\n"
 
 
 def _top() -> Path:
