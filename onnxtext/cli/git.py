@@ -257,7 +257,7 @@ def diff(
             if left is not None and (left := left - len(shown)) < 0:
                 what = f"{' and '.join(dict.fromkeys(change.labels))}: not shown, too long"
                 shown, left = f"- `{what}`\n" if form == "markdown" else f"{what}\n", 0
-            click.echo(shown)
+            click.echo(shown, nl=form == "markdown")
     return reporter.status
 
 
