@@ -195,20 +195,31 @@ def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
 
 
 def _write_settings(scope: Scope, before: Installed, wanted: dict[str, str]) -> list[str]:
+    written: list[str] = []
+    removed: list[str] = []
     changes = []
     for name in KNOWN:
         found = before.values.get(name, [])
         value = wanted.get(name)
         if value is not None and found != [value]:
             write_setting(scope, name, value)
-            changes.append(f"set {name}")
+            written.append(name)
         elif value is None and found:
             if is_command(name) and not all(map(is_ours, found)):
                 changes.append(f"left {name}, which was not set by onnxtext: {found[-1]}")
             elif before.modes:
                 remove_setting(scope, name)
-                changes.append(f"removed {name}")
-    return changes
+                removed.append(name)
+    return [*_by_section("set", written), *_by_section("removed", removed), *changes]
+
+
+def _by_section(verb: str, names: list[str]) -> list[str]:
+    """What was done to settings, a line for each section: `set merge.onnxtext: name, driver`."""
+    sections: dict[str, list[str]] = {}
+    for name in names:
+        section, _, variable = name.rpartition(".")
+        sections.setdefault(section, []).append(variable)
+    return [f"{verb} {section}: {', '.join(found)}" for section, found in sections.items()]
 
 
 def _write_own(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
@@ -216,15 +227,15 @@ def _write_own(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
     own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
     place = None if not modes or file == _usual_file(scope) else _recorded(scope, file)
     wanted = {_MODE: " ".join(mode for mode in MODES if mode in modes) or None, _FILE: place}
-    changes = []
+    written, removed = [], []
     for name, value in wanted.items():
         if value is not None and own.get(name) != [value]:
             write_setting(scope, name, value)
-            changes.append(f"set {name}")
+            written.append(name)
         elif value is None and name in own:
             remove_setting(scope, name)
-            changes.append(f"removed {name}")
-    return changes
+            removed.append(name)
+    return [*_by_section("set", written), *_by_section("removed", removed)]
 
 
 def _attribute_edits(before: Installed, target: Path, lines: list[str]) -> dict[Path, bytes | None]:

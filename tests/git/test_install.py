@@ -49,7 +49,7 @@ def test_install_and_uninstall_leave_no_trace(repository: Repository, mode: str)
     info(repository).write_bytes(b"*.py text\r\n*.zip -diff")
     before = snapshot(repository.path)
     first = repository.onnxtext("git", "install", "--mode", mode).text
-    assert "set onnxtext.mode" in first
+    assert "set onnxtext: mode\n" in first
     installed = snapshot(repository.path)
     assert installed != before
     assert FOREIGN.encode() not in config(repository) or mode == "source"
