@@ -348,10 +348,10 @@ class _Recorder(Machine):
         super().__init__(automaton, [automaton.starts[start]])
         self.used: set[int] = set()
 
-    def evaluate(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
-        """The value of a rule."""
+    def reduce(self, reduction: Reduction, at: int) -> None:
+        """Replace a rule's symbols on the stacks by its value."""
         self.used.add(self.automaton.reductions.index(reduction))
-        return super().evaluate(reduction, at, children)
+        super().reduce(reduction, at)
 
 
 def reductions(block: Block) -> set[int]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from onnxtext.diagnostics.json import to_object
-from onnxtext.diagnostics.model import Diagnostic, Edit
+from onnxtext.diagnostics.library import codes, read_page, summary
+from onnxtext.diagnostics.model import Diagnostic, Edit, Label
 from onnxtext.source import Source, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -23,7 +24,7 @@ def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
         version: of onnxtext.
     """
     found = list(diagnostics)
-    rules = [{"id": code} for code in sorted({diagnostic.code for diagnostic in found})]
+    rules = [_rule(code) for code in sorted({diagnostic.code for diagnostic in found})]
     driver = {"name": "onnxtext", "version": version, "rules": rules}
     run = {
         "tool": {"driver": driver},
@@ -31,6 +32,17 @@ def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
         "results": [_result(diagnostic) for diagnostic in found],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(code: str) -> dict[str, object]:
+    """What a code means, as its page says it."""
+    if code not in codes():
+        return {"id": code}
+    return {
+        "id": code,
+        "shortDescription": {"text": summary(code)},
+        "help": {"text": read_page(code), "markdown": read_page(code)},
+    }
 
 
 def _result(diagnostic: Diagnostic) -> dict[str, object]:
@@ -45,6 +57,8 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
     if location:
         result["locations"] = [location]
     fix, source = diagnostic.fix, diagnostic.source
+    if source is not None and len(diagnostic.labels) > 1:
+        result["relatedLocations"] = [_related(source, label) for label in diagnostic.labels[1:]]
     if fix is not None and source is not None:
         changes = [_replacement(source, edit) for edit in fix.edits]
         change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": changes}
@@ -67,6 +81,17 @@ def _location(diagnostic: Diagnostic) -> dict[str, object]:
     return location
 
 
+def _related(source: Source, label: Label) -> dict[str, object]:
+    physical = {
+        "artifactLocation": {"uri": _uri(source.name)},
+        "region": _region(source, label.span),
+    }
+    place: dict[str, object] = {"physicalLocation": physical}
+    if label.message:
+        place["message"] = {"text": label.message}
+    return place
+
+
 def _replacement(source: Source, edit: Edit) -> dict[str, object]:
     region = _region(source, edit.span)
     return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
@@ -84,4 +109,4 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 
 
 def _uri(name: str) -> str:
-    return quote(name.replace("\\", "/"), safe="/<>")
+    return quote(name.replace("\\", "/"), safe="/")

@@ -36,9 +36,10 @@ class Reduction:
         take: for each child its index among them, -1 for None.
         action: the function that makes the value; None to pass the only child on.
         located: the action takes the offset of the first token as its first argument.
+        unit: it only gives its one symbol another name.
     """
 
-    __slots__ = ("action", "located", "name", "origin", "size", "symbols", "take")
+    __slots__ = ("action", "located", "name", "origin", "size", "symbols", "take", "unit")
 
     def __init__(self, rule: Rule) -> None:
         self.name = rule.action
@@ -48,6 +49,7 @@ class Reduction:
         self.take = rule.take
         self.action: Action | None = actions.ACTIONS.get(rule.action)
         self.located = rule.action in actions.LOCATED
+        self.unit = self.action is None and self.size == 1
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
@@ -222,13 +224,18 @@ class Machine:
 
     def reduce(self, reduction: Reduction, at: int) -> None:
         """Replace a rule's symbols on the stacks by its value."""
+        states = self.states
+        gotos = self.automaton.gotos
+        if reduction.unit:
+            states[-1] = gotos[states[-2]][reduction.origin]
+            return
         size = reduction.size
         values = self.values
         if size:
             children = values[-size:]
             at = self.where[-size]
             del values[-size:]
-            del self.states[-size:]
+            del states[-size:]
             del self.where[-size:]
         else:
             children = []
@@ -248,7 +255,7 @@ class Machine:
                 raise
             self.holes = True
             value = taken[0] if reduction.name in LIST_ACTIONS else HOLE
-        self.states.append(self.automaton.gotos[self.states[-1]][reduction.origin])
+        states.append(gotos[states[-1]][reduction.origin])
         values.append(value)
         self.where.append(at)
 

@@ -95,8 +95,11 @@ class Scene:
         end = self.at
         for _ in range(MOST_LINES):
             start = self.text.rfind("\n", 0, end) + 1
-            tokens = self.lexer.tokens(self.text, start, end)
-            if tokens:
+            if self.text.find("#", start, end) < 0:
+                bare = self.text[start:end].rstrip()
+                if bare:
+                    return start + len(bare)
+            elif tokens := self.lexer.tokens(self.text, start, end):
                 return tokens[-1].at + len(tokens[-1])
             if not start:
                 break

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label, concise, github, sarif
 from onnxtext.diagnostics import json as json_renderer
+from onnxtext.diagnostics.library import summary
 from onnxtext.source import Source, Span
 
 IN_TEXT = Diagnostic(
@@ -132,3 +133,20 @@ def test_sarif() -> None:
     assert place["logicalLocations"] == [{"fullyQualifiedName": "graph.node[1]"}]
     assert (binary["level"], nowhere["level"]) == ("warning", "note")
     assert "locations" not in nowhere
+
+
+def test_sarif_tells_what_a_rule_is_and_where_else_to_look() -> None:
+    labels = (Label(Span(0, 1)), Label(Span(3, 5), "defined here"))
+    found = Diagnostic(
+        "value-undefined", "m", source=Source("ab\n日本\n", "a <b>.onnxtxt"), labels=labels
+    )
+    (run,) = json.loads(sarif.render([found], version="1.2"))["runs"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["shortDescription"]["text"] == summary("value-undefined")
+    (result,) = run["results"]
+    (related,) = result["relatedLocations"]
+    assert related["message"] == {"text": "defined here"}
+    assert related["physicalLocation"] == {
+        "artifactLocation": {"uri": "a%20%3Cb%3E.onnxtxt"},
+        "region": {"startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 3},
+    }
