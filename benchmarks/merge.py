@@ -63,7 +63,7 @@ def by_lines(pair: Pair) -> str:
     return verdict(pair, text, conflicts)
 
 
-def _large(count: int) -> tuple[bytes, bytes, bytes]:
+def large(count: int) -> tuple[bytes, bytes, bytes]:
     """A transformer, and two texts of it with edits all over."""
     base = onnxtext.from_binary(b"".join(transformer(count)))
     one = base.replace("axis = -1", "axis = 1")
@@ -72,7 +72,7 @@ def _large(count: int) -> tuple[bytes, bytes, bytes]:
     return base.encode(), one.encode(), two.encode()
 
 
-def _identical(count: int) -> tuple[bytes, bytes, bytes]:
+def identical(count: int) -> tuple[bytes, bytes, bytes]:
     """Nodes that are all alike, in two other orders."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y) {\n"
     nodes = ["  = Foo (x)\n" for _ in range(count)]
@@ -82,7 +82,7 @@ def _identical(count: int) -> tuple[bytes, bytes, bytes]:
     return made[0], made[1], made[2]
 
 
-def _reversed(count: int) -> tuple[bytes, bytes, bytes]:
+def reordered(count: int) -> tuple[bytes, bytes, bytes]:
     """Nodes in the other direction on one side, and cut like cards on the other."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
     nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
@@ -90,6 +90,25 @@ def _reversed(count: int) -> tuple[bytes, bytes, bytes]:
     texts = [nodes, nodes[::-1], [*nodes[half:], *nodes[:half]]]
     made = [f"{head}{''.join(text)}}}\n".encode() for text in texts]
     return made[0], made[1], made[2]
+
+
+def strangers(count: int) -> tuple[bytes, bytes, bytes]:
+    """All values are renamed on one side, and used at new places on the other."""
+    head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
+    nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
+    names = [f"  {'z' if at else 'y'}{at} = Foo (x)\n" for at in range(count)]
+    users = [f"  u{at} = Bar (y{at})\n" for at in range(count)]
+    texts = [nodes, names, [*nodes, *users]]
+    made = [f"{head}{''.join(text)}}}\n".encode() for text in texts]
+    return made[0], made[1], made[2]
+
+
+SPEED = (
+    ("20,000 nodes, edited all over", large),
+    ("20,000 nodes that are all alike, in another order", identical),
+    ("20,000 nodes, both sides in another order", reordered),
+    ("20,000 values, all renamed and all used anew", strangers),
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -100,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--speed", action="store_true", help="measure the speed only")
     options = parser.parse_args(arguments)
     wrong = 0 if options.speed else _count(options.pairs, options.seed)
-    for name, make in (("20,000 nodes", _large), ("all alike", _identical), ("sorted", _reversed)):
+    for name, make in SPEED:
         texts = make(20_000)
         start = time.perf_counter()
         result = merge(*texts)

@@ -15,6 +15,7 @@ from onnxtext.ast.visit import walk_nodes
 from onnxtext.printer import print_model
 
 Change = Callable[[Model], None]
+Maker = Callable[[Model, int, random.Random], "Edit | None"]
 KINDS = ("apart", "adjacent", "insert", "reorder")
 """How two edits are to each other: of any two layers; of two that follow each other; one inserts a
 node beside the layer that the other edits; one sorts the model anew."""
@@ -117,8 +118,15 @@ def _on_node(output: str, change: Callable[[Node], Node]) -> Change:
     return apply
 
 
-def _bumped(value: object) -> object:
-    return value + 1 if isinstance(value, int) else (*value[:-1], value[-1] + 1)  # type: ignore[index]
+def _bumped(attribute: Attribute) -> Attribute:
+    """One more, in its last place."""
+    value = attribute.value
+    if isinstance(value, int):
+        return replace(attribute, value=value + 1)
+    assert isinstance(value, tuple)
+    last = value[-1]
+    assert isinstance(last, int)
+    return replace(attribute, value=(*value[:-1], last + 1))
 
 
 def attribute(model: Model, at: int, draw: random.Random) -> Edit | None:
@@ -130,9 +138,7 @@ def attribute(model: Model, at: int, draw: random.Random) -> Edit | None:
     name = draw.choice(known).name
 
     def change(node: Node) -> Node:
-        made = [
-            replace(a, value=_bumped(a.value)) if a.name == name else a for a in node.attributes
-        ]
+        made = [_bumped(a) if a.name == name else a for a in node.attributes]
         return replace(node, attributes=tuple(made))
 
     return Edit("attribute", _on_node(node.outputs[0], change), frozenset(node.outputs))
@@ -293,7 +299,16 @@ def rename(model: Model, at: int, draw: random.Random) -> Edit | None:
     return Edit("rename", change, frozenset([output, *names]))
 
 
-EDITS = (attribute, new_attribute, label, operator, documentation, weights, insert, side_branch)
+EDITS: tuple[Maker, ...] = (
+    attribute,
+    new_attribute,
+    label,
+    operator,
+    documentation,
+    weights,
+    insert,
+    side_branch,
+)
 EDITS += (delete, rename)
 
 # ---- Edits of all layers ----------------------------------------------------------------------

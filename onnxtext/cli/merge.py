@@ -152,6 +152,6 @@ def _report(made: MergeResult, name: str, reporter: Reporter) -> None:
         return
     count = f"{made.conflicts} conflict{'s' if made.conflicts > 1 else ''}"
     message = f"{count} to be resolved by hand"
-    reporter.found(Diagnostic("merge-conflict", message, notes=made.notes), name)
+    reporter.found(Diagnostic("unmerged", message, notes=made.notes), name)
     reporter.failed += 1
     reporter.status = max(reporter.status, FINDINGS)

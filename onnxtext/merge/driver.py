@@ -13,8 +13,10 @@ from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import looks_binary
 from onnxtext.merge.lines import merge_lines, whole_conflict
 from onnxtext.merge.outcome import Markers, write
+from onnxtext.merge.reading import read_model
 from onnxtext.merge.review import TooCoarse, Unmergeable, review
 from onnxtext.merge.structure import Clash, Merger
+from onnxtext.merge.versions import Items
 from onnxtext.source import Source
 
 BOM = "\ufeff"
@@ -232,9 +234,13 @@ def _merge_statements(
     base: str, ours: str, theirs: str, models: Sequence[Model], markers: Markers
 ) -> tuple[str, int, list[str]]:
     *_, mine, others = models
+    texts = [text for text in (base, ours, theirs) if text.strip()]
+    read = [read_model(text, model) for text, model in zip(texts, models, strict=True)]
+    if len(read) < 3:
+        read.insert(0, Items())
     for fine in (False, True):
         merger = Merger(fine=fine)
-        listed = merger.model(base, ours, theirs)
+        listed = merger.model(*read)
         try:
             review(listed, mine, others, merger.notes)
             break
@@ -247,7 +253,16 @@ def _merge_statements(
             "the sides differ in what is stored where the text is silent (`onnxtext` or `explicit` "
             "in the header), which concerns the statements of both"
         )
-    return writer.text(), writer.conflicts, merger.notes
+    return writer.text(), writer.conflicts, _few(merger.notes)
+
+
+def _few(notes: list[str]) -> list[str]:
+    """Some of many notes."""
+    more = len(notes) - _MOST_NOTES
+    return notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more of this kind"]
+
+
+_MOST_NOTES = 20
 
 
 def _parses(text: str) -> bool:

@@ -9,7 +9,7 @@ from onnxtext.format.tree import Tree
 from onnxtext.merge.matching import ABSENT, arrange, match
 from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
 from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
-from onnxtext.merge.versions import Item, Items, Part, read_list, read_model
+from onnxtext.merge.versions import Item, Items, Part, read_list
 
 Maybe = Part | None
 
@@ -68,16 +68,15 @@ class Merger:
         self.fine = fine
         self.notes: list[str] = []
 
-    def model(self, base: str, ours: str, theirs: str) -> Listed:
+    def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
         """Merge whole texts.
 
         Args:
-            base: the common ancestor; blank if there is none.
-            ours: one version; all three parse.
-            theirs: the other version.
+            base: what the common ancestor consists of; nothing if there is none.
+            ours: what one version consists of.
+            theirs: what the other consists of.
         """
-        ancestor = read_model(base) if base.strip() else Items()
-        merged = self._list("", ancestor, read_model(ours), read_model(theirs))
+        merged = self._list("", base, ours, theirs)
         merged.chunks.sort(key=_rank)
         return merged
 

@@ -11,6 +11,9 @@ from onnxtext.format.attach import listing
 from onnxtext.format.tree import Tree, grow
 from onnxtext.format.trivia import Piece, comments_of, read_pieces
 
+UNREAD = "unread"
+"""The alias of a tree that is a single piece: what it consists of was not read yet."""
+
 
 @dataclass(slots=True, eq=False)
 class Part:
@@ -18,13 +21,12 @@ class Part:
 
     Attributes:
         source: the whole text of that version.
-        tree: the construct, or a token.
         start: offset of its first token.
         end: offset behind its last token.
     """
 
     source: str
-    tree: Tree | Piece
+    _tree: Tree | Piece
     start: int
     end: int
 
@@ -44,9 +46,16 @@ class Part:
         return self.source[self.start : self.end]
 
     @property
+    def tree(self) -> Tree | Piece:
+        """The construct, or a token."""
+        if isinstance(self._tree, Tree) and self._tree.alias == UNREAD:
+            self._tree = _read(self.body, self._tree.origin, self.start)
+        return self._tree
+
+    @property
     def origin(self) -> str:
         """The grammar rule; of a token the token itself."""
-        return self.tree.text if isinstance(self.tree, Piece) else self.tree.origin
+        return self._tree.text if isinstance(self._tree, Piece) else self._tree.origin
 
     def tokens(self) -> list[str]:
         """What it says, without blanks and comments."""
@@ -104,20 +113,13 @@ class Items:
     closing: str = ""
 
 
-def read_model(source: str) -> Items:
-    """The header, graph, functions and sections of a text that parses."""
-    pieces = read_pieces(source)
-    trees: list[Tree | Piece] = []
-    for part in grow(pieces).trees():
-        if part.origin in ("functions", "sections"):
-            trees += part.trees()
-        elif part.origin == "header" and trees:  # behind decorators
-            trees = [Tree("head", "", [*trees, part])]
-        else:
-            trees.append(part)
-    found = Items()
-    _fill(found, source, [(tree, None) for tree in trees], 0, len(source))
-    return found
+def _read(text: str, origin: str, start: int) -> Tree:
+    """The tree of a statement that begins at an offset."""
+    pieces = read_pieces(text)
+    for piece in pieces:
+        piece.at += start
+    (tree,) = grow(pieces, f"{origin}_fragment").trees()
+    return tree
 
 
 def read_list(part: Part) -> Items | None:
@@ -126,7 +128,7 @@ def read_list(part: Part) -> Items | None:
         return None
     found = Items()
     if part.origin == "decorators":
-        _fill(found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end)
+        fill(found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end)
         return found
     made = listing(part.tree)
     if made is None or made.closing.text == "=>":
@@ -137,11 +139,11 @@ def read_list(part: Part) -> Items | None:
         found.head.append(child)
     found.opening, found.closing = made.opening.text, made.closing.text
     pairs: list[tuple[Tree | Piece, Piece | None]] = [(i.tree, i.comma) for i in made.items]
-    _fill(found, part.source, pairs, made.opening.end, made.closing.at)
+    fill(found, part.source, pairs, made.opening.end, made.closing.at)
     return found
 
 
-def _fill(
+def fill(
     found: Items,
     source: str,
     trees: Sequence[tuple[Tree | Piece, Piece | None]],
