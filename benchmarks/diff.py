@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 import onnx
 from onnx import helper
@@ -72,10 +73,11 @@ def measure(count: int) -> None:
     """Print the figures for models with so many nodes."""
     binaries = edited_models(count)
     texts = [onnxtext.from_binary(data) for data in binaries]
-    for name, read in (
-        ("binary", lambda: [Side.of_binary(data) for data in binaries]),
-        ("text", lambda: [Side.of_text(text) for text in texts]),
-    ):
+    readers: dict[str, Callable[[], list[Side]]] = {
+        "binary": lambda: [Side.of_binary(data) for data in binaries],
+        "text": lambda: [Side.of_text(text) for text in texts],
+    }
+    for name, read in readers.items():
         reading = comparing = float("inf")
         for _ in range(ROUNDS):
             with paused_collector():
