@@ -8,52 +8,25 @@ connected to nodes that are known. Each step is linear in the size of the graphs
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
 
-from onnxtext.ast.model import Node
-from onnxtext.diff.body import Body
-from onnxtext.diff.signatures import Given, Kinds, Numbers, Signer
-
-Uses = dict[str, list[tuple[int, int]]]
-"""Values to the nodes that use them, and as which input."""
+from onnxtext.diff.half import (
+    Half,
+    Uses,
+    consumers,
+    gaps,
+    nodes_left,
+    sources,
+    told_apart,
+    uses,
+)
+from onnxtext.diff.signatures import Numbers, Signer
 
 Keys = Mapping[int, Hashable]
 """What nodes are matched by, by their indices; None matches nothing."""
 
-
-@dataclass(slots=True)
-class Half:
-    """The nodes of one model.
-
-    Attributes:
-        body: holds them.
-        statements: what each says.
-        kinds: tells what each is without names.
-        given: what a value is that no node makes.
-        partner: its counterpart; -1 if it has none yet.
-        left: the nodes without counterpart, ascending.
-    """
-
-    body: Body
-    statements: Sequence[Hashable]
-    kinds: Kinds
-    given: Given
-    partner: list[int] = field(init=False)
-    left: Sequence[int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.partner = [-1] * len(self.body.nodes)
-        self.left = range(len(self.partner))
-
-    def operator(self, index: int) -> tuple[str, str]:
-        """Operator and domain of a node."""
-        node = self.body.nodes[index]
-        return node.op_type, node.domain or ""
-
-    def first_output(self, index: int) -> str:
-        """The first output of a node that has a name."""
-        return next(filter(None, self.body.nodes[index].outputs), "")
+_FEW = 2
+"""So many names may belong to another value by accident."""
 
 
 class Aligner:
@@ -69,6 +42,10 @@ class Aligner:
         self._match_supported()
         if self._unfinished():
             self._match_computations()
+        if self._unfinished() and self._names_wander():
+            self._spread()
+            self._match_sources()
+            self._spread()
         if self._unfinished():
             self._match(*[{i: h.statements[i] for i in h.left} for h in (self.old, self.new)])
             self._match_names()
@@ -119,32 +96,40 @@ class Aligner:
     # ---- By statements and computations -----------------------------------------------------
 
     def _match_supported(self) -> None:
-        """Match equal statements that are connected to other equal statements.
+        """Match equal statements that all come from equal statements, or go to such only.
 
         A statement alone is no proof: where names are numbers, and one node was added, another node
         may say the same by accident. Equal ones without names of their own go in order.
         """
-        old, new = self.old, self.new
         candidates = self._candidates()
-        if candidates is None:
-            return
-        supported = bytearray(len(candidates))
-        makers, made = old.body.producers, new.body.producers
-        nodes = old.body.nodes
-        for index, other in enumerate(candidates):
-            if other < 0:
-                continue
-            for name in nodes[index].inputs:
+        makers, made = self.old.body.producers, self.new.body.producers
+        nodes = self.old.body.nodes
+        above, bad_below = bytearray(len(nodes)), bytearray(len(nodes))
+        used = bytearray(len(nodes))
+        results = {value.name for value in self.new.body.outputs}
+        for value in self.old.body.outputs:
+            if value.name in makers and value.name in results:
+                used[makers[value.name][0]] = 1
+        for index, node in enumerate(nodes):
+            other = candidates[index]
+            fine = other >= 0
+            for name in node.inputs:
                 held = makers.get(name)
-                if held is not None:
-                    makes = made.get(name)
-                    if makes is not None and candidates[held[0]] == makes[0]:
-                        supported[index] = supported[held[0]] = 1
+                makes = made.get(name)
+                if held is None:
+                    fine = fine and makes is None
+                elif other >= 0 and makes is not None and candidates[held[0]] == makes[0]:
+                    used[held[0]] = 1
+                    fine = fine and above[held[0]] == 1
+                else:
+                    bad_below[held[0]] = 1
+                    fine = False
+            above[index] = fine
         for index, other in enumerate(candidates):
-            if other >= 0 and supported[index]:
+            if other >= 0 and (above[index] or (used[index] and not bad_below[index])):
                 self._join(index, other)
 
-    def _candidates(self) -> list[int] | None:
+    def _candidates(self) -> list[int]:
         """For each old node the first new one with the same statement that is not taken yet."""
         old, new = self.old.statements, self.new.statements
         if old == new:
@@ -164,13 +149,9 @@ class Aligner:
 
     def _match_computations(self) -> None:
         """Match what computes the same from the same, and what the same is computed from."""
-        marks = (
-            self.old.partner,
-            [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)],
-        )
         old, new = (
-            Signer(half.body, half.left, mark, half.kinds, half.given, self._numbers)
-            for half, mark in zip((self.old, self.new), marks, strict=True)
+            Signer(half.body, half.left, marks, half.kinds, half.given, self._numbers)
+            for half, marks in self._marked()
         )
         stated = [
             {i: (half.statements[i], signer.above[i], signer.below[i]) for i in half.left}
@@ -206,23 +187,34 @@ class Aligner:
         """Match by labels and outputs, together and alone, where the operator is the same."""
         halves = self.old, self.new
         self._match(*[
-            {i: (h.operator(i), n.name, n.outputs) if n.outputs else None for i, n in _left(h)}
+            {i: (h.operator(i), n.name, n.outputs) if n.outputs else None for i, n in nodes_left(h)}
             for h in halves
         ])  # fmt: skip
         self._match(*[
-            {i: (h.operator(i), n.outputs) if any(n.outputs) else None for i, n in _left(h)}
+            {i: (h.operator(i), n.outputs) if any(n.outputs) else None for i, n in nodes_left(h)}
             for h in halves
         ], even=True)  # fmt: skip
         self._match(*[
-            {i: (h.operator(i), n.name) if n.name else None for i, n in _left(h)} for h in halves
+            {i: (h.operator(i), n.name) if n.name else None for i, n in nodes_left(h)}
+            for h in halves
         ], even=True)  # fmt: skip
 
     def _match_outputs(self) -> None:
         """Match what has the same outputs, whatever the operator is."""
         self._match(*[
-            {i: n.outputs if any(n.outputs) else None for i, n in _left(half)}
+            {i: n.outputs if any(n.outputs) else None for i, n in nodes_left(half)}
             for half in (self.old, self.new)
         ], even=True)  # fmt: skip
+
+    def _names_wander(self) -> bool:
+        """Whether names have gone from some values to others, as where they are numbers."""
+        found = 0
+        for one, other in enumerate(self.old.partner):
+            if other >= 0:
+                name = self.old.first_output(one)
+                if name != self.new.first_output(other) and name in self.new.body.producers:
+                    found += 1
+        return found > _FEW
 
     # ---- By connection ----------------------------------------------------------------------
 
@@ -233,18 +225,18 @@ class Aligner:
         """
         if not self._unfinished():
             return
-        uses = [_uses(half) for half in (self.old, self.new)]
-        queue = [(one, self.old.partner[one]) for one in sorted(self._border(uses[0]))]
+        used = uses(self.old), uses(self.new)
+        queue = [(one, self.old.partner[one]) for one in sorted(self._border(used[0]))]
         for one, other in queue:  # grows meanwhile
-            for pair in (*self._above(one, other), *self._below(one, other, *uses)):
+            for pair in (*self._above(one, other), *self._below(one, other, *used)):
                 if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
                     self._join(*pair)
                     queue.append(pair)
 
-    def _border(self, uses: Uses) -> set[int]:
+    def _border(self, used: Uses) -> set[int]:
         """The matched old nodes beside those that are left."""
         body, partner = self.old.body, self.old.partner
-        found = {held[0] for name in uses if (held := body.producers.get(name)) is not None}
+        found = {held[0] for name in used if (held := body.producers.get(name)) is not None}
         made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
         for index, node in enumerate(body.nodes):
             if not made.isdisjoint(node.inputs):
@@ -274,12 +266,12 @@ class Aligner:
         old, new = self.old.body, self.new.body
         names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
         for slot, (name, named) in enumerate(names):
-            uses, used = old_uses.get(name), new_uses.get(named)
-            if not uses or not used:
+            before, after = old_uses.get(name), new_uses.get(named)
+            if not before or not after:
                 continue
             # A name that is defined again belongs to the first who defines it.
             if old.producers[name] == (one, slot) and new.producers[named] == (other, slot):
-                left, right = _told_apart(self.old, uses), _told_apart(self.new, used)
+                left, right = told_apart(self.old, before), told_apart(self.new, after)
                 pairs += [
                     (index, right[key])
                     for key, index in left.items()
@@ -287,17 +279,23 @@ class Aligner:
                 ]
         return pairs
 
+    def _match_sources(self) -> None:
+        """Match what is the same and has the same inputs."""
+        if not self._unfinished():
+            return
+        keys: list[Keys] = []
+        for half, marks in self._marked():
+            nodes = half.body.nodes
+            found = sources(half, marks)
+            keys.append({i: (half.kinds.of(nodes[i]), key) for i, key in found.items()})
+        self._match(*keys, even=True)
+
     def _match_surrounded(self) -> None:
         """Match what has the same consumers, whatever it is; best with the same inputs too."""
         if not self._unfinished():
             return
-        marks = (
-            self.old.partner,
-            [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)],
-        )
-        halves = list(zip((self.old, self.new), marks, strict=True))
-        below = [_consumers(half, mark) for half, mark in halves]
-        above = [_sources(half, mark) for half, mark in halves]
+        below = [consumers(half, marks) for half, marks in self._marked()]
+        above = [sources(half, marks) for half, marks in self._marked()]
         both: list[Keys] = [
             {i: (above[side][i], key) if key else None for i, key in below[side].items()}
             for side in (0, 1)
@@ -305,24 +303,20 @@ class Aligner:
         self._match(*both, even=True)
         self._match(*below, even=True)
 
+    def _marked(self) -> list[tuple[Half, list[int]]]:
+        """Both graphs, and for each node a number that its counterpart has too; -1 without one."""
+        marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
+        return [(self.old, self.old.partner), (self.new, marks)]
+
     # ---- By position ------------------------------------------------------------------------
 
     def _match_gaps(self) -> None:
         """Match what is left between the same neighbours, in order, by kind, then by operator."""
         if not self._unfinished():
             return
-        gaps = (
-            _gaps(self.old.partner),
-            _gaps([index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]),
-        )
-        halves = list(zip((self.old, self.new), gaps, strict=True))
-        self._match(*[{i: (gap[i], h.kinds.of(n)) for i, n in _left(h)} for h, gap in halves])
+        halves = [(half, gaps(marks)) for half, marks in self._marked()]
+        self._match(*[{i: (gap[i], h.kinds.of(n)) for i, n in nodes_left(h)} for h, gap in halves])
         self._match(*[{i: (gap[i], h.operator(i)) for i in h.left} for h, gap in halves], even=True)
-
-
-def _left(half: Half) -> Iterable[tuple[int, Node]]:
-    nodes = half.body.nodes
-    return [(index, nodes[index]) for index in half.left]
 
 
 def _once(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
@@ -332,72 +326,3 @@ def _once(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
         key = keys[index]
         found[key] = -1 if key in found else index
     return {key: index for key, index in found.items() if index >= 0}
-
-
-def _uses(half: Half) -> Uses:
-    """For each value the nodes without a counterpart that use it, and as which input."""
-    found: Uses = {}
-    for index, node in _left(half):
-        for slot, name in enumerate(node.inputs):
-            if name:
-                found.setdefault(name, []).append((index, slot))
-    return found
-
-
-def _told_apart(half: Half, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Uses by place and operator: the node; -1 where there are several."""
-    found: dict[Hashable, int] = {}
-    for index, slot in uses:
-        if half.partner[index] < 0:
-            key = (slot, half.operator(index))
-            found[key] = -1 if key in found else index
-    return found
-
-
-def _consumers(half: Half, marks: Sequence[int]) -> dict[int, Hashable]:
-    """For each node that is left, what is matched of its consumers; None if nothing is."""
-    nodes = half.body.nodes
-    found: dict[str, list[tuple[int, int]]] = {
-        name: [] for _, node in _left(half) for name in node.outputs if name
-    }
-    for place, value in enumerate(half.body.outputs):
-        if value.name in found:
-            found[value.name].append((-1, place))
-    for index, node in enumerate(nodes):
-        if marks[index] >= 0 and not found.keys().isdisjoint(node.inputs):
-            for slot, name in enumerate(node.inputs):
-                if name in found:
-                    found[name].append((marks[index], slot))
-    made: dict[int, Hashable] = {}
-    for index, node in _left(half):
-        below = tuple(
-            [
-                tuple(sorted(found.get(name, ())))
-                for slot, name in enumerate(node.outputs)
-                if half.body.producers.get(name) == (index, slot)
-            ]
-        )
-        made[index] = below if any(below) else None
-    return made
-
-
-def _sources(half: Half, marks: Sequence[int]) -> dict[int, Hashable]:
-    """For each node that is left, where its inputs come from."""
-    made: dict[int, Hashable] = {}
-    for index, node in _left(half):
-        sources: list[Hashable] = []
-        for name in node.inputs:
-            held = half.body.producers.get(name)
-            sources.append(half.given(name) if held is None else (marks[held[0]], held[1]))
-        made[index] = tuple(sources)
-    return made
-
-
-def _gaps(marks: Sequence[int]) -> list[int]:
-    """For each node the mark of the last matched one at or before it; -1 for none."""
-    made = []
-    reached = -1
-    for mark in marks:
-        reached = mark if mark >= 0 else reached
-        made.append(reached)
-    return made

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.diff.align import Aligner, Half
+from onnxtext.diff.align import Aligner
 from onnxtext.diff.body import Body
 from onnxtext.diff.collector import Names
+from onnxtext.diff.half import Half
 from onnxtext.diff.lists import Pairs, match_keys, unmatched
 from onnxtext.diff.side import Side
 from onnxtext.diff.signatures import Kinds, Numbers

@@ -100,9 +100,10 @@ def _in_headline(item: ItemChange, change: FieldChange) -> bool:
 
 
 def _field(change: FieldChange, indent: str) -> Iterator[Line]:
-    named = change.path.startswith("attribute[") or not change.path or change.weights is not None
-    named = named and change.category in ("model", "weights", "order")
-    head = "" if named and change.category != "order" else f"{change.path}: "
+    named = change.weights is not None or (
+        change.category == "model" and change.path.startswith("attribute[")
+    )
+    head = "" if named or not change.path else f"{change.path}: "
     for mark, text in (("-", change.old), ("+", change.new)):
         if text is not None:
             yield from _marked(mark, f"{head}{text}", indent)
