@@ -159,7 +159,7 @@ def test_everything_of_the_tour() -> None:
 
 
 def test_set_up_is_two_commands_and_the_tests_one() -> None:
-    set_up, job, tests, _ = blocks("sh")
+    set_up, job, tests, *_ = blocks("sh")
     assert set_up.splitlines() == SETUP
     assert job == JOB + "\n"
     assert tests == TEST + "\n"

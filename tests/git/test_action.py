@@ -88,7 +88,7 @@ class Run:
             self.repository.more = {**self.environment, **given}
             script = self.repository.home / "script.sh"
             script.write_text(step["run"])
-            command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script]
+            command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", str(script)]
             self.results[step["name"]] = self.repository.run(*command, check=False)
             for line in self.files["GITHUB_OUTPUT"].read_text().splitlines():
                 key, _, value = line.partition("=")

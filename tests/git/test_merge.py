@@ -58,8 +58,8 @@ def text(*changes: Change) -> str:
     return onnxtext.from_binary(edited(*changes))
 
 
-def moved() -> str:
-    """The text with independent nodes in another order."""
+def moved() -> tuple[str, str]:
+    """A text, and the text with independent nodes in another order."""
     base = TEXT.replace("  y = Exp (e)", "  y = Exp (e)\n  p = Log (x)\n  q = Sqrt (x)")
     return base, base.replace("  p = Log (x)\n", "").replace(
         "  a = Relu (x)", "  p = Log (x)\n  a = Relu (x)"

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import yaml
@@ -78,7 +79,7 @@ def test_the_page_is_true(tmp_path: Path) -> None:
 
 def test_output_stands_right_below_its_commands() -> None:
     blocks = list(BLOCK.finditer(PAGE.read_text("utf-8")))
-    for before, block in zip(blocks, blocks[1:], strict=False):
+    for before, block in pairwise(blocks):
         if block[1] == "text":
             assert before[2], block[4]
 
