@@ -26,9 +26,10 @@ def review_text(data: bytes) -> str | bytes:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)
-        if is_binary(data[:HEAD]):
-            return _of_binary(data)
-        return _of_text(data)
+        try:
+            return _of_binary(data) if is_binary(data[:HEAD]) else _of_text(bytes(data))
+        except Exception as error:  # a mistake of ours must not stop the diff of everything else
+            return _unknown(data, f"internal error: {type(error).__name__}")
 
 
 def _of_binary(data: bytes) -> str:
@@ -40,8 +41,8 @@ def _of_binary(data: bytes) -> str:
         return print_binary(data, None, weights="none", stats=True)[0]
     except OnnxTextError as error:
         return _unknown(data, error.diagnostics[0].message)
-    except (MemoryError, RecursionError) as error:
-        return _unknown(data, type(error).__name__)
+    except MemoryError:
+        return _unknown(data, "there is not enough memory")
 
 
 def _of_text(data: bytes) -> str | bytes:

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.git.repository import Repository, create
+from tests.git.repository import Repository, create, has_git
+
+
+@pytest.fixture(autouse=True)
+def git() -> None:
+    """Skip what needs git where there is none."""
+    if not has_git():
+        pytest.skip("there is no git")
 
 
 @pytest.fixture

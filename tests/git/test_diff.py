@@ -67,12 +67,14 @@ def test_weights_are_digests_and_statistics(repository: Repository, mode: str) -
 def test_there_is_a_diff_for_every_file(repository: Repository, mode: str) -> None:
     repository.onnxtext("git", "install", "--mode", mode)
     odd = {"a": b"", "b": b"text\n", "c": b"\x08\x0a\x3a", "d": b"\xff" * 50, "e": binary()[:-9]}
+    odd["f"] = b"large text\n" * 200_000
+    odd["g"] = TEXT.replace("  y = Exp", "  z = Log (x)\n" * 100_000 + "  y = Exp").encode()
     repository.commit("odd", **odd)
     repository.commit("models", **dict.fromkeys(odd, binary()))
     shown = repository.git("log", "-p").text
     assert "+# no ONNX model: " in shown
     assert "SHA-256" in shown
-    assert shown.count("+  b = Tanh (a)\n") == len(odd)
+    assert shown.count("\n+  b = Tanh (a)\n") == len(odd)
 
 
 def test_hunks_are_headed_by_graph_and_function(repository: Repository) -> None:
