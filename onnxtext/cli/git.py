@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  onnxtext git install                         git diff and git log -p show text
-  onnxtext git install --mode filter           git stores text, you work on binaries
-  onnxtext git install --mode source           texts are the source
+  onnxtext git install                    git diff and git log -p show text
+  onnxtext git install --mode filter      git stores text, you have binaries
+  onnxtext git install --mode source      texts are the source
   onnxtext git install --mode filter --attributes .gitattributes
   onnxtext git status
-  onnxtext git verify                          would what git stores change?
-  onnxtext git diff main feature               models of two commits
-  onnxtext git checkout                        models where a clone has texts
+  onnxtext git verify                     is what git stores up to date?
+  onnxtext git diff main feature          the models of two commits
+  onnxtext git checkout                   models where a clone has texts
   onnxtext git uninstall"""
 
 STATUSES = """\b
