@@ -38,7 +38,7 @@ Examples:
 STATUSES = """\b
 Exit status:
   0  everything went well
-  1  findings: status found nothing that works, verify a file that would change
+  1  findings: nothing is set up that works, or a file would change
   2  could not run: wrong usage, git failed, or settings of others are in the
      way; nothing is changed then
 With several files it is the highest of theirs; every file is tried."""
