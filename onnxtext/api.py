@@ -317,6 +317,8 @@ def dump(
     if beside is not None:
         beside.write()
     write_atomically(Path(path), text.encode())
+    if beside is not None:
+        beside.settle()
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -25,13 +25,15 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """How `--fix` mends a finding in the text.
+    """How a finding is mended in the text.
 
     Attributes:
-        kind: `sort`, `remove`, `import` or `rename`.
+        kind: `sort`, `remove`, `import` or `rename`; `respell` is a guess that `--fix` does not
+            make, but an editor can offer.
         item: the graph whose nodes are sorted, the value removed, the model or function that gets
             an import, the node an input of which is renamed.
-        argument: the domain and version to import; which input, and its right name.
+        argument: the domain and version to import; which input, and its right name; what stands at
+            the finding's place, and what should.
     """
 
     kind: str
@@ -47,7 +49,7 @@ class Finding:
         slug: the rule's code.
         message: stands alone; lower case, without a final period.
         places: the first is the primary one.
-        help: what to change.
+        help: how to fix it.
         notes: further facts.
         severity: where it differs from the rule's own.
         repair: how `--fix` mends it.
@@ -56,7 +58,7 @@ class Finding:
     slug: str
     message: str
     places: tuple[Place, ...]
-    help: str | None = None
+    help: str
     notes: tuple[str, ...] = ()
     severity: Severity | None = None
     repair: Repair | None = None

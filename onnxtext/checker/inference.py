@@ -9,12 +9,12 @@ are like others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.checker.elements import element_of, shown, type_text
+from onnxtext.checker.environment import Environment
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.scopes import Scope
@@ -33,27 +33,16 @@ class Misfit(NamedTuple):
     Attributes:
         message: what is wrong.
         inputs: the indices of the inputs that it is about.
+        help: how to fix it.
     """
 
     message: str
     inputs: tuple[int, ...]
+    help: str
 
 
-@dataclass(slots=True)
-class Environment:
-    """The types of the values of a scope, and of those around it."""
-
-    types: dict[str, str | None]
-    around: Environment | None = None
-
-    def find(self, name: str) -> str | None:
-        """The type of a value; None if it is not known."""
-        environment: Environment | None = self
-        while environment is not None:
-            if name in environment.types:
-                return environment.types[name]
-            environment = environment.around
-        return None
+Types = Environment[str | None]
+"""The types of the values of a scope, and of those around it."""
 
 
 class TypeInference:
@@ -75,7 +64,7 @@ class TypeInference:
 
     def run(self) -> list[Finding]:
         """Go through all graphs, and through the functions that nothing calls."""
-        main: Environment | None = None
+        main: Types | None = None
         for scope in self._subject.scopes:
             if scope.parent is not None or scope.kind == "function":
                 continue
@@ -99,7 +88,7 @@ class TypeInference:
 
     # ---- Scopes -----------------------------------------------------------------------------
 
-    def _scope(self, scope: Scope, given: Texts, around: Environment | None) -> Environment:
+    def _scope(self, scope: Scope, given: Texts, around: Types | None) -> Types:
         """Go through a graph or a body.
 
         Args:
@@ -119,7 +108,7 @@ class TypeInference:
             types[value.name] = known[0] if known is not None else None
         for index, value in enumerate(scope.inputs[: len(given)]):
             self._give(scope, value, given[index], types)
-        environment = Environment(types, around)
+        environment: Types = Environment(types, around)
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             made = self._node(scope, index, node, resolved[index], environment)
@@ -156,6 +145,7 @@ class TypeInference:
                 f"the input {quoted(value.name)} of {scope.words()} is declared "
                 f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
                 (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
+                f"declare it `{shown(given)}`",
             )
 
     def _differs(self, node: Node, number: int, found: str, declared: str, place: Place) -> None:
@@ -170,25 +160,26 @@ class TypeInference:
             f"{quoted(name)} is declared `{shown(declared)}`, but `{node.op_type}` computes "
             f"`{shown(found)}`",
             tuple(places),
+            f"declare it `{shown(found)}`, or insert a `Cast`",
             number,
         )
 
     def _tell(
-        self, item: object, message: str, places: tuple[Place, ...], number: int = -1
+        self, item: object, message: str, places: tuple[Place, ...], help: str, number: int = -1
     ) -> None:
         """Report something once, however often a body is gone through."""
         key = id(item), message.partition("`")[0], number
         if key not in self._told:
             self._told.add(key)
-            self.findings.append(Finding("type-mismatch", message, places))
+            self.findings.append(Finding("type-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, scope: Scope, index: int, node: Node, target: Target, environment: Environment
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Types
     ) -> Texts:
         """The types of a node's outputs."""
-        types = environment.types
+        types = environment.known
         find = environment.find
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
         children = scope.children.get(index)
@@ -207,7 +198,7 @@ class TypeInference:
             places = [
                 Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in misfit.inputs
             ]
-            self._tell(node, misfit.message, tuple(places))
+            self._tell(node, misfit.message, tuple(places), misfit.help)
         if children:
             return self._bodies(node, inputs, children, environment) or made
         special = OUTPUT_TYPES.get(node.op_type)
@@ -229,9 +220,7 @@ class TypeInference:
                 self._calls[key] = known
         return known
 
-    def _bodies(
-        self, node: Node, inputs: Texts, bodies: list[Scope], environment: Environment
-    ) -> Texts:
+    def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:
         """Go through the graphs that a node holds; the types of its outputs that follow."""
         made: list[Texts] = []
         for body in bodies:
@@ -262,6 +251,7 @@ class TypeInference:
                         Place(bodies[0].outputs[index], ("type",), f"`{shown(left)}`"),
                         Place(bodies[1].outputs[index], ("type",), f"`{shown(right)}`"),
                     ),
+                    "insert a `Cast` in one of them",
                     index,
                 )
 
@@ -300,7 +290,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
                 f"the input `{formal.name}` of `{node.op_type}` cannot be `{shown(text)}`: "
                 f"it takes {near}{more}"
             )
-            return (None,) * len(node.outputs), Misfit(message, (index,))
+            return (None,) * len(node.outputs), _misfit(message, (index,), text)
         if formal.type in signature.variables and formal.homogeneous:
             first = bound.setdefault(formal.type, (text, index))
             if first[0] != text:
@@ -315,7 +305,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
                     f"the inputs {names} of `{node.op_type}` are of one type, but here they are "
                     f"`{shown(first[0])}` and `{shown(text)}`"
                 )
-                return (None,) * len(node.outputs), Misfit(message, (index, first[1]))
+                return (None,) * len(node.outputs), _misfit(message, (index, first[1]), text)
     made: list[str | None] = []
     for index in range(len(node.outputs)):
         formal = signature.output(index)
@@ -328,6 +318,12 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
         else:
             made.append(next(iter(signature.allowed(formal.type))))
     return tuple(made), None
+
+
+def _misfit(message: str, indices: tuple[int, ...], text: str) -> Misfit:
+    castable = text.startswith("tensor(")
+    help = "insert a `Cast`, or give it another value" if castable else "give it another value"
+    return Misfit(message, indices, help)
 
 
 def _is_opaque(allowed: frozenset[str]) -> bool:

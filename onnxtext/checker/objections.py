@@ -16,6 +16,11 @@ def errors_of(subject: Subject) -> list[Finding]:
     return [f for f in subject.found if (f.severity or known[f.slug].level) == "error"]
 
 
+def wrong_items(subject: Subject) -> set[int]:
+    """The statements (by id) that something is wrong with: no more is to be said about them."""
+    return {id(finding.places[0].item) for finding in errors_of(subject)}
+
+
 def whole_model(subject: Subject) -> str | None:
     """What the inference of onnx objects to in a model; None if nothing.
 

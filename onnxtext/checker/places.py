@@ -35,6 +35,8 @@ from onnxtext.syntax.locate import NODE_PARTS, Places, locate
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
+_MOST_OF_A_STATEMENT = 100_000
+"""In longer statements no parts are looked for: their first word is the place."""
 
 
 class TextPlaces:
@@ -95,7 +97,7 @@ class TextPlaces:
                 return None
             self.exact -= 1
             try:
-                self._located[key] = locate(self._source, at, kind)
+                self._located[key] = locate(self._source, at, kind, _MOST_OF_A_STATEMENT)
             except ValueError:
                 self._located[key] = None
         return self._located[key]

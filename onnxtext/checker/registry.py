@@ -64,7 +64,6 @@ MODULES = (
     "interface",
     "value_infos",
     "declared_types",
-    "dimensions",
     "operators",
     "attributes",
     "attribute_values",
@@ -80,6 +79,7 @@ MODULES = (
     "devices",
     "element_types",
     "shapes",
+    "dimensions",
 )
 """The modules of `onnxtext.checker.rules`, in the order in which their findings are told."""
 

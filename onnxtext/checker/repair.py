@@ -10,14 +10,14 @@ from __future__ import annotations
 import copy
 import heapq
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.checker.finding import Finding, Repair
 from onnxtext.checker.rules.uses import used_names
 from onnxtext.checker.subject import Subject
-from onnxtext.diagnostics import Edit, Fix, OnnxTextError
+from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.locate import Places, locate
@@ -47,7 +47,11 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
         subject: the model it was read as.
         findings: what was found in it.
     """
-    wanted = [(finding, finding.repair) for finding in findings if finding.repair is not None]
+    wanted = [
+        (finding, finding.repair)
+        for finding in findings
+        if finding.repair is not None and finding.repair.kind != "respell"
+    ]
     model = subject.model
     if model is None:
         return Repaired(source.text, ())
@@ -74,11 +78,24 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
     return Repaired(text, tuple([title for _, title in kept]))
 
 
-def fix_of(source: Source, subject: Subject, how: Repair) -> Fix | None:
+def fix_of(
+    source: Source, subject: Subject, finding: Finding, labels: Sequence[Label]
+) -> Fix | None:
     """A repair as edits of the text, for editors; None where it takes too long to plan.
 
     It is not proven: whoever applies it to a text of many mistakes uses `repair`.
+
+    Args:
+        source: the text.
+        subject: the model it was read as.
+        finding: what is to be mended.
+        labels: its places in the text.
     """
+    how = finding.repair
+    if how is None:
+        return None
+    if how.kind == "respell":
+        return _respell(source, how, labels) if len(labels) == len(finding.places) else None
     if how.kind == "sort" and len(how.item.nodes) > _MOST_SORTED:
         return None
     change = _plan(source, subject, how)
@@ -190,6 +207,16 @@ def _rename(source: Source, how: Repair) -> _Change | None:
         span = locate(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, spelled))
     return _Change(f"write `{right}` for `{how.item}`", edits, how)
+
+
+def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None:
+    wrong, right = how.argument
+    starts = [label.span.start for label in labels if not label.message]
+    spans = [Span(start, start + len(wrong)) for start in starts]
+    if any(source.text[span.start : span.end] != wrong for span in spans):
+        return None
+    edits = tuple([Edit(span, right) for span in sorted(spans)])
+    return Fix(f"write `{right}` for `{wrong}`", edits, "unsafe")
 
 
 def _escaped(name: str) -> str:

@@ -111,6 +111,10 @@ def find_in(
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & set(select or ())
     options = Options(base_dir, active, frozenset(selected), encoded)
+    if isinstance(root, Fragment):
+        from onnxtext.checker.fragments import find_in_fragment
+
+        return find_in_fragment(root, options)
     with paused_collector():
         subject = Subject(root, options)
         return subject, find(subject)
@@ -132,7 +136,7 @@ def diagnose(
     for finding in findings:
         diagnostic = _in_text(finding, source, places)
         if finding.repair is not None and len(made) < _MOST_FIXES:
-            fix = fix_of(source, subject, finding.repair)
+            fix = fix_of(source, subject, finding, diagnostic.labels)
             diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.silence(finding, diagnostic, places):
             made.append(diagnostic)
@@ -190,9 +194,7 @@ def _severity(finding: Finding) -> Severity:
 
 
 def _rule(finding: Finding) -> list[str]:
-    """The rule itself, where nothing else says what to do."""
-    if finding.help is not None:
-        return []
+    """The rule itself."""
     rule = rules()[finding.slug]
     return [f"the rule: {rule.title} ({rule.source})" if rule.source != "-" else rule.title]
 

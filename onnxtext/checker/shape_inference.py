@@ -14,10 +14,11 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.ast.values import Attribute, RawData, Reference, SparseTensor, Tensor, TypedData
+from onnxtext.checker.environment import Environment
 from onnxtext.checker.explain import explain
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.merging import given_types, merged
-from onnxtext.checker.objections import errors_of, onnx_errors, slug_of
+from onnxtext.checker.objections import onnx_errors, slug_of, wrong_items
 from onnxtext.checker.rules.value_infos import contradiction
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature, schema_of
@@ -36,41 +37,28 @@ _MOST_ELEMENTS = 1024
 
 
 @dataclass(slots=True)
-class Environment:
-    """The types of the values of a scope, small constants among them, and attributes of a call."""
+class Shapes(Environment[Type]):
+    """The types of the values of a scope, small constants among them, and attributes of a call.
 
-    types: dict[str, Type]
-    constants: dict[str, bytes]
-    places: dict[str, Place]
-    around: Environment | None = None
+    Attributes:
+        constants: encoded tensors, by the names of values.
+        places: where a value's type is known from.
+        parameters: the attributes of a call.
+    """
+
+    constants: dict[str, bytes] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
-
-    def find(self, name: str) -> Type | None:
-        """The type of a value; None if it is not known."""
-        environment: Environment | None = self
-        while environment is not None:
-            if name in environment.types:
-                return environment.types[name]
-            environment = environment.around
-        return None
 
     def constant(self, name: str) -> bytes | None:
         """An encoded tensor, if the value is a small constant."""
-        environment: Environment | None = self
-        while environment is not None:
-            if name in environment.types:
-                return environment.constants.get(name)
-            environment = environment.around
-        return None
+        holder = self.holder(name)
+        return holder.constants.get(name) if isinstance(holder, Shapes) else None
 
     def place(self, name: str) -> Place | None:
         """Where a value's type is known from."""
-        environment: Environment | None = self
-        while environment is not None:
-            if name in environment.types:
-                return environment.places.get(name)
-            environment = environment.around
-        return None
+        holder = self.holder(name)
+        return holder.places.get(name) if isinstance(holder, Shapes) else None
 
 
 class ShapeInference:
@@ -93,11 +81,11 @@ class ShapeInference:
         self._calls = 0
         self._depth = 0
         # What is wrong with a node already says why its outputs are not known.
-        self._wrong = {id(p.item) for finding in errors_of(subject) for p in finding.places[:1]}
+        self._wrong = wrong_items(subject)
 
     def run(self) -> list[Finding]:
         """Go through all graphs, and the functions they call."""
-        main: Environment | None = None
+        main: Shapes | None = None
         for scope in self._subject.scopes:
             if scope.parent is None and scope.kind != "function":
                 around = main if scope.kind == "algorithm" else None
@@ -111,11 +99,11 @@ class ShapeInference:
         self,
         scope: Scope,
         given: tuple[Type | None, ...],
-        around: Environment | None,
+        around: Shapes | None,
         parameters: Mapping[str, Attribute] | None = None,
-    ) -> Environment:
-        environment = Environment({}, {}, {}, around, parameters or {})
-        types, places = environment.types, environment.places
+    ) -> Shapes:
+        environment = Shapes({}, around, parameters=parameters or {})
+        types, places = environment.known, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             if value.type is not None and value.name not in declared:
@@ -144,10 +132,10 @@ class ShapeInference:
         node: Node,
         made: dict[str, Type],
         declared: dict[str, tuple[Type, Place]],
-        environment: Environment,
+        environment: Shapes,
     ) -> None:
         for number, name in enumerate(node.outputs):
-            if not name or name in environment.types:
+            if not name or name in environment.known:
                 continue
             found = made.get(name)
             wanted = declared.get(name)
@@ -161,7 +149,7 @@ class ShapeInference:
             elif wanted is not None:
                 found = wanted[0]
             if found is not None:
-                environment.types[name] = found
+                environment.known[name] = found
                 environment.places[name] = (
                     wanted[1] if wanted is not None else Place(node, ("outputs", number))
                 )
@@ -181,20 +169,27 @@ class ShapeInference:
             (there._replace(label=f"`{node.op_type}` gives `{written(found)}`"),)
             if same
             else (here, there),
+            f"declare it `{written(found)}`, or correct the inputs of `{node.op_type}`",
         )
 
     def _tell(
-        self, node: Node, number: int, message: str, places: tuple[Place, ...], slug: str = ""
+        self,
+        node: Node,
+        number: int,
+        message: str,
+        places: tuple[Place, ...],
+        help: str,
+        slug: str = "",
     ) -> None:
         key = id(node), number
         if key not in self._told:
             self._told.add(key)
-            self.findings.append(Finding(slug or "shape-mismatch", message, places))
+            self.findings.append(Finding(slug or "shape-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, scope: Scope, index: int, node: Node, target: Target, environment: Environment
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
     ) -> dict[str, Type]:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
@@ -218,7 +213,8 @@ class ShapeInference:
 
     def _is_wrong(self, body: Scope) -> bool:
         """Whether something in a body is wrong already, so that inference would say it again."""
-        items = (body.place, *body.inputs, *body.outputs, *body.initializers, *body.nodes)
+        values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
+        items = (body.place, *values, *body.nodes)
         wrong = self._wrong
         return any(id(item) in wrong for item in items) or any(
             self._is_wrong(child) for children in body.children.values() for child in children
@@ -229,7 +225,7 @@ class ShapeInference:
         scope: Scope,
         node: Node,
         signature: Signature,
-        environment: Environment,
+        environment: Shapes,
         inputs: list[Type | None],
     ) -> dict[str, Type]:
         schema = self._schemas.get(id(signature))
@@ -274,16 +270,22 @@ class ShapeInference:
         return next((i for i in scope.children if scope.nodes[i] is node), -1)
 
     def _objection(
-        self, node: Node, said: str, inputs: list[Type | None], environment: Environment
+        self, node: Node, said: str, inputs: list[Type | None], environment: Shapes
     ) -> None:
         explained = explain(node, said, inputs, environment.place)
         slug = slug_of(said)
         if slug == "type-mismatch" and "expected to have type but instead is null" in said:
             return
-        self._tell(node, -1, explained[0], explained[1], slug)
+        self._tell(
+            node,
+            -1,
+            *explained,
+            "correct a declaration, or reshape, transpose or slice one of the inputs",
+            slug,
+        )
 
     def _call(
-        self, node: Node, function: Scope, inputs: list[Type | None], outer: Environment
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
     ) -> dict[str, Type]:
         self._calls += 1
         if self._calls > _MOST_CALLS or self._depth > 50:
@@ -313,7 +315,7 @@ class ShapeInference:
         except (LowerError, ValueError):
             return None
 
-    def _remember(self, node: Node, environment: Environment) -> None:
+    def _remember(self, node: Node, environment: Shapes) -> None:
         for attribute in node.attributes:
             value = attribute.value
             if isinstance(value, Tensor) and _is_small(value.type, value.data) and node.outputs:
@@ -322,7 +324,7 @@ class ShapeInference:
                     environment.constants[node.outputs[0]] = constant
 
 
-def _parameters(function: object, node: Node, outer: Environment) -> dict[str, Attribute]:
+def _parameters(function: object, node: Node, outer: Shapes) -> dict[str, Attribute]:
     """What a call gives the attributes of a function, defaults included."""
     found: dict[str, Attribute] = {}
     if isinstance(function, Function):
@@ -360,10 +362,10 @@ def _is_small(type: Type | None, data: object) -> bool:
     return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
 
 
-def _everything(environment: Environment | None) -> dict[str, Type | None]:
+def _everything(environment: Environment[Type] | None) -> dict[str, Type | None]:
     """All values that a body sees."""
     found: dict[str, Type | None] = {}
     while environment is not None:
-        found = {**environment.types, **found}
+        found = {**environment.known, **found}
         environment = environment.around
     return found

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.model import Fragment, Model
+from onnxtext.ast.model import Fragment, Graph, Model
+from onnxtext.checker.finding import Finding
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -124,7 +126,10 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
 
 
 def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a text: a whole model, or a function on its own. Its syntax errors are findings."""
+    """Check a text: a model, or a graph, a function or nodes on their own.
+
+    Its syntax errors are findings.
+    """
     source = Source(text, name)
     try:
         root = parse_any(source)
@@ -165,6 +170,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     from onnxtext.checker.repair import Repaired, repair
     from onnxtext.checker.run import find_in
     from onnxtext.checker.suppressions import Suppressions
+    from onnxtext.syntax.parse import parse_model
 
     done: list[str] = []
     # That nothing uses a value is told only on demand, but it is mended.
@@ -175,7 +181,12 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
         for _ in range(_MOST_ROUNDS):
             source = Source(text, name)
             root = parse_any(source)
+            alone = isinstance(root, Fragment)
+            if isinstance(root, Fragment) and isinstance(root.item, Graph):
+                root = parse_model(source)
             subject, findings = find_in(root, **options)
+            if alone:  # a header would make another thing of it
+                findings = [item for item in findings if not _is_import(item)]
             suppressions = Suppressions(source)
             made = repair(source, subject, suppressions.spoken(findings, subject))
             if not made.done:
@@ -187,14 +198,19 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     return Repaired(text, tuple(done))
 
 
+def _is_import(finding: Finding) -> bool:
+    return finding.repair is not None and finding.repair.kind == "import"
+
+
 _MOST_ROUNDS = 4
 
 
 def parse_any(source: Source) -> Model | Fragment:
-    """Parse a model; what is none, but a function on its own, as that.
+    """Parse a model; what is none, but a graph, a function or nodes on their own, as that.
 
-    The text of a function can be read as one of a model, whose header has a domain, but no
-    `ir_version`, and nothing in whose graph has a type: that is a function.
+    The text of a graph can be read as one of a model without a header. The text of a function can
+    be read as one of a model, whose header has a domain, but no `ir_version`, and nothing in whose
+    graph has a type.
 
     Raises:
         OnnxTextError: it is neither; the errors are those of a model.
@@ -207,15 +223,38 @@ def parse_any(source: Source) -> Model | Fragment:
         model = parse_model(source)
     except OnnxTextError as error:
         failure = error
-    if model is None or _is_function(model):
+    kinds = ["function"] if model is None or _is_function(model) else []
+    kinds += ["nodes"] if model is None and _begins_with_node(source.text) else []
+    for kind in kinds:
         try:
-            return parse_fragment(source, "function")
-        except OnnxTextError:
-            pass
+            return parse_fragment(source, kind)
+        except OnnxTextError as error:
+            if kind == "nodes":
+                failure = error
     if model is None:
         assert failure is not None
         raise failure
-    return model
+    return Fragment(model.graph, model.presence) if _is_graph(model, source.text) else model
+
+
+def _begins_with_node(text: str) -> bool:
+    """Whether a text begins as a node does: with outputs and `=`."""
+    return _NODE.match(text) is not None
+
+
+_NODE = re.compile(
+    r'(?:\s|#[^\n]*(?:\n|\Z))*(?:\[[^\]\n]*\]\s*)?(?:"[^"\n]*"|[\w.]+)\s*(?:=(?!>)|,)'
+)
+
+
+def _is_graph(model: Model, text: str) -> bool:
+    """Whether a text is a graph only: nothing stands before it or behind it."""
+    from onnxtext.syntax.lexer import load_lexer
+
+    if model != Model(model.graph, presence=model.presence):
+        return False
+    first = load_lexer().token(text, 0)
+    return first is not None and first != "<"
 
 
 def _is_function(model: Model) -> bool:

@@ -31,12 +31,14 @@ class Options:
         active: the slugs of the rules that are on.
         selected: those that were asked for by name, or all.
         encoded: gives the model as bytes; None if that cannot be had.
+        assumed: the operator sets of a fragment, which says nothing of them.
     """
 
     base_dir: Path | None = None
     active: frozenset[str] = field(default_factory=frozenset)
     selected: frozenset[str] = field(default_factory=frozenset)
     encoded: Callable[[], bytes | None] | None = None
+    assumed: Opsets | None = None
 
 
 _MOST_QUESTIONS = 200
@@ -135,7 +137,7 @@ class Subject:
     def _add_fragment(self, fragment: Fragment) -> None:
         match fragment.item:
             case Graph() as graph:
-                self._add_graph(graph, "fragment", None, None, None)
+                self._add_graph(graph, "fragment", None, None, self.options.assumed)
             case Function() as function:
                 scope = self._add_function(function)
                 self.functions[function_key(scope.owner)] = scope
@@ -152,7 +154,7 @@ class Subject:
         used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
         graph = Graph("nodes", nodes=nodes)
         graph.inputs = [ValueInfo(name) for name in used if name not in defined]
-        self._add_graph(graph, "nodes", None, None, None)
+        self._add_graph(graph, "nodes", None, None, self.options.assumed)
 
     def _add_graph(
         self, tree: Graph, kind: Kind, parent: Scope | None, holder: Node | None,

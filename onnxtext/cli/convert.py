@@ -208,6 +208,8 @@ def _write(
         if output.beside is not None:
             _write_beside(output.beside, force, progress)
         _replace(files, target.name, progress)
+        if output.beside is not None:
+            output.beside.settle()
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {target}: {_why(error)}") from None
 

@@ -84,7 +84,8 @@ class _Placer(Machine):
         span = Span(at, self.end)
         if reduction.name in LIST_ACTIONS:
             items: Places = children[0]
-            return Places(span, items.rule, items.parts, [*items.items, children[1]])
+            items.items.append(children[1])  # in place: a list may have a million items
+            return Places(span, items.rule, items.parts, items.items)
         if reduction.name == "list_first":
             return Places(span, reduction.name, {}, [children[0]])
         if reduction.name == "list_of":
@@ -109,24 +110,29 @@ def _parameters(reduction: Reduction) -> list[str]:
     return names + [f"part{index}" for index in range(missing)]
 
 
-def locate(source: Source, at: int, kind: str) -> Places:
+def locate(source: Source, at: int, kind: str, most: int | None = None) -> Places:
     """The places of a statement and of all its parts.
 
     Args:
         source: the text the statement was read from.
         at: where the statement begins: its `at` in the AST.
         kind: `node`, `value_info`, `attribute`, `graph` or `function`.
+        most: of how many tokens at most, for who cannot wait; None for any number.
 
     Raises:
-        ValueError: no such statement begins there.
+        ValueError: no such statement begins there, or it has more tokens.
     """
     lexer = load_lexer()
     automaton = load_automaton()
     start = f"{kind}_fragment"
     placer = _Placer(automaton, [automaton.starts[start]])
     begin = at
+    count = 0
     try:
         while (token := lexer.token(source.text, at)) is not None:
+            count += 1
+            if most is not None and count > most:
+                raise ValueError(f"the {kind} at offset {begin} is too long")
             if not _feed(placer, lexer.kind(token), token):
                 break
             at = token.at + len(token)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +42,7 @@ class Beside:
     place: WeightPlace
     blobs: dict[str, bytes | memoryview]
     model: Model
+    _extended: bool = field(default=False, init=False)
 
     def foreign(self) -> Path | None:
         """A file of other content that writing would replace; blobs in stores never do.
@@ -56,18 +57,22 @@ class Beside:
         return None if self._is_written(target) else target
 
     def _is_written(self, target: Path) -> bool:
-        from onnxtext.weights.safetensors_file import read_safetensors
-
-        try:
-            held = read_safetensors(target)
-        except BlobError:
-            return False
+        held = self._held(target)
         return held.keys() == self.blobs.keys() and all(
             same_bytes(held[digest], data) for digest, data in self.blobs.items()
         )
 
+    def _held(self, target: Path) -> dict[str, memoryview]:
+        """The blobs in a file that is there; none if it is no file of blobs."""
+        from onnxtext.weights.safetensors_file import read_safetensors
+
+        try:
+            return read_safetensors(target)
+        except BlobError:
+            return {}
+
     def write(self, written: Written | None = None) -> None:
-        """Write the blobs that are not there yet.
+        """Write the blobs that are not there yet. Those that are there stay: see `settle`.
 
         Args:
             written: is told of progress.
@@ -80,8 +85,11 @@ class Beside:
         if self.place.kind == "safetensors":
             from onnxtext.weights.safetensors_file import write_safetensors
 
-            if not (target.exists() and self._is_written(target)):
-                write_safetensors(target, self.blobs, self.model)
+            if target.exists() and self._is_written(target):
+                return
+            old = self._held(target) if target.exists() else {}
+            self._extended = bool(old.keys() - self.blobs.keys())
+            write_safetensors(target, {**old, **self.blobs}, self.model)
             return
         target.mkdir(parents=True, exist_ok=True)
         store = Store(target)
@@ -89,6 +97,21 @@ class Beside:
             store.put(digest, data)
             if written is not None:
                 written(len(data))
+
+    def settle(self) -> None:
+        """Take out of a safetensors file what only the text needed that is replaced now.
+
+        Until then the file serves the old text and the new one: whenever the conversion is killed,
+        the text that is there is whole.
+
+        Raises:
+            OSError: the file cannot be written anew; it is as it was.
+        """
+        if self._extended:
+            from onnxtext.weights.safetensors_file import write_safetensors
+
+            write_safetensors(inside(self.base, self.place.path), self.blobs, self.model)
+            self._extended = False
 
 
 def take_out(

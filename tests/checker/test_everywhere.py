@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from textwrap import indent
 
 import pytest
@@ -154,11 +155,15 @@ VALUES = {
 )
 def test_a_broken_value_is_found(slug: str, place: object) -> None:
     assert callable(place)
+    assert codes(with_values(place, VALUES[slug])) == {slug}
+
+
+def with_values(place: Callable[[str], str], values: str) -> str:
+    """A graph in a place with a `<…>` list."""
     made = place(OK)
     before = made[: made.index("y = Relu (x)")].rstrip()
     assert before.endswith("{")
-    listed = f"{before[:-1]}<{VALUES[slug]}> {{\n{made[made.index('y = Relu (x)') :]}"
-    assert codes(listed) == {slug}
+    return f"{before[:-1]}<{values}> {{\n{made[made.index('y = Relu (x)') :]}"
 
 
 def test_shapes_are_checked_in_bodies_and_calls() -> None:

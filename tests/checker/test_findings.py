@@ -12,6 +12,7 @@ import pytest
 from onnx import helper
 
 import onnxtext
+from onnxtext import Diagnostic
 from tests.checker.models import codes, errors, text
 
 MANY = """\
@@ -288,3 +289,64 @@ def test_many_findings_of_any_kind_take_linear_time() -> None:
     start = time.perf_counter()
     assert len(onnxtext.check(text)) == 29_999
     assert time.perf_counter() - start < 20
+
+
+def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:
+    start = time.process_time()
+    found = onnxtext.check(model)
+    return time.process_time() - start, found
+
+
+def test_a_name_that_is_used_a_million_times() -> None:
+    """One node with a million inputs, undefined and defined; and it is one finding."""
+    for name, wanted in (("missing", {"value-undefined"}), ("x", set())):
+        uses = ", ".join([name] * 1_000_000)
+        model = text(f"y = Sum ({uses})")
+        seconds, found = seconds_to_check(model)
+        assert {item.code for item in found} == wanted
+        assert len(found) == len(wanted)
+        assert seconds < 60
+        for item in found:
+            assert item.span is not None
+            assert "and 999988 more places" in item.notes
+            assert "used 1000000 times" in item.message
+
+
+def test_a_name_that_many_nodes_use() -> None:
+    nodes = [helper.make_node("Neg", ["missing"], [f"n{i}"]) for i in range(100_000)]
+    graph = helper.make_graph(nodes, "g", [], [])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    seconds, found = seconds_to_check(model.SerializeToString())
+    assert [item.code for item in found] == ["value-undefined"]
+    assert seconds < 20
+
+
+def test_many_symbols_take_linear_time() -> None:
+    """Chains of equal symbols, each of them a number in the end."""
+    count = 5_000
+    inputs = ", ".join(f"float[N{i}] x{i}" for i in range(count))
+    nodes = "\n".join(f"y{i} = Concat <axis = 1> (a{i}, a{i + 1})" for i in range(count - 1))
+    rows = "\n".join(f"a{i} = Unsqueeze (x{i}, one)" for i in range(count))
+    for number in ("", "\nb = MatMul (x0, four)\nc = MatMul (x7, five)"):
+        model = text(
+            f"{rows}\n{nodes}{number}\nout = Identity (x0)",
+            inputs=inputs,
+            outputs="float[N0] out",
+            values="int64[1] one = [1],\nfloat[4, 1] four = [0, ...],\n"
+            "float[5, 1] five = [0, ...],",
+        )
+        seconds, found = seconds_to_check(model)
+        assert [item.code for item in found] == (["dim-variable-conflict"] if number else [])
+        assert seconds < 30
+
+
+def test_a_large_function_that_is_called_often() -> None:
+    body = "\n".join(f"b{i + 1} = Neg (b{i})" for i in range(3_000))
+    functions = f'<domain: "my", opset_import: ["": 21]> f (b0) => (b3000) {{ {body} }}\n'
+    calls = "\n".join(f"v{i + 1} = my.f (v{i})" for i in range(1_000))
+    model = text(
+        calls, inputs="float[N] v0", outputs="float[N] v1000", opsets='21, "my": 1', rest=functions
+    )
+    seconds, found = seconds_to_check(model)
+    assert not found
+    assert seconds < 60

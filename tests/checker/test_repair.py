@@ -112,7 +112,8 @@ def test_findings_carry_their_repair() -> None:
         assert not codes(made)
         assert made == fixed(model)[0]
     (wrong,) = onnxtext.check(text("y = Rellu (x)"))
-    assert wrong.fix is None
+    assert wrong.fix is not None
+    assert wrong.fix.applicability == "unsafe"
 
 
 def test_unused_initializers_go_unless_that_is_ignored() -> None:

@@ -163,3 +163,84 @@ def test_to_binary_refuses_what_is_wrong(files: Path) -> None:
     settings(files, '[tool.onnxtext]\nignore = ["op-unknown"]\n')
     assert run("to-binary", "wrong.onnxtxt", "-o", "-", cwd=files).status == 0
     assert run("from-binary", "wrong.onnx", "-o", "-", cwd=files).status == 0
+
+
+HEADER = "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+MENDED = {
+    "nodes out of order": (
+        f"{HEADER}g (float[2] x) => (float[2] y) {{\n  y = Relu (a)\n  a = Neg (x) # kept\n}}\n",
+        f"{HEADER}g (float[2] x) => (float[2] y) {{\n  a = Neg (x) # kept\n  y = Relu (a)\n}}\n",
+        "sort the nodes [node-order]",
+    ),
+    "an unused initializer": (
+        f"{HEADER}g (float[2] x) => (float[2] y) <\n  float[1] v = [1],\n  float[2] w = [1, 2],\n> "
+        "{\n  y = Add (x, w)\n}\n",
+        f"{HEADER}g (float[2] x) => (float[2] y) <\n  float[2] w = [1, 2],\n> "
+        "{\n  y = Add (x, w)\n}\n",
+        "remove `v` [value-unused]",
+    ),
+    "a value info of nothing": (
+        f"{HEADER}g (float[2] x) => (float[2] y) <\n  float[2] gone,\n  float[2] w = [1, 2],\n> "
+        "{\n  y = Add (x, w)\n}\n",
+        f"{HEADER}g (float[2] x) => (float[2] y) <\n  float[2] w = [1, 2],\n> "
+        "{\n  y = Add (x, w)\n}\n",
+        "remove `gone` [value-info-unknown]",
+    ),
+    "a missing import": (
+        "<onnxtext: 1, ir_version: 10>\ng (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n",
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+        "g (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n",
+        "import version 21 of the standard operators [opset-import-missing]",
+    ),
+    "a name that is nearly right": (
+        f"{HEADER}g (float[2] x) => (float[2] y) {{\n  hidden = Neg (x)\n  y = Relu (hiden)\n}}\n",
+        f"{HEADER}g (float[2] x) => (float[2] y) {{\n  hidden = Neg (x)\n  y = Relu (hidden)\n}}\n",
+        "write `hidden` for `hiden` [value-undefined]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_all_that_fix_mends(tmp_path: Path, name: str) -> None:
+    before, after, said = MENDED[name]
+    path = tmp_path / "m.onnxtxt"
+    path.write_text(before)
+    done = run("check", "--fix", "m.onnxtxt", cwd=tmp_path)
+    assert (done.status, path.read_text()) == (0, after), done.err
+    assert f"m.onnxtxt: fixed: {said}" in done.err
+
+
+def test_fix_makes_no_guesses_and_keeps_what_is_silenced(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnxtxt"
+    for text in (WRONG, UNSORTED.replace("Relu (a)", "Relu (a) # onnxtext: ignore[node-order]")):
+        path.write_text(text)
+        run("check", "--fix", "m.onnxtxt", cwd=tmp_path)
+        assert path.read_text() == text
+
+
+def test_comments_that_silence(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnxtxt"
+    path.write_text(WRONG.replace("(x)\n}", "(x) # onnxtext: ignore[op-unknown]\n}"))
+    assert run("check", "m.onnxtxt", cwd=tmp_path).err == ""
+    path.write_text(GOOD.replace("(x)\n}", "(x) # onnxtext: ignore[op-unknown]\n}"))
+    unused = run("check", "m.onnxtxt", cwd=tmp_path)
+    assert unused.status == 0
+    assert "warning[unused-suppression]" in unused.err
+    assert run("check", "--strict", "m.onnxtxt", cwd=tmp_path).status == 1
+    ignored = run("check", "--ignore", "unused-suppression", "m.onnxtxt", cwd=tmp_path)
+    assert ignored.err == ""
+
+
+def test_settings_and_options_together(files: Path) -> None:
+    settings(files, "[tool.onnxtext]\nmax-findings = 1\nselect = ['all']\n")
+    shown = run("check", "--output-format", "concise", "wrong.onnxtxt", cwd=files)
+    assert len(shown.err.splitlines()) == 1
+    assert "[op-unknown]" in shown.err  # errors first
+    full = run("check", "--output-format", "full", "wrong.onnxtxt", cwd=files)
+    assert "more findings; --max-findings 0 shows all" in full.err
+    shown = run(
+        "check", "--output-format", "concise", "--max-findings", "0", "wrong.onnxtxt", cwd=files
+    )
+    assert "[producer-missing]" in shown.err
+    settings(files, "[tool.onnxtext]\nignore = ['all']\n")
+    assert run("check", "wrong.onnxtxt", cwd=files).status == 0

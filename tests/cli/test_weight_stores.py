@@ -20,6 +20,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as nh
 import pytest
 
+import onnxtext
 from tests.cli import command
 from tests.cli.command import Result, environment, names, onnxtext_command
 
@@ -89,6 +90,27 @@ def test_a_file_of_somebody_else_is_not_overwritten(binary: Path) -> None:
     assert not binary.with_suffix(".onnxtxt").exists()
     assert run("from-binary", binary, "--weights", "safetensors", "--force").status == 0
     assert run("to-binary", binary.with_suffix(".onnxtxt"), "-o", "-").out == binary.read_bytes()
+
+
+def test_a_file_serves_the_old_text_until_the_new_one_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = onnx.load_from_string(model()), onnx.load_from_string(model(changed=2))
+    text = tmp_path / "m.onnxtxt"
+    onnxtext.dump(old, text, weights="safetensors")
+    size = (tmp_path / "m.safetensors").stat().st_size
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("onnxtext.api.write_atomically", die)
+        with pytest.raises(KeyboardInterrupt):
+            onnxtext.dump(new, text, weights="safetensors")
+    assert onnxtext.load(text) == old
+    onnxtext.dump(new, text, weights="safetensors")
+    assert onnxtext.load(text) == new
+    assert (tmp_path / "m.safetensors").stat().st_size <= size + 200
 
 
 def test_auto_keeps_small_weights_in_the_text(tmp_path: Path) -> None:

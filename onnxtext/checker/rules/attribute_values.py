@@ -49,7 +49,12 @@ def _one(
 ) -> Iterator[Finding]:
     value = attribute.value
     if not attribute.name:
-        yield Finding("attribute-name-missing", "the attribute has no name", (place,))
+        yield Finding(
+            "attribute-name-missing",
+            "the attribute has no name",
+            (place,),
+            help="name it, or remove it",
+        )
     if isinstance(value, Record):
         yield from _record(subject, attribute.name, value, place)
     elif value is None and not is_parameter and attribute.type is not None:
@@ -69,13 +74,17 @@ def _one(
                     "attribute-string-utf8",
                     f"a string of the attribute {quoted(attribute.name)} is not UTF-8",
                     (place._replace(part=(*place.part, "value")),),
+                    help="encode it as UTF-8, or store the bytes in a `uint8` tensor",
                 )
                 break
 
 
 def _untyped(name: str, place: Place) -> Finding:
     return Finding(
-        "attribute-type-missing", f"the attribute {quoted(name)} has no `type`", (place,)
+        "attribute-type-missing",
+        f"the attribute {quoted(name)} has no `type`",
+        (place,),
+        help="write a value from which the type follows, or `type: INT` in its record",
     )
 
 
@@ -84,6 +93,7 @@ def _absent(name: str, kind: AttributeType, place: Place, severity: str) -> Find
         "attribute-value-mismatch",
         f"the attribute {quoted(name)} is of type `{kind.name.lower()}`, and has no value",
         (place,),
+        help="give it a value, or remove the attribute",
         severity="error" if severity == "error" else "hint",
     )
 
@@ -105,17 +115,21 @@ def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterat
             "attribute-ref-outside-function",
             f"the attribute {quoted(name)} is a reference, and holds a value (`{held[0]}`) besides",
             (place,),
+            help="keep the reference or the value, not both",
         )
     elif len(held) > 1:
         fields = ", ".join(f"`{field}`" for field in held)
         message = f"the attribute {quoted(name)} holds more than one value: {fields}"
-        yield Finding("attribute-value-mismatch", message, (place,))
+        yield Finding(
+            "attribute-value-mismatch", message, (place,), help="keep the one that was meant"
+        )
     elif wrong:
         yield Finding(
             "attribute-value-mismatch",
             f"the attribute {quoted(name)} is of type `{AttributeType(number or 1).name.lower()}`, "
             f"but its value is in `{wrong[0]}`",
             (place,),
+            help="put the value into the field of its type, or change the type",
         )
 
 
@@ -158,7 +172,9 @@ def _reference(
             "attribute-ref-unknown",
             f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
             (place,),
-            help=f"there is {quoted(near)}" if near else None,
+            help=f"there is {quoted(near)}"
+            if near
+            else "declare it in the parameters of the function, or write the value itself",
         )
     kind = parameters[name]
     if kind is not None and attribute.type is not None and kind != attribute.type:
@@ -167,6 +183,7 @@ def _reference(
             f"the parameter {quoted(name)} is of type `{kind.name.lower()}`, and is used here as "
             f"`{attribute.type.name.lower()}`",
             (place,),
+            help="declare the parameter with that type, or refer to another one",
         )
     return None
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.signatures import Signature
@@ -75,6 +75,18 @@ def _duplicates(node: Node) -> Iterator[Finding]:
         first.setdefault(attribute.name, index)
 
 
+_EXAMPLES = {
+    "float": ", such as `1.0`",
+    "int": ", such as `1`",
+    "string": ', such as `"text"`',
+    "floats": ", such as `[1.0, 2.0]`",
+    "ints": ", such as `[1, 2]`",
+    "strings": ', such as `["a", "b"]`',
+    "tensor": ", such as `float[2] [1, 2]`",
+}
+"""How values of a type are written."""
+
+
 def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
     formal = signature.attributes.get(attribute.name)
     place = Place(node, ("attributes", index))
@@ -87,9 +99,10 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
             (place,),
-            help=f"there is {quoted(near)}" if near else None,
+            help=f"there is {quoted(near)}" if near else "remove it, or correct its name",
             notes=(f"it has {known}" if known else "it has none at all",),
             severity="info" if attribute.name.startswith("__") else None,
+            repair=Repair("respell", node, (attribute.name, near)) if near else None,
         )
     if attribute.type is not None and attribute.type != formal.type:
         wanted = AttributeType(formal.type).name.lower()
@@ -98,6 +111,7 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
             f"not `{attribute.type.name.lower()}`",
             (place._replace(part=(*place.part, "value")),),
+            help=f"write a value of type `{wanted}`{_EXAMPLES.get(wanted, '')}",
         )
     return None
 

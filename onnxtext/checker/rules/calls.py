@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.values import Attribute, Reference
-from onnxtext.checker.finding import Finding, Place, counted, quoted
+from onnxtext.checker.finding import Finding, Place, Repair, counted, quoted
 from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
@@ -50,7 +50,7 @@ def _no_overload(node: Node, overloads: list[str]) -> Finding:
         f"the function {quoted(node.op_type)} has {called}" if not node.overload
         else f"the function {quoted(node.op_type)} does not have {called}",
         (Place(node, ("op_type",)),),
-        help=f"there is {quoted(near)}" if near else None,
+        help=f"there is {quoted(near)}" if near else "call one that exists, or define this one",
         notes=(f"its overloads: {known}",),
     )  # fmt: skip
 
@@ -116,6 +116,7 @@ def _call(node: Node, function: Scope, needs: _Needs) -> Iterator[Finding]:
                 f"the function {quoted(owner.name)} has {counted(len(formal), kind)}, "
                 f"not {len(actual)}",
                 (Place(node, (f"{kind}s", len(formal))), definition),
+                help=f"leave out what is behind the last {kind}, or add {kind}s to the function",
             )
     needed = needs.inputs(function)
     for index, value in enumerate(function.inputs):
@@ -125,6 +126,7 @@ def _call(node: Node, function: Scope, needs: _Needs) -> Iterator[Finding]:
                 "function-call-arity",
                 f"the function {quoted(owner.name)} needs its input {quoted(value.name)}",
                 (Place(node, ("op_type",)), definition),
+                help="give the call that input",
             )
     yield from _attributes(node, owner, definition, needs.attributes(function))
 
@@ -148,8 +150,11 @@ def _attributes(
                 "function-call-attribute",
                 f"the function {quoted(function.name)} has no attribute {quoted(attribute.name)}",
                 (place, definition),
-                help=f"there is {quoted(near)}" if near else None,
+                help=f"there is {quoted(near)}"
+                if near
+                else "remove it, or add it to the attribute parameters of the function",
                 severity="info" if attribute.name.startswith("__") else None,
+                repair=Repair("respell", node, (attribute.name, near)) if near else None,
             )
         elif (
             isinstance(formal, Attribute)
@@ -162,6 +167,7 @@ def _attributes(
                 f"the attribute {quoted(attribute.name)} of {quoted(function.name)} is of type "
                 f"`{formal.type.name.lower()}`, not `{attribute.type.name.lower()}`",
                 (place, definition),
+                help=f"write a value of type `{formal.type.name.lower()}`",
             )
     for name, formal in parameters.items():
         has_default = isinstance(formal, Attribute) and formal.value is not None
@@ -170,6 +176,7 @@ def _attributes(
                 "function-call-attribute",
                 f"the function {quoted(function.name)} needs its attribute {quoted(name)}",
                 (Place(node, ("op_type",)), definition),
+                help="give the call that attribute, or give the parameter a default",
             )
 
 

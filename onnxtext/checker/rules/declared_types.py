@@ -64,6 +64,7 @@ def _map_key(places: list[Place], key: str) -> Finding:
         "map-key-type",
         f"keys of maps are integers or strings, not `{key}`",
         tuple(places),
+        help="take an integer type or `string`, such as `map(int64, …)`",
     )
 
 
@@ -141,7 +142,12 @@ def _denotation(text: object, place: Place) -> Iterator[Finding]:
     name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
     if name and name not in DENOTATIONS:
         message = f"{quoted(name)} is no standard denotation"
-        yield Finding("denotation-unknown", message, (place,))
+        yield Finding(
+            "denotation-unknown",
+            message,
+            (place,),
+            help="take one of the specification, such as `DATA_BATCH`, or remove it",
+        )
 
 
 FAMILY = Family(

@@ -62,7 +62,12 @@ def _configuration(
 ) -> Iterator[Finding]:
     place = Place(configuration)
     if not configuration.name:
-        yield Finding("device-config-name", "a device configuration has no name", (place,))
+        yield Finding(
+            "device-config-name",
+            "a device configuration has no name",
+            (place,),
+            help="name it, so that nodes can refer to it",
+        )
     elif configuration.name in known:
         message = f"two device configurations are named {quoted(configuration.name)}"
         yield Finding("device-config-name", message, (place,), help="rename one of them")
@@ -76,7 +81,12 @@ def _configuration(
             f"the configuration {quoted(configuration.name)} names {len(devices)} devices, and has "
             f"{count}"
         )
-        yield Finding("device-config-count", message, (place,))
+        yield Finding(
+            "device-config-count",
+            message,
+            (place,),
+            help="name as many devices as `num_devices` says, or none",
+        )
 
 
 def _records(node: Node) -> Iterator[Record]:
@@ -97,7 +107,9 @@ def _device(decorator: Decorator) -> Record:
 
 
 def _ranks(scope: Scope) -> dict[str, int]:
-    found = {}
+    """The ranks of the values that nodes of a scope see, as far as they are declared."""
+    around = scope.parent or scope.beside
+    found = _ranks(around) if around is not None else {}
     for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
         shape = getattr(value.type, "shape", None)
         if shape is not None:
@@ -126,7 +138,9 @@ def _node(
             "device-config-unknown",
             f"the model has no device configuration {quoted(name)}",
             (place,),
-            help=f"there is {quoted(near)}" if near else None,
+            help=f"there is {quoted(near)}"
+            if near
+            else "add it to the `configuration` section, or name one that is there",
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
     for spec in _items(record, "sharding_spec"):
@@ -139,26 +153,46 @@ def _sharding(
     name = _text(field_of(spec, "tensor_name"))
     if not name or name not in (*node.inputs, *node.outputs):
         what = f"{quoted(name)}, which is no input or output of it" if name else "no tensor"
-        yield Finding("sharding-tensor", f"this `{node.op_type}` splits {what}", (place,))
+        yield Finding(
+            "sharding-tensor",
+            f"this `{node.op_type}` splits {what}",
+            (place,),
+            help="name an input or output of this node in `tensor_name`",
+        )
     rank = ranks.get(name)
     axes: set[int] = set()
     for dim in _items(spec, "sharded_dim"):
         axis = _number(dim, "axis") or 0
         if rank is not None and not -rank <= axis < rank:
             message = f"the axis {axis} is none of {quoted(name)}, which has rank {rank}"
-            yield Finding("sharding-axis", message, (place,))
+            yield Finding(
+                "sharding-axis",
+                message,
+                (place,),
+                help=f"write an axis from {-rank} to {rank - 1}"
+                if rank
+                else "a scalar has no axis to split",
+            )
             continue
         plain = axis + rank if rank is not None and axis < 0 else axis
         if plain in axes:
             yield Finding(
-                "sharding-axis", f"the axis {axis} of {quoted(name)} is split twice", (place,)
+                "sharding-axis",
+                f"the axis {axis} of {quoted(name)} is split twice",
+                (place,),
+                help="remove one of the two `sharded_dim` entries",
             )
         axes.add(plain)
         for simple in _items(dim, "simple_sharding"):
             shards = _number(simple, "num_shards")
             if shards is None or shards < 1:
                 said = "no number of shards" if shards is None else f"{shards} shards"
-                yield Finding("sharding-shards", f"{quoted(name)} is split into {said}", (place,))
+                yield Finding(
+                    "sharding-shards",
+                    f"{quoted(name)} is split into {said}",
+                    (place,),
+                    help="write `num_shards: 1` or more",
+                )
     groups = {_number(item, "key") for item in _items(spec, "index_to_device_group_map")}
     devices = field_of(spec, "device")
     for device in devices if isinstance(devices, tuple) else ():
@@ -166,7 +200,12 @@ def _sharding(
         inside = 0 <= index < count if count is not None else index >= 0
         if not inside and index not in groups:
             message = f"{quoted(name)} is put on device {index}, which the configuration has not"
-            yield Finding("sharding-shards", message, (place,))
+            yield Finding(
+                "sharding-shards",
+                message,
+                (place,),
+                help="write the index of a device, or of a group in `index_to_device_group_map`",
+            )
 
 
 FAMILY = Family(

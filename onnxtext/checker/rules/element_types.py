@@ -13,13 +13,15 @@ from collections.abc import Iterator
 
 from onnxtext.checker.finding import Finding
 from onnxtext.checker.inference import TypeInference
+from onnxtext.checker.kinds import fits_by_kind
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find values whose types do not fit."""
-    yield from TypeInference(subject).run()
+    if not fits_by_kind(subject):
+        yield from TypeInference(subject).run()
 
 
 FAMILY = Family(

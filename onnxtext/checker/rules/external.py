@@ -51,7 +51,10 @@ def check(subject: Subject) -> Iterator[Finding]:
         location = known.get("location")
         if not location:
             yield _finding(
-                tensor, "external-location-missing", "has external data without a `location`"
+                tensor,
+                "external-location-missing",
+                "has external data without a `location`",
+                'add `"location": "weights.bin"`',
             )
             continue
         problem = unsafe(location)
@@ -180,8 +183,20 @@ def _checksum(
         )
 
 
-def _finding(tensor: TensorUse, slug: str, what: str) -> Finding:
-    return Finding(slug, f"{tensor.words()} {what}", (tensor.place,))
+_HELP = {
+    "external-location-missing": "keep the data, or the entries with a `location`, not both",
+    "external-path-unsafe": "move the file below the model's directory, and name it from there",
+    "external-file-missing": "put the file there, or correct the location",
+    "external-range-invalid": "correct `offset` and `length`, or replace the file",
+    "external-offset-unaligned": "pad the file, so that tensors can be mapped into memory",
+    "external-checksum": "replace the file by the one that was meant, or correct the checksum",
+    "external-key-unknown": "remove it, or correct its name",
+}
+"""How to fix what breaks each rule."""
+
+
+def _finding(tensor: TensorUse, slug: str, what: str, help: str | None = None) -> Finding:
+    return Finding(slug, f"{tensor.words()} {what}", (tensor.place,), help=help or _HELP[slug])
 
 
 FAMILY = Family(

@@ -43,7 +43,12 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
         assert isinstance(function, Function)
         place = Place(scope.place, ("name",))
         if not function.name:
-            yield Finding("function-name-missing", "the function has no name", (place,))
+            yield Finding(
+                "function-name-missing",
+                "the function has no name",
+                (place,),
+                help="name it: nodes call it by that name",
+            )
         if not function.domain and subject.model is not None:
             yield Finding(
                 "function-domain-missing",
@@ -193,6 +198,7 @@ def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
                 "function-shadows-operator",
                 f"the function {quoted(key[1])} has the name of a standard operator",
                 (place,),
+                help="rename it, unless it is meant to take the place of the operator",
             )
         if key not in called:
             message = f"no node calls the function {quoted(key[1])}"

@@ -37,7 +37,12 @@ def check(subject: Subject) -> Iterator[Finding]:
     model = subject.model
     if model is not None:
         if not subject.has_graph:
-            yield Finding("graph-missing", "the model has no graph", (Place(model),))
+            yield Finding(
+                "graph-missing",
+                "the model has no graph",
+                (Place(model),),
+                help="write one behind the header: `name (inputs) => (outputs) { nodes }`",
+            )
         if subject.active("model-domain-missing", "producer-missing"):
             yield from _header(model)
         yield from _entries(model, model.metadata, "error")
@@ -126,7 +131,12 @@ def _header(model: Model) -> Iterator[Finding]:
         ("producer_version", model.producer_version),
     ):
         if not value:
-            yield Finding("producer-missing", f"the model has no `{key}`", (Place(model, (key,)),))
+            yield Finding(
+                "producer-missing",
+                f"the model has no `{key}`",
+                (Place(model, (key,)),),
+                help=f'add `{key}: "…"` to the header',
+            )
 
 
 def _doc(item: object, doc: str) -> Iterator[Finding]:

@@ -70,7 +70,9 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
             f"graph-{kind}-untyped",
             f"the {kind} {quoted(value.name)} of {scope.words()} {what}",
             (Place(value, ("type",) if type is not None else ("name",)),),
-            help="write `[?, ?]` for a rank without sizes" if type is not None else None,
+            help="write `[?, ?]` for a rank without sizes"
+            if type is not None
+            else "write its type before its name, such as `float[N, 4] `",
         )
 
 
@@ -107,6 +109,7 @@ def _missing(value: ValueInfo, what: str, severity: str) -> Finding:
         "type-missing",
         f"the type of {quoted(value.name)} {what}",
         (Place(value, ("type",)),),
+        help="give it one kind, all the way down: `float[N]`, or `seq(float[N])`",
         severity="error" if severity == "error" else "hint",
     )
 

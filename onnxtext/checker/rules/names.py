@@ -25,7 +25,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         if scope.is_graph and not scope.name:
             yield Finding(
-                "graph-name-missing", "the graph has no name", (Place(scope.place, ("name",)),)
+                "graph-name-missing",
+                "the graph has no name",
+                (Place(scope.place, ("name",)),),
+                help="write a name before its inputs",
             )
         yield from _unnamed(scope)
         function = not scope.is_graph
@@ -46,7 +49,12 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
         places = tuple([Place(value, ("name",)) for value in values if not value.name])
         if places:
             message = f"{kind} of {scope.words()} has no name"
-            yield Finding("value-name-missing", message, places)
+            yield Finding(
+                "value-name-missing",
+                message,
+                places,
+                help="name it: nodes refer to values by their names",
+            )
 
 
 def _is_sparse(value: ValueInfo) -> bool:
@@ -115,7 +123,12 @@ def _identifiers(subject: Subject) -> Iterator[Finding]:
         for kind, name, place in found:
             if name and not matches(name):
                 message = f"the {kind} name {quoted(name)} is no identifier of C"
-                yield Finding("name-not-identifier", message, (place,))
+                yield Finding(
+                    "name-not-identifier",
+                    message,
+                    (place,),
+                    help="use letters, digits and underscores, and begin with no digit",
+                )
 
 
 FAMILY = Family(

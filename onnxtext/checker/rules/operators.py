@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.finding import Finding, Place, counted, quoted
+from onnxtext.checker.finding import Finding, Place, Repair, counted, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Parameter, Signature
 from onnxtext.checker.subject import Subject, plain_domain
 from onnxtext.checker.targets import targets
+from onnxtext.diagnostics import Severity
 
 EXPERIMENTAL = frozenset(
     {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill",
@@ -35,7 +36,12 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             if not node.op_type:
-                yield Finding("op-type-missing", "the node has no `op_type`", (Place(node),))
+                yield Finding(
+                    "op-type-missing",
+                    "the node has no `op_type`",
+                    (Place(node),),
+                    help="write the operator before the inputs: `y = Relu (x)`",
+                )
             if not node.outputs:
                 yield Finding(
                     "node-no-output",
@@ -58,6 +64,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             "op-unknown-domain",
             f"operators of {quoted(domain)} are not known: nodes that use them are not checked",
             tuple(places),
+            help="define them as functions of the model, if they are to be checked",
         )
 
 
@@ -111,8 +118,9 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
     schemas = subject.schemas
     shown = f"{domain}.{name}" if domain else name
     history = schemas.history(domain, name)
-    help = None
-    severity = None
+    repair = None
+    help = f"correct its name, or define a function {quoted(shown)}"
+    severity: Severity | None = None
     if history and version:
         message = f"there is no operator {quoted(shown)} in version {version} of its operator set"
         help = f"it was added in version {history[0]}: import that or a later one"
@@ -125,13 +133,18 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
         )
         if near:
             help = f"there is {quoted(near)}"
+            repair = Repair(
+                "respell", places[0].item, (shown, f"{domain}.{near}" if domain else near)
+            )
         elif other is not None:
             help = f"there is `{other}.{name}`" if other else f"there is a standard one: `{name}`"
         if not schemas.knows(domain):
             message += f": {quoted(domain)} has functions in this model, but none of this name"
             # An operator of a runtime may stand beside functions of the same domain.
             severity = "warning" if near is None else None
-    return Finding("op-unknown", message, tuple(places), help=help, severity=severity)  # type: ignore[arg-type]
+    return Finding(
+        "op-unknown", message, tuple(places), help=help, severity=severity, repair=repair
+    )
 
 
 def _deprecated(node: Node, signature: Signature) -> Finding:
@@ -158,6 +171,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
                     "optional-input-missing",
                     f"the input `{formal.name}` of `{node.op_type}` is required, and left out here",
                     (Place(node, ("inputs", index)),),
+                    help="name a value there",
                 )
     if "" in outputs:
         for index, name in enumerate(outputs):
@@ -167,6 +181,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
                     "output-empty-required",
                     f"the output `{formal.name}` of `{node.op_type}` is always computed: name it",
                     (Place(node, ("outputs", index)),),
+                    help="name it, even if nothing uses it",
                 )
 
 
@@ -184,6 +199,11 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
         wanted = f"{least} or more {kind}s"
     else:
         wanted = f"{least} to {most} {kind}s"
+    if count > most:
+        help = f"leave out what is behind the {'first ' if most else ''}{counted(most, kind)}"
+        help = f"it has no {kind}s: leave them out" if not most else help
+    else:
+        help = f"name the {kind}s that are missing"
     names = ", ".join(
         formal.name + {"single": "", "optional": "?", "variadic": "…"}[formal.option]
         for formal in formals
@@ -197,6 +217,7 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
         f"{kind}-count",
         f"`{node.op_type}` {verb} {wanted}, not {count}",
         (place,),
+        help=help,
         notes=(f"its {kind}s are ({names})",) if names else (),
     )
 

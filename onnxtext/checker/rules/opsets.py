@@ -69,12 +69,14 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 "opset-version-invalid",
                 f"{item.version} is no version of {shown}: they begin with 1",
                 (here,),
+                help=f"import version {newest or 1}, or the one the nodes were written for",
             )
         elif newest is not None and item.version > newest:
             yield Finding(
                 "opset-version-invalid",
                 f"version {item.version} of {shown} is not known: the newest known is {newest}",
                 (here,),
+                help=f"import version {newest}, or install a newer onnx",
                 severity="warning",
             )
 
@@ -83,7 +85,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
     """Domains of nodes that their model or function does not import."""
     missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
     for scope in subject.scopes:
-        if scope.opsets is None:
+        if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
         versions = scope.opsets.versions
         if not versions and scope.kind != "function" and subject.ir_version >= 3:

@@ -5,7 +5,8 @@ What: shapes fit the operators, and declared shapes agree with computed ones.
 Why: what does not fit fails when the model runs.
 Fix: correct the declaration, or transpose or reshape the value.
 
-The shape inference of onnx is asked for the whole model first: it is fast, and nearly every model
+Where a model of one node of each kind fits, the whole does (`kinds`). Else
+the shape inference of onnx is asked for the whole model first: it is fast, and nearly every model
 is right. Only if it objects, or does not judge all nodes (it passes over training graphs, and
 over all mistakes where there is an operator it does not know), is it asked for one node after the
 other, so that all mistakes are found, each with its place.
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.kinds import fits_by_kind
 from onnxtext.checker.objections import errors_of, slug_of, whole_model
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.shape_inference import ShapeInference
@@ -27,10 +29,13 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Find shapes that do not fit."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return  # there is no end to inference
+    if fits_by_kind(subject):
+        return
     errors = bool(errors_of(subject))
     objection = None if errors else whole_model(subject)
     unknown = any(None in found for found in targets(subject).values())
-    unseen = any(scope.kind in ("initialization", "algorithm") for scope in subject.scopes)
+    kinds = {scope.kind for scope in subject.scopes}
+    unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
     if not errors and objection is None and not unknown and not unseen:
         return
     findings = ShapeInference(subject).run()
@@ -52,7 +57,12 @@ def _unplaced(subject: Subject, objection: str) -> Finding:
     slug = slug_of(objection)
     said = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
     first = said.strip().partition("\n")[0]
-    return Finding(slug, f"the inference of onnx objects: {first.strip()}", (place,))
+    return Finding(
+        slug,
+        f"the inference of onnx objects: {first.strip()}",
+        (place,),
+        help="correct what it says, or the declarations around it",
+    )
 
 
 FAMILY = Family(

@@ -32,9 +32,16 @@ def check(subject: Subject) -> Iterator[Finding]:
                     "sparse-values-name",
                     "the values of a sparse initializer have no name",
                     (Place(value if value.at >= 0 else scope.place),),
+                    help="name the initializer",
                 )
     for name, sparse, place in sparse_tensors(subject):
         yield from _rank(name, sparse, place)
+
+
+_RANK_HELP = (
+    "write `sparse_tensor(float[4, 4]) s = sparse(float[N] […], int64[N, 2] […])`: N values, and "
+    "the position or the coordinates of each"
+)
 
 
 def _shape(tensor: Tensor) -> tuple[int, ...]:
@@ -61,7 +68,7 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     elif len(indices) == 2 and indices[1] != len(sparse.dims):
         problem = f"has rank {len(sparse.dims)}, and indices of {indices[1]} coordinates"
     if problem is not None:
-        yield Finding("sparse-rank", f"{what} {problem}", (place,))
+        yield Finding("sparse-rank", f"{what} {problem}", (place,), help=_RANK_HELP)
         return
     numbers = _numbers(sparse.indices)
     if numbers is None or len(numbers) != prod(indices) or not len(numbers):
@@ -95,7 +102,12 @@ def _indices(
         shown = ", ".join(map(str, flat[row].tolist()))
         dims = ", ".join(map(str, sparse.dims))
         message = f"{what} has the index [{shown}], outside of [{dims}]"
-        yield Finding("sparse-index-range", message, (place,))
+        yield Finding(
+            "sparse-index-range",
+            message,
+            (place,),
+            help="correct the index, or the dims of the tensor",
+        )
         return
     before, behind = flat[:-1], flat[1:]
     different = before != behind

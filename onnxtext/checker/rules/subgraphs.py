@@ -82,6 +82,7 @@ def _wrong(node: Node, body: Scope, kind: str, count: int, wanted: str) -> Findi
         "subgraph-arity",
         f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not {wanted}",
         (Place(body.place, ("name",)), Place(node, ("op_type",), "its node")),
+        help=f"give the body {wanted} {kind}{'' if wanted == '1' else 's'}",
     )
 
 

@@ -59,7 +59,7 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
         used = prod(tensor.dims) * 6 % 8
         if used and data[-1] >> used:
             message = f"the bits behind the last element of {tensor.words()} are not zero"
-            yield Finding("tensor-value-range", message, (tensor.place,))
+            yield Finding("tensor-value-range", message, (tensor.place,), help="set them to zero")
 
 
 def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -> Iterator[Finding]:
@@ -98,6 +98,7 @@ def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
         f"{value} is no `{tensor.type.element}`: entries of {tensor.words()} are between {low} "
         f"and {high}",
         (tensor.place,),
+        help="correct the value, or take an element type that holds it",
     )
 
 
@@ -115,7 +116,10 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
                 problem = "is not UTF-8"
         if problem is not None:
             yield Finding(
-                "tensor-string-utf8", f"a string of {tensor.words()} {problem}", (tensor.place,)
+                "tensor-string-utf8",
+                f"a string of {tensor.words()} {problem}",
+                (tensor.place,),
+                help="store UTF-8 without a mark and NULs; bytes belong in a `uint8` tensor",
             )
             return
 

@@ -31,7 +31,10 @@ def check(subject: Subject) -> Iterator[Finding]:
             continue  # by its making it fits
         if tensor.type.element == "undefined":
             yield Finding(
-                "tensor-type-undefined", f"{tensor.words()} has no element type", (tensor.place,)
+                "tensor-type-undefined",
+                f"{tensor.words()} has no element type",
+                (tensor.place,),
+                help="name it, such as `float`",
             )
             continue
         if any(dim < 0 for dim in tensor.dims):
@@ -39,6 +42,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "tensor-dim-negative",
                 f"a dim of {tensor.words()} is {min(tensor.dims)}",
                 (tensor.place,),
+                help="write the number of elements along that dimension",
             )
             continue
         yield from _segment(tensor)
@@ -73,23 +77,34 @@ def _fields(
             "tensor-empty-data",
             f"{tensor.words()} has no elements, but data in `{held[0]}`",
             (tensor.place,),
+            help="remove the data, or correct the dims",
         )
         return
     if not held and count:
         yield _size(tensor, f"has {counted(count, 'element')}, but no data")
     if len(held) > 1:
         names = ", ".join(f"`{name}`" for name in held)
-        yield _field(tensor, f"has data in more than one field: {names}")
+        yield _field(
+            tensor, f"has data in more than one field: {names}", "keep the one that counts"
+        )
     elif held and held[0] == "raw_data":
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))
         if not element.bits:
-            yield _field(tensor, "is of strings, which are never stored in `raw_data`")
+            yield _field(
+                tensor,
+                "is of strings, which are never stored in `raw_data`",
+                "write them in braces",
+            )
         elif len(data) != raw_size(element, count):
             wanted = raw_size(element, count)
             yield _size(tensor, f"needs {counted(wanted, 'byte')}, `raw_data` has {len(data)}")
     elif held and held[0] != element.field:
-        yield _field(tensor, f"has its data in `{held[0]}`, not in `{element.field}`")
+        yield _field(
+            tensor,
+            f"has its data in `{held[0]}`, not in `{element.field}`",
+            f"write it in brackets (raw data), or into `{element.field}`",
+        )
     elif held and held[0] == "string_data":
         values = fields["string_data"]
         assert isinstance(values, tuple)
@@ -106,6 +121,7 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
             "tensor-empty-data",
             f"{tensor.words()} has no elements, but {entries} entries of data",
             (tensor.place,),
+            help="remove the data, or correct the dims",
         )
         return
     wanted = count * (2 if element.kind == "complex" else 1)
@@ -119,7 +135,10 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
 def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[Finding]:
     if not wanted and found:
         yield Finding(
-            "tensor-empty-data", f"{tensor.words()} has no elements, but data", (tensor.place,)
+            "tensor-empty-data",
+            f"{tensor.words()} has no elements, but data",
+            (tensor.place,),
+            help="remove the data, or correct the dims",
         )
     elif wanted != found:
         yield _size(tensor, f"needs {wanted} {what}, and has {found}")
@@ -131,12 +150,13 @@ def _size(tensor: TensorUse, what: str) -> Finding:
         "tensor-data-size",
         f"{tensor.words()} {what}",
         (tensor.place,),
+        help="correct the dims, or give as much data as they say",
         notes=(f"its type is `{tensor.type.element}[{dims}]`",),
     )
 
 
-def _field(tensor: TensorUse, what: str) -> Finding:
-    return Finding("tensor-data-field", f"{tensor.words()} {what}", (tensor.place,))
+def _field(tensor: TensorUse, what: str, help: str) -> Finding:
+    return Finding("tensor-data-field", f"{tensor.words()} {what}", (tensor.place,), help=help)
 
 
 def _segment(tensor: TensorUse) -> Iterator[Finding]:
@@ -152,6 +172,7 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
                 f"the segment from {begin} to {end} of {tensor.words()} is not within its "
                 f"{counted(count, 'element')}",
                 (tensor.place,),
+                help=f"choose 0 <= begin <= end <= {count}",
             )
 
 

@@ -39,6 +39,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "training-init-omitted",
                 "there is an `initialization_binding`, but no `initialization`",
                 (Place(training, ("initialization_binding",)),),
+                help="add an `initialization` whose outputs it names, or remove the binding",
             )
         yield from _keys(subject, training, step, bound)
         yield from _values(subject, training, start, step)
@@ -68,11 +69,13 @@ def _keys(
                     "training-binding-key",
                     f"the `{field}` sets {quoted(key)}, which is no initializer",
                     (place,),
-                    help=f"there is {quoted(near)}" if near else None,
+                    help=f"there is {quoted(near)}"
+                    if near
+                    else "name an initializer of the graph or of the algorithm",
                 )
             if key in seen:
                 message = f"the `{field}` sets {quoted(key)} twice"
-                yield Finding("training-binding-key", message, (place,))
+                yield Finding("training-binding-key", message, (place,), help="remove one of them")
             seen.add(key)
             other = bound.setdefault(f"{field}:{key}", training)
             if other is not training:
@@ -80,6 +83,7 @@ def _keys(
                     "training-binding-key",
                     f"two trainings set {quoted(key)} in their `{field}`",
                     (place,),
+                    help="let one of them set it",
                     severity="warning",
                 )
 
@@ -104,7 +108,7 @@ def _values(
                     "training-binding-value",
                     f"the `{field}` takes {quoted(name)}, which is no output of {where}",
                     (Place(training, (field, f'"{name}"')),),
-                    help=f"there is {quoted(near)}" if near else None,
+                    help=f"there is {quoted(near)}" if near else f"name an output of {where}",
                 )
 
 
@@ -129,6 +133,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                 "training-graph-combined",
                 f"a node of the graph and one of the algorithm are named {quoted(node.name)}",
                 (Place(node, ("name",)),),
+                help="rename one of them",
                 severity="warning",
             )
     for index, node in enumerate(main.nodes):
@@ -138,6 +143,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                     "training-graph-combined",
                     f"a node of the graph uses {quoted(name)}, a value of the training's algorithm",
                     (Place(main.nodes[index], ("inputs", number)), Place(*step.definition(name))),
+                    help="compute it in the graph, or move the node into the algorithm",
                 )
 
 

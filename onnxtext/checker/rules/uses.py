@@ -24,8 +24,6 @@ Use = tuple[int, int]
 def check(subject: Subject) -> Iterator[Finding]:
     """Find uses of what is not defined, or only later."""
     for scope in subject.scopes:
-        if scope.kind == "nodes":
-            continue
         undefined: dict[str, list[Use]] = {}
         late: list[Use] = []
         position = scope.position
@@ -100,7 +98,9 @@ def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> 
         "value-undefined",
         f"{quoted(name)} is not defined{times}",
         tuple(places),
-        help=f"there is a value {quoted(near or later or '')}" if near or later else None,
+        help=f"there is a value {quoted(near or later or '')}"
+        if near or later
+        else "name an input, an initializer or an output of an earlier node",
         notes=notes,
         repair=Repair("rename", name, (near, tuple([(p.item, p.part[1]) for p in places])))
         if near
@@ -247,7 +247,7 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.near(value.name, scope.position)
         notes: tuple[str, ...] = ()
-        help = f"there is a value {quoted(near)}" if near else None
+        help = f"there is a value {quoted(near)}" if near else "name a value that is computed in it"
         if outer is not None:
             notes = (f"it is a value of {outer[0].words()} around it, which does not do",)
             help = f"add a node: {value.name} = Identity (…)"

@@ -54,11 +54,17 @@ def check(subject: Subject) -> Iterator[Finding]:
             "ir-version-unknown",
             f"`ir_version` {version} is not known: the newest known is {newest_known()}",
             (place,),
+            help=f"write a version from 1 to {newest_known()}",
             notes=("newer constructs are not checked",) if version > 0 else (),
         )
     if model.model_version is not None and model.model_version < 0:
         message = f"`model_version` {model.model_version} is negative"
-        yield Finding("model-version-negative", message, (Place(model, ("model_version",)),))
+        yield Finding(
+            "model-version-negative",
+            message,
+            (Place(model, ("model_version",)),),
+            help="write 0 or more",
+        )
     if version and 1 <= version < NEWEST:
         yield from _needs(subject, version)
 

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic dimensions, propagated through graphs, bodies and calls.
+
+Every node says which sizes are equal (`operators`); what is declared for its outputs has
+to be what it computes. A symbol stands for one size in the main graph and the branches in it. In
+the body of a `Loop` or `Scan` it may stand for another in each iteration, and in a function for
+another in each call: there it is renamed.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from math import prod
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import RawData, Reference, Tensor, TensorData, TypedData
+from onnxtext.checker.environment import Environment
+from onnxtext.checker.finding import Place
+from onnxtext.checker.objections import wrong_items
+from onnxtext.checker.rules.value_infos import plain_dim
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import Signature
+from onnxtext.checker.subject import Subject
+from onnxtext.checker.symbolic.call import Call, Shape
+from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS
+from onnxtext.checker.symbolic.sizes import Conflict, Extent, Size, Sizes
+from onnxtext.checker.targets import Target, targets
+
+_MOST_CALLED = 10_000
+"""How many nodes of called functions are gone through, besides as many as the model has."""
+_DEEPEST = 50
+_MOST_NUMBERS = 64
+"""Lists of up to so many integers are read: axes, pads, shapes."""
+
+
+@dataclass(slots=True)
+class _Environment(Environment[Shape]):
+    """The shapes of the values of a scope, and short lists of integers among them."""
+
+    sizes: Sizes = field(default_factory=Sizes)
+    constants: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def constant(self, name: str) -> tuple[int, ...] | None:
+        holder = self.holder(name)
+        return holder.constants.get(name) if isinstance(holder, _Environment) else None
+
+
+class SymbolicShapes:
+    """One walk over a model.
+
+    Attributes:
+        learned: whether some symbol was found to be a number, or another symbol.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.learned = False
+        self._subject = subject
+        self._targets = targets(subject)
+        self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
+        self._said: dict[tuple[object, ...], tuple[object, ...]] = {}
+        self._instances = 0
+        self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
+        # What is wrong with a node already says why its sizes do not fit.
+        self._wrong = wrong_items(subject)
+        self._depth = 0
+
+    def run(self) -> list[Conflict]:
+        """Go through all graphs, and through the functions they call."""
+        sizes = Sizes()
+        main: _Environment | None = None
+        for scope in self._subject.scopes:
+            if scope.parent is None and scope.kind != "function":
+                around = main if scope.kind == "algorithm" else None
+                environment = _Environment({}, around, sizes)
+                self._scope(scope, (), environment, "")
+                main = environment if scope.kind == "main" else main
+        self.learned = sizes.knows
+        return sizes.conflicts
+
+    def _shape(self, type: Type | None, instance: str) -> Shape:
+        """The shape of a type, with the symbols of a body or call."""
+        if not isinstance(type, TensorType) or type.shape is None:
+            return None
+        key = id(type), instance
+        known = self._extents.get(key)
+        if known is None:
+            extents = tuple([_extent(plain_dim(dim), instance) for dim in type.shape])
+            known = self._extents[key] = type, extents
+        return known[1]
+
+    # ---- Scopes -----------------------------------------------------------------------------
+
+    def _scope(
+        self, scope: Scope, given: tuple[Shape, ...], environment: _Environment, instance: str
+    ) -> None:
+        sizes, shapes = environment.sizes, environment.known
+        declared: dict[str, Shape] = {}
+        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+            shape = self._shape(value.type, instance)
+            if shape is not None:
+                first = declared.setdefault(value.name, shape)
+                if first is not shape:
+                    _equal(sizes, first, shape, Place(value, ("type",)))
+        for value in (*scope.inputs, *scope.initializers):
+            shapes[value.name] = declared.get(value.name)
+        for value, shape in zip(scope.inputs, given, strict=False):
+            own = shapes[value.name]
+            shapes[value.name] = shape if own is None else own
+            _equal(sizes, own, shape, Place(value, ("name",)))
+        inputs = {value.name for value in scope.inputs}
+        for value in scope.initializers:
+            numbers = _integers(value.type, value.data)
+            if numbers is not None and value.name not in inputs:
+                environment.constants[value.name] = numbers
+        resolved = self._targets[id(scope)]
+        for index, node in enumerate(scope.nodes):
+            wanted = self._declared(node, declared, environment, instance)
+            made = self._node(scope, index, node, resolved[index], environment, wanted, instance)
+            for number, name in enumerate(node.outputs):
+                if not name or name in shapes:
+                    continue
+                own = wanted[number]
+                shape = made[number] if number < len(made) else None
+                if own is not None and shape is not None:
+                    _equal(sizes, own, shape, Place(node, ("outputs", number)))
+                shapes[name] = _merged(own, shape)
+
+    def _declared(
+        self, node: Node, declared: dict[str, Shape], environment: _Environment, instance: str
+    ) -> list[Shape]:
+        """The shapes that are declared for a node's outputs."""
+        wanted = [declared.get(name) for name in node.outputs]
+        for number, type in enumerate(node.output_types):
+            if type is not None:
+                before, own = wanted[number], self._shape(type, instance)
+                if before is not None:
+                    place = Place(node, ("output_types", number))
+                    _equal(environment.sizes, before, own, place)
+                wanted[number] = own
+        return wanted
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def _node(
+        self,
+        scope: Scope,
+        index: int,
+        node: Node,
+        target: Target,
+        environment: _Environment,
+        wanted: list[Shape],
+        instance: str,
+    ) -> tuple[Shape, ...]:
+        if index in scope.children:
+            return self._bodies(scope, index, node, environment, instance)
+        shapes = environment.known
+        inputs = [shapes[n] if n in shapes else environment.find(n) for n in node.inputs]
+        if type(target) is Scope:
+            return self._call(target, tuple(inputs), environment)
+        if type(target) is not Signature or target.domain or id(node) in self._wrong:
+            return ()
+        operator = OPERATORS.get(node.op_type)
+        if operator is None:
+            if node.op_type == "Constant":
+                self._remember(node, environment)
+            return ()
+        attributes = node.attributes
+        constants: list[tuple[int, ...] | None] = []
+        key: tuple[object, ...] | None = None
+        known: tuple[object, ...] = ()
+        if node.op_type in CONSTANT_INPUTS:
+            constants = [environment.constant(name) for name in node.inputs]
+        elif None not in wanted:
+            # Most nodes are like others: what they say has been said.
+            known = *wanted, *inputs, *attributes
+            key = id(environment.sizes), id(target), len(inputs), *map(id, known)
+            if key in self._said:
+                return ()
+        if any(type(attribute.value) is Reference for attribute in attributes):
+            return ()
+        sizes = environment.sizes
+        made = operator(Call(node, inputs, constants, sizes, target.since))
+        if key is not None:
+            self._said[key] = known  # so that no id is given twice
+        return made
+
+    def _call(
+        self, function: Scope, inputs: tuple[Shape, ...], environment: _Environment
+    ) -> tuple[Shape, ...]:
+        self._budget -= len(function.nodes)
+        if self._budget < 0 or self._depth >= _DEEPEST:
+            return ()
+        inner = _Environment({}, None, environment.sizes)
+        self._depth += 1
+        self._scope(function, inputs, inner, self._instance())
+        self._depth -= 1
+        return tuple([inner.find(value.name) for value in function.outputs])
+
+    def _instance(self) -> str:
+        self._instances += 1
+        return f"\0{self._instances}"
+
+    def _bodies(
+        self, scope: Scope, index: int, node: Node, environment: _Environment, instance: str
+    ) -> tuple[Shape, ...]:
+        made: list[tuple[Shape, ...]] = []
+        branches = node.op_type == "If"
+        for body in scope.children[index]:
+            own = self._instance()
+            inner = _Environment({}, environment, Sizes(environment.sizes))
+            self._scope(body, (), inner, instance if branches else own)
+            made.append(tuple([inner.find(value.name) for value in body.outputs]))
+        if not branches or len(made) != 2:
+            return ()
+        return tuple([_either(left, right) for left, right in zip(*made, strict=False)])
+
+    def _remember(self, node: Node, environment: _Environment) -> None:
+        for attribute in node.attributes:
+            value = attribute.value
+            numbers = None
+            if isinstance(value, Tensor):
+                numbers = _integers(value.type, value.data)
+            elif attribute.name == "value_ints" and isinstance(value, tuple):
+                numbers = tuple([item for item in value if isinstance(item, int)])
+            if numbers is not None and node.outputs:
+                environment.constants[node.outputs[0]] = numbers
+
+
+def _extent(dim: int | str | None, instance: str) -> Extent:
+    if isinstance(dim, str):
+        return Size(dim + instance) if dim else None
+    return None if dim is None or dim < 0 else dim
+
+
+def _equal(sizes: Sizes, left: Shape, right: Shape, place: Place) -> None:
+    if left is not None and right is not None and left is not right and len(left) == len(right):
+        for one, other in zip(left, right, strict=True):
+            sizes.equal(one, other, place)
+
+
+def _merged(declared: Shape, computed: Shape) -> Shape:
+    """What is declared, and where that says nothing what is computed."""
+    if declared is None or computed is None or len(declared) != len(computed):
+        return computed if declared is None else declared
+    if None not in declared:
+        return declared
+    return tuple([b if a is None else a for a, b in zip(declared, computed, strict=True)])
+
+
+def _either(left: Shape, right: Shape) -> Shape:
+    """What two branches agree about."""
+    if left is None or right is None or len(left) != len(right):
+        return None
+    return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])
+
+
+def _integers(type: Type | None, data: TensorData | object) -> tuple[int, ...] | None:
+    """The numbers of a short list of int64."""
+    if not isinstance(type, TensorType) or type.element != "int64" or type.shape is None:
+        return None
+    dims = [dim for dim in type.shape if isinstance(dim, int)]
+    count = prod(dims)
+    if len(dims) != len(type.shape) or len(dims) > 1 or not 0 <= count <= _MOST_NUMBERS:
+        return None
+    stored = data.data if isinstance(data, RawData) else None
+    if isinstance(data, TypedData):
+        stored = data.entries
+    if stored is None or len(stored) != 8 * count:
+        return None
+    return struct.unpack(f"<{count}q", stored)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs, functions and nodes on their own are checked with what can be known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+import onnxtext
+from onnxtext.checker.sources import fix_text
+from tests.checker.models import codes
+from tests.cli.command import run
+from tests.corpus import onnx_directory, wheel_models
+
+GRAPH = "g (float[N, 4] x, float[3, 5] w, bool c) => (float[N, 4] y) {{\n  {nodes}\n}}\n"
+FUNCTION = '<domain: "my", opset_import: ["": 21]>\nf <alpha> (a, b) => (c) {{\n  {nodes}\n}}\n'
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wanted"),
+    [
+        ("y = Relu (x)", set()),
+        ("y = Rellu (x)", {"op-unknown"}),
+        ("y = Relu (x, x)", {"input-count"}),
+        ("y = Relu <axs = 1> (x)", {"attribute-unknown"}),
+        ("y = LeakyRelu <alpha = 1> (x)", {"attribute-type"}),
+        ("y = Add (x, c)", {"type-mismatch"}),
+        ("v = MatMul (x, w)\ny = Relu (x)", {"shape-mismatch"}),
+        ("y = Neg (a)\na = Relu (x)", {"node-order"}),
+        ("y = Neg (y)", {"graph-cycle"}),
+        ("y = Neg (x)\ny = Neg (x)", {"value-redefined"}),
+        ("a = Neg (x)", {"graph-output-undefined"}),
+        # What is not defined here may be a value around it; of other domains nothing is known.
+        ("y = Add (x, outer)", set()),
+        ("y = org.example.Anything <a = 1> (x, outer)", set()),
+        # Each is right in some version of the operators, the last one in none.
+        ("y = Squeeze <axes = [0]> (outer)", set()),
+        ("y = Squeeze (outer, axes)", set()),
+        ("y = Squeeze <axes = [0]> (outer)\nz = Gelu (x)", {"attribute-unknown"}),
+        ('y = Upsample <mode = "nearest"> (x, scales)', set()),
+    ],
+)
+def test_a_graph(nodes: str, wanted: set[str]) -> None:
+    text = GRAPH.format(nodes=nodes)
+    assert codes(text) == wanted
+    assert codes(onnx.parser.parse_graph(text)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wanted"),
+    [
+        ("c = Add (a, b)", set()),
+        ("c = Rellu (a)", {"op-unknown"}),
+        ("c = Relu (nothing)", {"value-undefined"}),
+        ("c = LeakyRelu <alpha: float = @alpha> (a)", set()),
+        ("c = LeakyRelu <alpha: float = @beta> (a)", {"attribute-ref-unknown"}),
+        ("d = Neg (a)", {"function-output-undefined"}),
+        ("c = ai.onnx.ml.Binarizer (a)", {"function-opset-missing"}),
+        ("c = Cast <to = 9> (a)\nd = Neg (c)", {"type-mismatch"}),
+    ],
+)
+def test_a_function(nodes: str, wanted: set[str]) -> None:
+    text = FUNCTION.format(nodes=nodes)
+    assert codes(text) == wanted
+    assert codes(onnx.parser.parse_function(text)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wanted"),
+    [
+        ("y = Relu (x)", set()),
+        ("y, i = TopK (x, k)", set()),
+        ('["the name"] "a b" = Relu (x)', set()),
+        ("# first\n[n] y = Rellu (x)", {"op-unknown"}),
+        ("y = Neg (a)\na = Relu (x)", {"node-order"}),
+        ("b = Cast <to = 9> (x)\ny = Neg (b)", {"type-mismatch"}),
+        ("y = Relu (x", {"unclosed-bracket"}),
+    ],
+)
+def test_nodes(nodes: str, wanted: set[str]) -> None:
+    assert codes(nodes) == wanted
+
+
+def test_messages_of_nodes() -> None:
+    assert not codes(helper.make_node("Relu", ["x"], ["y"]))
+    assert codes(helper.make_node("Relu", ["x", "x"], ["y"])) == {"input-count"}
+
+
+def test_the_version_is_told() -> None:
+    (finding,) = onnxtext.check("y = Relu (x, x)")
+    newest = onnx.defs.onnx_opset_version()
+    said = f"checked with version {newest} of the standard operators, which fits best"
+    assert said in finding.notes
+    assert finding.help
+
+
+def test_graphs_of_real_models_are_right_without_their_headers() -> None:
+    """No false alarms, whatever version they were made for."""
+    for file in wheel_models():
+        model = onnx.load(onnx_directory() / file)
+        if model.functions or model.ir_version < 4:
+            continue
+        found = [item for item in onnxtext.check(model.graph) if item.severity == "error"]
+        assert not found, (file, found)
+
+
+def test_fix_mends_a_graph_without_giving_it_a_header(tmp_path: Path) -> None:
+    text = GRAPH.format(nodes="y = Neg (a)\n  a = Relu (x)")
+    made = fix_text(text.encode(), name="g.onnxtxt")
+    assert made.text == GRAPH.format(nodes="a = Relu (x)\n  y = Neg (a)")
+    path = tmp_path / "g.onnxtxt"
+    path.write_text(text)
+    assert run("check", str(path)).status == 1
+    assert run("check", "--fix", str(path)).status == 0
+    # It is no model all the same.
+    assert "ir-version-missing" in run("to-binary", str(path)).err

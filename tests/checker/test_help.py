@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every finding says what the rule is and how to fix it; every fix removes its finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext import Diagnostic
+from onnxtext.checker.registry import rules
+from tests.checker.models import text
+from tests.checker.test_everywhere import BROKEN, PLACES, VALUES, in_graph, with_values
+from tests.checker.test_findings import many
+from tests.checker.test_pages import directory, example, select
+
+__all__ = ["directory"]
+
+FIXABLE = {
+    "sorted": text("y = Relu (a) # last\n# first\na = Neg (x)"),
+    "imported": "<onnxtext: 1, ir_version: 10>\ng (float[4] x) => (float[4] y) { y = Relu (x) }\n",
+    "imported by a function": text(
+        "y = my.f (x)", opsets='21, "my": 1', rest='<domain: "my"> f (a) => (b) { b = Relu (a) }\n'
+    ),
+    "renamed": text("hidden = Neg (x)\nz = Abs (hiden)\ny = Add (hiden, z)"),
+    "renamed in a nested graph": text(
+        "hidden = Neg (x)\ny = If (c) <then_branch = p () => (float[4] q) { q = Neg (hiden) },"
+        " else_branch = o () => (float[4] r) { r = Neg (x) }>",
+        inputs="float[4] x, bool c",
+    ),
+    "an unknown value info": text("y = Relu (x)", values="float[4] gone,\nfloat[1] w = [1],"),
+    "an unused initializer": text("y = Relu (x)", values="float[1] w = [1],\nfloat[1] v = [2],"),
+    "an operator": text("z = Rellu (x)\ny = Rellu (z)"),
+    "a function's operator": text(
+        "y = my.twise (x)",
+        opsets='21, "my": 1',
+        rest='<domain: "my", opset_import: ["": 21]> twice (a) => (b) { b = Add (a, a) }\n',
+    ),
+    "an attribute": text("y = Softmax <axs = 0> (x)"),
+    "an attribute of a call": text(
+        "y = my.f <alphas = 1.0> (x)",
+        opsets='21, "my": 1',
+        rest='<domain: "my", opset_import: ["": 21]> f <alpha: float = 2.0> (a) => (b) '
+        "{ b = LeakyRelu <alpha: float = @alpha> (a) }\n",
+    ),
+}
+
+
+def failing(directory: Path) -> Iterator[tuple[str, str, list[Diagnostic]]]:
+    """Every failing example of the tests, and what is found in it."""
+    for slug in rules():
+        model = example(slug, "Example")
+        yield slug, model, onnxtext.check(model, base_dir=directory, select=select(slug))
+    for place in PLACES:
+        for slug, nodes in BROKEN.items():
+            model = place(nodes)
+            yield slug, model, onnxtext.check(model)
+    for slug, values in VALUES.items():
+        model = with_values(in_graph, values)
+        yield slug, model, onnxtext.check(model)
+    for name, model in {**FIXABLE, "many": many()}.items():
+        yield name, model, onnxtext.check(model, select=["value-unused"])
+
+
+def test_every_finding_says_how_to_fix_it_and_what_the_rule_is(directory: Path) -> None:
+    count = 0
+    for name, model, found in failing(directory):
+        for item in found:
+            count += 1
+            assert item.help, (name, item)
+            assert not item.help.endswith("."), item.help
+            if item.code != "unused-suppression":
+                assert item.notes[-1].startswith(("the rule: ", rules()[item.code].title)), item
+        if name == "unused-suppression":
+            continue
+        for item in onnxtext.check(onnxtext.to_binary(model), base_dir=directory):
+            assert item.help, (name, item)
+    assert count > 300
+
+
+def test_every_fix_removes_its_finding_and_adds_none(directory: Path) -> None:
+    kinds = set()
+    for name, model, found in failing(directory):
+        for item in found:
+            if item.fix is None:
+                continue
+            kinds.add((item.fix.title.split()[0], item.fix.applicability))
+            made = item.fix.apply(model)
+            before = onnxtext.check(model, base_dir=directory, select=select(item.code))
+            after = onnxtext.check(made, base_dir=directory, select=select(item.code))
+            assert (item.code, item.message) not in [(i.code, i.message) for i in after], name
+            assert len(after) < len(before), (name, before, after)
+    assert kinds == {
+        ("sort", "safe"), ("remove", "safe"), ("import", "safe"), ("write", "safe"),
+        ("write", "unsafe"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIXABLE)
+def test_what_is_fixable_has_a_fix(name: str) -> None:
+    found = onnxtext.check(FIXABLE[name], select=["value-unused"])
+    assert found
+    assert any(item.fix is not None for item in found), found

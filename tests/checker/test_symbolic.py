@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic dimensions: what cannot be is told with two places; what can be is not told."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from tests.checker.models import codes, text
+
+WEIGHTS = """\
+float[4] four = [0, ...],
+float[5] five = [0, ...],
+float[6] six = [0, ...],
+float[4, 3] rows_4 = [0, ...],
+float[5, 3] rows_5 = [0, ...],
+float[3, 4] columns_4 = [0, ...],
+float[8, 3, 3, 3] kernel = [0, ...],
+int64[1] axis_0 = [0],
+int64[1] axis_1 = [1],
+int64[2] four_by_four = [4, 4],
+int64[2] to_rows = [-1, 4],
+int64[1] flat_20 = [20],
+int64[1] flat_24 = [24],
+int64[2] parts = [2, 3],
+int64[2] keep_2 = [0, -1],
+int64[4] pads = [1, 0, 1, 0],
+"""
+INPUTS = (
+    "float[N, 4] x, float[N] n, float[M] m, float[N, M] nm, float[N, N] nn, float[2, N] two_n, "
+    "float[4, N] four_n, float[B, C, H, W] image, bool c, float[N, 3] n3"
+)
+TWICE = "twice (a) => (b) {\n  b = Add (a, a)\n}\n"
+FUNCTION = f'<domain: "my", opset_import: ["": 21]>\n{TWICE}'
+
+
+def symbolic(nodes: str) -> str:
+    return text(
+        f"{nodes}\nout = Identity (c)",
+        inputs=INPUTS,
+        outputs="bool out",
+        values=WEIGHTS,
+        opsets='21, "my": 1',
+        rest=FUNCTION,
+    )
+
+
+# What makes N 4; and what makes it 5.
+FOUR = "u = MatMul (n, rows_4)"
+FIVE = "v = MatMul (n, rows_5)"
+
+IMPOSSIBLE = {
+    "products": f"{FOUR}\n{FIVE}",
+    "Gemm": f"{FOUR}\nv = Gemm (two_n, rows_5)",
+    "Gemm, transposed": f"{FOUR}\nv = Gemm <transA = 1> (n3, rows_5)",
+    "broadcasting": f"{FOUR}\nv = Add (n, five)",
+    "broadcasting two ways, and neither is 1": "u = Add (nm, four)\nv = Add (m, five)\n"
+    "w = MatMul (m, rows_5)",
+    "Where": f"{FOUR}\nv = Where (c, n, five)",
+    "a unary operator between": f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)",
+    "Transpose": f"{FOUR}\nt = Transpose (n3)\nv = MatMul (t, rows_5)",
+    "Flatten": f"{FOUR}\nt = Flatten (n3)\nv = Gemm <transA = 1> (t, rows_5)",
+    "Concat": f"{FOUR}\nv = Concat <axis = 1> (n3, rows_5)",
+    "Concat adds": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nv = Add (t, five)",
+    "Concat, declared": "float[N] t = Concat <axis = 0> (n, six)",
+    "Reshape": f"{FOUR}\nv = Reshape (n, flat_20)",
+    "Reshape of a matrix": "u = Reshape (x, flat_20)\nv = Reshape (x, flat_24)",
+    "Reshape with -1": f"{FOUR}\nt = Reshape (x, to_rows)\nv = Concat <axis = 1> (t, rows_5)",
+    "Reshape with 0": f"{FOUR}\nt = Reshape (n3, keep_2)\nv = Concat <axis = 1> (t, rows_5)",
+    "Squeeze": f"{FOUR}\nv = Squeeze (nm, axis_0)",
+    "Unsqueeze": f"{FOUR}\nt = Unsqueeze (n, axis_0)\nv = MatMul (t, rows_5)",
+    "Gather": f"{FOUR}\nt = Gather <axis = 0> (nn, axis_0)\nv = MatMul (t, rows_5)",
+    "Slice": f"{FOUR}\ne = Constant <value = int64[1] [9223372036854775807]> ()\n"
+    "t = Slice (n, axis_0, e)\nv = MatMul (t, rows_5)",
+    "Split": f"{FOUR}\np, q = Split <axis = 0> (n, parts)",
+    "Pad": f"{FOUR}\nt = Pad (n3, pads)\nv = Concat <axis = 1> (t, rows_5)",
+    "Conv": "t = Conv (image, kernel)\ng = GlobalAveragePool (image)\n"
+    "float[B, 5, 1, 1] v = Identity (g)",
+    "Conv, declared": "float[B, 8, H, V] t = Conv (image, kernel)",
+    "MaxPool, declared": "float[B, C, H, V] t = MaxPool <kernel_shape = [2, 2]> (image)",
+    "reductions": f"{FOUR}\nt = ReduceSum <keepdims = 0> (n3, axis_1)\nv = MatMul (t, rows_5)",
+    "ArgMax": f"{FOUR}\nt = ArgMax <axis = 1, keepdims = 0> (n3)\nfloat[N] f = Cast <to = 1> (t)\n"
+    "v = MatMul (f, rows_5)",
+    "Softmax": f"{FOUR}\nt = Softmax (n)\nv = MatMul (t, rows_5)",
+    "Shape": "t = Shape (nm)\nint64[N] s = Identity (t)\n" + FIVE,
+    "equal symbols": f"{FOUR}\nfloat[M] t = Identity (n)\nv = MatMul (m, rows_5)",
+    "what is declared": f"{FOUR}\nfloat[5] t = Identity (n)",
+    "a branch": f"{FOUR}\nr = If (c) "
+    "<then_branch = a () => (float[3] p) { p = MatMul (n, rows_5) }, "
+    "else_branch = b () => (float[3] q) { q = MatMul (n, rows_4) }>",
+    "what branches give": "r = If (c) <then_branch = a () => (p) { p = Neg (n) }, "
+    f"else_branch = b () => (q) {{ q = Abs (n) }}>\n{FOUR}\nv = MatMul (r, rows_5)",
+    "the body of a loop": f"{FOUR}\nk = Constant <value = int64 {{3}}> ()\n"
+    "r = Loop <body = l (int64 i, bool g, float[4] s) => (bool h, float[4] t) "
+    "{ h = Identity (g)\n e = MatMul (n, rows_5)\n t = Relu (s) }> (k, c, four)",
+    "a call": f"{FOUR}\nt = my.twice (n)\nv = MatMul (t, rows_5)",
+    "twice called": f"{FOUR}\ns = my.twice (n)\nt = my.twice (s)\nv = MatMul (t, rows_5)",
+}
+"""Nodes after which a symbol would have to be two numbers."""
+
+POSSIBLE = {
+    "broadcasting leaves 1": "u = Add (n, four)\nv = Add (n, five)",
+    "broadcasting leaves 1, declared": "float[4] u = Add (n, four)\nfloat[5] v = Add (n, five)",
+    "two symbols": "u = MatMul (n, rows_4)\nv = MatMul (m, rows_5)",
+    "concatenation": "t = Concat <axis = 0> (n, m)\nfloat[K] k = Identity (t)\n"
+    "u = MatMul (n, rows_4)\nv = MatMul (m, rows_5)",
+    "an offset": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nfloat[10] u10 = Identity (t)",
+    "branches for different sizes": "r = If (c) <then_branch = a () => (float[3] p) "
+    "{ p = MatMul (n, rows_5) }, else_branch = b () => (float[3] q) { q = MatMul (n, rows_4) }>",
+    "a branch does not bind what follows": "r = If (c) <then_branch = a () => (float[3] p) "
+    "{ p = MatMul (n, rows_5) }, else_branch = b () => (float[3] q) { q = MatMul (n, rows_4) }>"
+    "\nfloat[3] s = Identity (r)\nfloat[K] t = Identity (n)",
+    "calls with different sizes": "s = my.twice (n)\nt = my.twice (m)\nu = MatMul (s, rows_4)\n"
+    "v = MatMul (t, rows_5)",
+    "a convolution of stride 2": "float[B, 8, H, W] t = Conv <strides = [2, 2]> (image, kernel)",
+    "a padded convolution": "float[B, 8, H, W] t = Conv <pads = [1, 1, 1, 1]> (image, kernel)",
+    "a slice": f"{FOUR}\ne = Constant <value = int64[1] [-1]> ()\nt = Slice (n, axis_0, e)\n"
+    "float[K] s = Identity (t)",
+    "unknown sizes": f"{FOUR}\nfloat[?] t = Identity (n)\nfloat[5] s = Identity (m)",
+}
+"""Nodes for which there are inputs."""
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_cannot_be_is_explained_by_two_places(name: str) -> None:
+    model = symbolic(IMPOSSIBLE[name])
+    found = onnxtext.check(model)
+    assert [item.code for item in found] == ["dim-variable-conflict"], found
+    (finding,) = found
+    assert finding.severity == "warning"
+    labels = [label.message for label in finding.labels if " is " in label.message]
+    assert labels
+    for label in labels:
+        assert label.endswith(" here")
+    if "declared" not in name:
+        assert len(labels) >= 2, finding.labels
+    binary = onnxtext.check(onnxtext.to_binary(model))
+    assert [item.code for item in binary] == ["dim-variable-conflict"]
+
+
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_what_can_be_is_no_finding(name: str) -> None:
+    assert not codes(symbolic(POSSIBLE[name]))
+
+
+def test_the_labels_say_both_sizes() -> None:
+    (finding,) = onnxtext.check(symbolic(f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)"))
+    assert finding.message == "the dimension `N` would have to be 4 and 5"
+    shown = {label.message for label in finding.labels}
+    assert shown == {"`N` is 5 here", "`N` is 4 here"}
+    assert finding.source is not None
+    lines = [finding.source.position(label.span.start).line for label in finding.labels]
+    assert lines[0] > lines[1]
+
+
+def test_where_symbols_were_joined_is_shown() -> None:
+    (finding,) = onnxtext.check(symbolic(IMPOSSIBLE["equal symbols"]))
+    assert [label.message for label in finding.labels].count("where sizes are equal") == 1
+
+
+def test_one_finding_for_a_symbol() -> None:
+    nodes = "\n".join(f"u{i} = Add (n, {size})" for i, size in enumerate(["five", "six"] * 9))
+    assert [item.code for item in onnxtext.check(symbolic(f"{FOUR}\n{nodes}"))] == [
+        "dim-variable-conflict"
+    ]

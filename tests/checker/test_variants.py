@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every rule holds wherever it can be broken: in nested graphs, function bodies, training graphs.
+
+The failing example on the page of a rule is moved to each of these places; the same rule is broken
+there, and no other, in the binary and in its text. The fixed example, moved too, breaks none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext.checker.registry import rules
+from tests.checker.models import codes, text
+from tests.checker.test_pages import directory, example, select
+from tests.checker.variants import in_function, in_nested_graph, in_training
+
+__all__ = ["directory"]
+
+Place = Callable[[onnx.ModelProto], onnx.ModelProto]
+PLACES = (in_nested_graph, in_function, in_training)
+NESTED, FUNCTION, TRAINING = (place.__name__ for place in PLACES)
+
+OTHER = {
+    # What the specification says of functions by rules of their own:
+    ("opset-domain-not-imported", FUNCTION): {"function-opset-missing"},
+    ("input-duplicate", FUNCTION): {"function-input-duplicate"},
+    ("output-duplicate", FUNCTION): {"function-output-duplicate"},
+    ("graph-output-undefined", FUNCTION): {"function-output-undefined"},
+    ("attribute-ref-outside-function", FUNCTION): {"attribute-ref-unknown"},
+    # A model without imports lacks them for the call too.
+    ("opset-import-missing", FUNCTION): {"opset-domain-not-imported", "function-opset-missing"},
+    # A function has no initializers: there they are constants.
+    ("value-name-missing", FUNCTION): {"output-empty-required"},
+    ("initializer-duplicate", FUNCTION): {"value-redefined"},
+    ("value-info-conflict", FUNCTION): {"type-mismatch"},
+    ("sparse-values-name", FUNCTION): {"output-empty-required"},
+}
+"""Rules whose example breaks another one in a place, which says the same of it."""
+
+_MODEL = "the rule is about the model as a whole"
+_MAIN = "only the inputs and outputs of the main graph need a type (IR Graphs)"
+_OLD = "the IR version that the example needs has no such place"
+_TRAINING = "the rule is about training information, which stands in models only"
+CANNOT = {
+    ("ir-version-missing", FUNCTION): _MODEL,
+    ("ir-version-missing", TRAINING): _MODEL,
+    ("needs-ir-version", FUNCTION): _OLD,  # but see `EXTRA`
+    ("graph-missing", NESTED): "the attribute would be no graph: attribute-value-mismatch",
+    ("graph-missing", FUNCTION): "a body is a list of nodes",
+    ("graph-missing", TRAINING): "`algorithm` may be left out",
+    ("graph-name-missing", FUNCTION): "a body is no graph; see function-name-missing and `EXTRA`",
+    ("initializer-not-input", FUNCTION): "a function has no initializers",
+    ("initializer-not-input", TRAINING): _OLD,
+    ("graph-input-untyped", TRAINING): _MAIN,
+    ("graph-output-untyped", NESTED): _MAIN,
+    ("graph-output-untyped", FUNCTION): _MAIN,
+    ("graph-output-untyped", TRAINING): _MAIN,
+    ("type-missing", TRAINING): f"{_MAIN}; but see `EXTRA`",
+    ("quantization-annotation", FUNCTION): "a function has no annotations",
+    **{
+        (slug, place.__name__): _TRAINING
+        for slug in rules()
+        if slug.startswith("training-")
+        for place in PLACES
+    },
+}
+"""Rules whose example breaks nothing in a place, and why that is right."""
+
+FUNCTION_TEXT = """\
+<onnxtext: 1, ir_version: {ir_version}, opset_import: [21, "my": 1]>
+main (float[4] x, bool c) => (float[4] y) {{
+  y = my.f (x, c)
+}}
+<domain: "my", opset_import: ["": 21]>
+f (x, c) => (y) {{
+{body}
+}}
+"""
+BRANCHES = """\
+  y = If (c) <
+    then_branch = "" () => (float[4] q) { q = Neg (x) },
+    else_branch = no () => (float[4] r) { r = Neg (x) },
+  >"""
+EXTRA = {
+    ("needs-ir-version", FUNCTION): FUNCTION_TEXT.format(
+        ir_version=9, body='  @meta("org.example.key": "value") y = Relu (x)'
+    ),
+    ("graph-name-missing", FUNCTION): FUNCTION_TEXT.format(ir_version=10, body=BRANCHES),
+    ("type-missing", TRAINING): text(
+        "y = Relu (x)",
+        rest="training {\n  algorithm: step (@set(type: {sequence_type: {}}) s) => (float[4] z) "
+        "{\n    z = Abs (x)\n  }\n}\n",
+    ),
+}
+"""Other texts that break a rule where its example cannot."""
+
+
+def load(model: str) -> onnx.ModelProto:
+    return onnx.ModelProto.FromString(onnxtext.to_binary(model))
+
+
+def found(source: str | bytes, slug: str, directory: Path) -> set[str]:
+    level = rules()[slug].level
+    return {
+        item.code
+        for item in onnxtext.check(source, base_dir=directory, select=select(slug))
+        if item.severity != "info" or level == "info"
+    }
+
+
+RULES = [slug for slug in rules() if slug != "unused-suppression"]  # comments are in texts only
+
+
+@pytest.mark.parametrize("slug", RULES)
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+def test_the_rule_is_broken_there_too(slug: str, place: Place, directory: Path) -> None:
+    broken = place(load(example(slug, "Example"))).SerializeToString()
+    key = slug, place.__name__
+    assert not (key in OTHER and key in CANNOT)
+    if key in CANNOT:
+        assert slug not in found(broken, slug, directory)
+        return
+    wanted = OTHER.get(key, {slug})
+    assert found(broken, slug, directory) == wanted
+    assert found(onnxtext.from_binary(broken), slug, directory) == wanted
+    fixed = place(load(example(slug, "Fixed"))).SerializeToString()
+    assert not found(fixed, slug, directory)
+
+
+@pytest.mark.parametrize(("slug", "place"), EXTRA)
+def test_other_ways_to_break_it_there(slug: str, place: str) -> None:
+    assert codes(EXTRA[slug, place]) == {slug}
+    assert codes(onnxtext.to_binary(EXTRA[slug, place])) == {slug}

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model's graph put elsewhere: into a nested graph, a function body, a training's algorithm."""
+
+from __future__ import annotations
+
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    ValueInfoProto,
+    helper,
+)
+
+CALLED = "onnxtext_called"
+"""The function of `in_function`; the other names below stand around what is moved."""
+
+
+def _around(model: ModelProto) -> ModelProto:
+    """A valid model with one node, with the header and the functions of another."""
+    made = ModelProto()
+    made.CopyFrom(model)
+    made.ClearField("graph")
+    made.ClearField("training_info")
+    made.graph.name = "onnxtext_around"
+    domains = {item.domain for item in made.opset_import}
+    if domains and "" not in domains:
+        made.opset_import.append(helper.make_opsetid("", 21))
+    made.graph.input.append(helper.make_tensor_value_info("onnxtext_x", 1, [1]))
+    made.graph.output.append(helper.make_tensor_value_info("onnxtext_y", 1, [1]))
+    made.graph.node.append(helper.make_node("Identity", ["onnxtext_x"], ["onnxtext_y"]))
+    return made
+
+
+def in_nested_graph(model: ModelProto) -> ModelProto:
+    """Both branches of an `If` are the graph; its inputs stay outside."""
+    made = _around(model)
+    given = {value.name for value in model.graph.input}
+    body = GraphProto()
+    body.CopyFrom(model.graph)
+    del body.input[:]
+    del body.initializer[:], body.value_info[:]
+    for value in model.graph.value_info:
+        (made.graph if value.name in given else body).value_info.append(value)
+    for tensor in model.graph.initializer:
+        (made.graph if tensor.name in given else body).initializer.append(tensor)
+    made.graph.input.extend(model.graph.input)
+    made.graph.input.append(helper.make_tensor_value_info("onnxtext_c", 9, []))
+    outputs = [f"onnxtext_{index}" for index in range(len(body.output))]
+    node = helper.make_node("If", ["onnxtext_c"], outputs)
+    for name in ("then_branch", "else_branch"):
+        attribute = node.attribute.add(name=name, type=AttributeProto.GRAPH)
+        attribute.g.CopyFrom(body)
+    made.graph.node.append(node)
+    _use(made, [(n, v) for n, v in zip(outputs, body.output, strict=True)])
+    return made
+
+
+def in_function(model: ModelProto) -> ModelProto:
+    """A function that the graph calls; constants are the first nodes of its body."""
+    made = _around(model)
+    made.ir_version = max(made.ir_version, 10)
+    graph = model.graph
+    function = made.functions.add(name=CALLED, domain="onnxtext.test")
+    made.opset_import.append(helper.make_opsetid("onnxtext.test", 1))
+    function.opset_import.extend(model.opset_import)
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = [value for value in graph.input if value.name not in constants]
+    distinct = {value.name: value for value in inputs}.values()
+    function.input.extend(value.name for value in inputs)
+    function.output.extend(value.name for value in graph.output)
+    for tensor in graph.initializer:
+        function.node.append(_constant(tensor.name, "value", AttributeProto.TENSOR))
+        function.node[-1].attribute[0].t.CopyFrom(tensor)
+    for sparse in graph.sparse_initializer:
+        kind = AttributeProto.SPARSE_TENSOR
+        function.node.append(_constant(sparse.values.name, "sparse_value", kind))
+        function.node[-1].attribute[0].sparse_tensor.CopyFrom(sparse)
+    function.node.extend(graph.node)
+    function.value_info.extend(graph.value_info)
+    for value in (*inputs, *graph.output):
+        if value.HasField("type") and value.name not in [v.name for v in graph.value_info]:
+            function.value_info.append(value)
+    function.metadata_props.extend(graph.metadata_props)
+    function.doc_string = graph.doc_string
+    made.graph.input.extend(distinct)
+    given = [value.name for value in inputs]
+    results = [f"onnxtext_{index}" for index in range(len(graph.output))]
+    call = helper.make_node(CALLED, given, results, domain="onnxtext.test")
+    made.graph.node.append(call)
+    _use(made, list(zip(results, graph.output, strict=True)))
+    return made
+
+
+def _use(model: ModelProto, values: list[tuple[str, ValueInfoProto]]) -> None:
+    """Use the values of a node, so that they are no lint, whatever types they have."""
+    shapes = []
+    for name, value in values:
+        if value.type.HasField("tensor_type") or not value.HasField("type"):
+            shapes.append(f"{name}_shape")
+            model.graph.node.append(helper.make_node("Shape", [name], [shapes[-1]]))
+    if shapes:
+        model.graph.node.append(helper.make_node("Concat", shapes, ["onnxtext_shape"], axis=0))
+        rank = helper.make_tensor_value_info("onnxtext_shape", 7, [None])
+        model.graph.output.append(rank)
+
+
+def _constant(name: str, attribute: str, type: AttributeProto.AttributeType) -> NodeProto:
+    node = helper.make_node("Constant", [], [name])
+    node.attribute.add(name=attribute, type=type)
+    return node
+
+
+def in_training(model: ModelProto) -> ModelProto:
+    """The algorithm of a training."""
+    made = _around(model)
+    made.ir_version = max(made.ir_version, 7)
+    made.training_info.add().algorithm.CopyFrom(model.graph)
+    return made
