@@ -6,18 +6,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from onnxtext.ast.model import Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.filetype import looks_binary
-from onnxtext.merge.lines import merge_lines, whole_conflict
-from onnxtext.merge.outcome import Markers, write
-from onnxtext.merge.reading import read_model
-from onnxtext.merge.review import TooCoarse, Unmergeable, review
-from onnxtext.merge.structure import Clash, Merger
-from onnxtext.merge.versions import Items
-from onnxtext.source import Source
+from onnxtext.files import looks_binary
+
+if TYPE_CHECKING:
+    from onnxtext.merge.outcome import Markers
 
 BOM = "\ufeff"
 
@@ -94,6 +90,8 @@ def merge(
         return MergeResult(ours, 0, is_binary=looks_binary(ours))
     if base == ours:
         return MergeResult(theirs, 0, is_binary=looks_binary(theirs))
+    from onnxtext.merge.outcome import Markers
+
     markers = Markers(marker_size, labels)
     files = (base, ours, theirs)
     with paused_collector(), warnings.catch_warnings():
@@ -113,8 +111,10 @@ def merge(
 
 def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
     """Merge versions some of which are texts; line ends and byte order mark are as we have them."""
+    from onnxtext.merge.texts import merge_texts
+
     base, ours, theirs = versions
-    text, conflicts, notes = _merge_texts(base.text, ours.text, theirs.text, markers)
+    text, conflicts, notes = merge_texts(base.text, ours.text, theirs.text, markers)
     chosen = theirs if base.line_end == ours.line_end or ours.binary else ours
     if chosen.line_end != "\n":
         text = text.replace("\n", chosen.line_end)
@@ -124,9 +124,11 @@ def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
 
 def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeResult:
     """Merge binary models. Their weights are no text for that: they are known by digests."""
+    from onnxtext.merge.texts import merge_texts
+
     versions = [_lift(data, path) if data else _Version("") for data in files]
     base, ours, theirs = [version.text for version in versions]
-    text, conflicts, notes = _merge_texts(base, ours, theirs, markers)
+    text, conflicts, notes = merge_texts(base, ours, theirs, markers)
     resources = {key: data for version in versions for key, data in version.resources.items()}
     if not conflicts:
         try:
@@ -137,7 +139,7 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
     notes.append("the conflicts are in the text of the model: resolve them, then convert it back")
     if resources:
         base, ours, theirs = [_print(version) for version in versions]
-        text, conflicts, _ = _merge_texts(base, ours, theirs, markers)
+        text, conflicts, _ = merge_texts(base, ours, theirs, markers)
     return MergeResult(text.encode(), max(conflicts, 1), tuple(notes))
 
 
@@ -176,7 +178,7 @@ def _lift(data: bytes, path: str) -> _Version:
 
 def _print(version: _Version) -> str:
     """The text of a binary model with its blobs."""
-    from onnxtext.ast.model import Graph
+    from onnxtext.ast.model import Graph, Model
     from onnxtext.printer import print_model
 
     if not version.resources:
@@ -192,84 +194,10 @@ def _unreadable(error: OnnxTextError | ValueError) -> _Unreadable:
 
 def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:
     from onnxtext.conversion import encode, joined
+    from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
 
     source = Source(text, path or "<merge>")
     model = parse_model(source)
     model.resources = resources
     return joined(encode(model, source))
-
-
-# ---- Texts ----------------------------------------------------------------------------------
-
-
-def _merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, list[str]]:
-    """Merge three texts, as models if they are, else line by line: the text, conflicts, notes."""
-    from onnxtext.syntax.parse import parse_model
-
-    reason = "a version is nested too deeply"
-    named = zip((base, ours, theirs), markers.labels, strict=True)
-    try:
-        models = [parse_model(Source(text, name)) for text, name in named if text.strip()]
-        if len(models) + (not base.strip()) == 3:
-            return _merge_statements(base, ours, theirs, models, markers)
-        reason = "a version is empty"
-    except OnnxTextError as error:
-        where = error.diagnostics[0].where()
-        reason = f"a version is no valid text ({where}: {error.diagnostics[0].message})"
-    except (Clash, Unmergeable):
-        reason = "the versions could not be merged statement by statement"
-    except RecursionError:
-        pass
-    text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
-    notes = [
-        f"{reason}; merged line by line" if by_git else f"{reason}, and git cannot merge lines"
-    ]
-    if not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
-        text, conflicts = whole_conflict(base, ours, theirs, markers), 1
-    return text, conflicts, notes
-
-
-def _merge_statements(
-    base: str, ours: str, theirs: str, models: Sequence[Model], markers: Markers
-) -> tuple[str, int, list[str]]:
-    *_, mine, others = models
-    texts = [text for text in (base, ours, theirs) if text.strip()]
-    read = [read_model(text, model) for text, model in zip(texts, models, strict=True)]
-    if len(read) < 3:
-        read.insert(0, Items())
-    for fine in (False, True):
-        merger = Merger(fine=fine)
-        listed = merger.model(*read)
-        try:
-            review(listed, mine, others, merger.notes)
-            break
-        except TooCoarse:
-            if fine:
-                raise Unmergeable from None
-    writer = write(listed, markers)
-    if mine.presence != others.presence:
-        merger.notes.append(
-            "the sides differ in what is stored where the text is silent (`onnxtext` or `explicit` "
-            "in the header), which concerns the statements of both"
-        )
-    return writer.text(), writer.conflicts, _few(merger.notes)
-
-
-def _few(notes: list[str]) -> list[str]:
-    """Some of many notes."""
-    more = len(notes) - _MOST_NOTES
-    return notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more of this kind"]
-
-
-_MOST_NOTES = 20
-
-
-def _parses(text: str) -> bool:
-    from onnxtext.syntax.parse import parse_model
-
-    try:
-        parse_model(Source(text, "<merge>"))
-    except (OnnxTextError, RecursionError):
-        return False
-    return True

@@ -51,6 +51,12 @@ def key_of(part: Part) -> Hashable:
     return None
 
 
+def first_output_of(part: Part) -> Hashable:
+    """The first value that a node defines."""
+    outputs = outputs_of(part)
+    return None if outputs is None else outputs[0]
+
+
 def label_of(part: Part) -> Hashable:
     """The name of a node."""
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
@@ -58,7 +64,7 @@ def label_of(part: Part) -> Hashable:
 
 
 def call_of(part: Part) -> Hashable:
-    """What a node computes, whatever its outputs are called; likewise what an initializer holds."""
+    """What a node computes, whatever its outputs are called; what an initializer or block holds."""
     tree = part.tree
     if isinstance(tree, Piece):
         return None
@@ -70,6 +76,9 @@ def call_of(part: Part) -> Hashable:
     if tree.origin == "value_info" and tree.alias == "initializer":
         parts = [p for p in tree.trees() if p.origin in ("type", "data")]
         return tuple([tuple([piece.text for piece in p.pieces()]) for p in parts])
+    if tree.origin == "metadata_item":
+        inside = tree.child("metadata_items")
+        return None if inside is None else tuple([piece.text for piece in inside.pieces()]) or None
     return None
 
 
@@ -77,6 +86,8 @@ def kind_of(part: Part) -> Hashable:
     """The operator of a node, the type of a value: what stays the same when both are renamed."""
     if isinstance(part.tree, Piece):
         return None
+    if part.tree.origin == "metadata_item":
+        return _token(part.tree, 0) if part.tree.alias == "metadata_block" else None
     role = "operator" if part.tree.origin == "node" else "type"
     found = part.tree.child(role)
     return None if found is None else (role, *_decoded(found))

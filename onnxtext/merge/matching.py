@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from onnxtext.merge.keys import call_of, key_of, kind_of, label_of
+from onnxtext.merge.keys import call_of, first_output_of, key_of, kind_of, label_of
 from onnxtext.merge.versions import Item, Part
 
 ABSENT = -1
@@ -83,7 +83,8 @@ def _pair(base: Sequence[Item], side: Sequence[Item], *, near: bool = True) -> l
 
     run(lambda part: part.body)
     run(key_of)
-    if near and base and base[0].part.origin in ("node", "value_info"):
+    if near and base and base[0].part.origin in ("node", "value_info", "metadata_item"):
+        run(first_output_of, unique=True)
         run(label_of, unique=True)
         run(call_of, unique=True)
         _pair_neighbours(base, side, found, used)
@@ -123,41 +124,59 @@ def _end_of_gap(
 def arrange(triples: Sequence[Triple]) -> list[Triple]:
     """The order of the merged list.
 
-    Moves of both sides are kept: what one side has moved stands where that side has it, else
-    where the other has it; what both have moved, where we have it. Of what both have put at the
-    same place ours comes first.
+    It is the order of the side that has moved more, into which the other one's items are put: what
+    it has moved or added stands behind what stands before it on its side. What both have moved
+    stands where the first has it. Of what both have put at the same place ours comes first.
 
     Args:
         triples: the items that the merge has.
     """
     common = [t for t in triples if ABSENT not in (t.base, t.ours, t.theirs)]
     common.sort(key=lambda triple: triple.base)
-    kept_ours = _rising([triple.ours for triple in common])
-    kept_theirs = _rising([triple.theirs for triple in common])
-    moved_by_us = {id(t) for t, kept in zip(common, kept_ours, strict=True) if not kept}
-    moved_by_them = {
-        id(t) for t, kept in zip(common, kept_theirs, strict=True) if not kept
-    } - moved_by_us
-    placed_by_them = [t for t in triples if t.ours == ABSENT or id(t) in moved_by_them]
-    theirs_ids = set(map(id, placed_by_them))
-    line = sorted([t for t in triples if id(t) not in theirs_ids], key=lambda t: t.ours)
-    return _insert(line, triples, theirs_ids, moved_by_us)
+    kept = _rising([triple.ours for triple in common])
+    moved_by_us = {id(t) for t, stays in zip(common, kept, strict=True) if not stays}
+    kept = _rising([triple.theirs for triple in common])
+    moved_by_them = {id(t) for t, stays in zip(common, kept, strict=True) if not stays}
+    if len(moved_by_them) > len(moved_by_us):
+        return _arrange(triples, _theirs, _ours, moved_by_them, moved_by_us - moved_by_them)
+    return _arrange(triples, _ours, _theirs, moved_by_us, moved_by_them - moved_by_us)
 
 
-def _insert(
-    line: list[Triple], triples: Sequence[Triple], placed: set[int], moved: set[int]
+Place = Callable[[Triple], int]
+
+
+def _ours(triple: Triple) -> int:
+    return triple.ours
+
+
+def _theirs(triple: Triple) -> int:
+    return triple.theirs
+
+
+def _arrange(
+    triples: Sequence[Triple], first: Place, second: Place, moved: set[int], other_moved: set[int]
 ) -> list[Triple]:
-    """Put what they have placed into our order: behind what stands before it in theirs."""
+    """Put the items of one side into the order of the other.
+
+    Args:
+        triples: the items.
+        first: where an item stands on the side whose order is kept.
+        second: where it stands on the other side.
+        moved: what the first side has moved.
+        other_moved: what only the second side has moved.
+    """
+    placed = {id(t) for t in triples if first(t) == ABSENT or id(t) in other_moved}
+    line = sorted([t for t in triples if id(t) not in placed], key=first)
     start = Triple()
     after: dict[int, list[Triple]] = defaultdict(list)  # directly behind an item
     before: dict[int, list[Triple]] = defaultdict(list)
-    in_theirs = sorted([t for t in triples if t.theirs != ABSENT], key=lambda t: t.theirs)
+    seconds = sorted([t for t in triples if second(t) != ABSENT], key=second)
     anchors: dict[int, tuple[dict[int, list[Triple]], Triple]] = {}
-    for number, triple in enumerate(in_theirs):
+    for number, triple in enumerate(seconds):
         if id(triple) not in placed:
             continue
-        previous = in_theirs[number - 1] if number else start
-        following = next_kept(in_theirs, number, placed)
+        previous = seconds[number - 1] if number else start
+        following = _next_kept(seconds, number, placed)
         if id(previous) in anchors:
             where, anchor = anchors[id(previous)]
         elif id(previous) in moved and following is not None and id(following) not in moved:
@@ -169,7 +188,8 @@ def _insert(
     made: list[Triple] = []
     waiting = after[id(start)]
     for triple in line:
-        if not (triple.base == ABSENT and triple.theirs == ABSENT):  # what we added comes first
+        ours_alone = triple.base == ABSENT and triple.theirs == ABSENT
+        if not ours_alone:  # what we have added comes before what waits
             made += waiting
             waiting = []
         made += before[id(triple)]
@@ -178,7 +198,7 @@ def _insert(
     return [*made, *waiting]
 
 
-def next_kept(items: Sequence[Triple], number: int, placed: set[int]) -> Triple | None:
+def _next_kept(items: Sequence[Triple], number: int, placed: set[int]) -> Triple | None:
     """The item behind one, if the order that others are put into has it."""
     if number + 1 < len(items) and id(items[number + 1]) not in placed:
         return items[number + 1]

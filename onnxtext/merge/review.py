@@ -15,16 +15,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from onnxtext.ast.model import Model
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.rules import definitions, uses
-from onnxtext.checker.scopes import Scope
+from onnxtext.checker.scopes import GIVEN, Scope
 from onnxtext.checker.subject import Options, Subject, plain_domain
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merge.constructs import CONTAINERS, STATEMENTS
 from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, all_chunks, write
-from onnxtext.merge.structure import CONTAINERS, STATEMENTS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 _MOST_ROUNDS = 8
 _CALLS = "function-deleted"
+_HELP = "keep what one side has deleted, or do without it"
 
 
 class Unmergeable(Exception):
@@ -35,7 +36,9 @@ class TooCoarse(Exception):
     """Something is to be done with a statement that was not taken out of what holds it."""
 
 
-def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None:
+def review(
+    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, fine: bool = False
+) -> None:
     """Make conflicts of what does not fit together.
 
     Args:
@@ -43,6 +46,7 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
         ours: our version.
         theirs: their version.
         notes: takes what people should know.
+        fine: whether all statements were taken apart.
 
     Raises:
         Unmergeable: no text could be made that parses.
@@ -57,7 +61,7 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
         try:
             model = parse_model(Source(writer.text(), "<merge>"))
         except OnnxTextError as error:
-            _mark_broken(error, _Places(writer.placed), notes)
+            _mark_broken(error, _Places(writer.placed, fine), notes)
             continue
         subject = _Subject(model, Options())
         findings = list(_find(subject, sides))
@@ -66,7 +70,7 @@ def review(listed: Listed, ours: Model, theirs: Model, notes: list[str]) -> None
         if known is None:
             known = {_known(f) for side in sides for f in _find(_Subject(side, Options()), sides)}
         new = [finding for finding in findings if _known(finding) not in known]
-        places = _Places(writer.placed)
+        places = _Places(writer.placed, fine)
         disordered = [finding for finding in new if finding.slug == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
@@ -103,10 +107,10 @@ def _find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
         domain = plain_domain(node.domain)
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{quoted(node.op_type)} is called, a function that one side has deleted"
-            yield Finding(_CALLS, message, (Place(node),))
+            yield Finding(_CALLS, message, (Place(node),), _HELP)
         elif domain in domains:
             message = f"{quoted(domain)} is used, a domain that one side no longer imports"
-            yield Finding(_CALLS, message, (Place(node),))
+            yield Finding(_CALLS, message, (Place(node),), _HELP)
 
 
 def _functions(model: Model) -> set[tuple[str, str, str]]:
@@ -126,7 +130,8 @@ def _domains(model: Model) -> set[str]:
 class _Places:
     """The chunks of a written text by their offsets."""
 
-    def __init__(self, placed: Sequence[Placed]) -> None:
+    def __init__(self, placed: Sequence[Placed], fine: bool) -> None:
+        self.fine = fine
         self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
         self._starts = [place.start for place in self._placed]
         self._parents: list[int] = []
@@ -152,18 +157,20 @@ def _mark(finding: Finding, places: _Places, notes: list[str]) -> None:
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
-        chunk = next((p.chunk for p in places.around(at) if _is_statement(p.chunk)), None)
-        if chunk is not None:
-            _check_fine(chunk)
-            found[id(chunk)] = chunk
+        around = next((p for p in places.around(at) if _is_statement(p.chunk)), None)
+        if around is not None:
+            _check_fine(around, at, places)
+            found[id(around.chunk)] = around.chunk
     changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
         chunk.forced = True
     notes.append(f"{finding.message} (in the merge, but in neither side)")
 
 
-def _check_fine(chunk: Chunk) -> None:
-    if chunk.origin in CONTAINERS and isinstance(chunk.body, str) and None not in chunk.versions:
+def _check_fine(place: Placed, at: int, places: _Places) -> None:
+    """Refuse a place that is in a chunk, but in a statement that is none itself."""
+    holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
+    if not places.fine and at != place.start and holds:
         raise TooCoarse
 
 
@@ -181,9 +188,10 @@ def _mark_broken(error: OnnxTextError, places: _Places, notes: list[str]) -> Non
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:
-            for place in places.around(label.span.start):
+            at = label.span.start
+            for place in places.around(at):
                 chunk = place.chunk
-                _check_fine(chunk)
+                _check_fine(place, at, places)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
                     notes.append(f"{diagnostic.message} (in the merge, but in neither side)")
@@ -201,59 +209,82 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> boo
     for scope in subject.scopes:
         if not any(id(node) in wanted for node in scope.nodes):
             continue
-        order = _sorted_nodes(scope)
         place = next(
             (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
         )
-        if place is None:
+        if not places.fine and (place is None or place.start != scope.nodes[0].at):
             raise TooCoarse
-        if order is None or not _permute(place.listed, order):
+        if place is None or not _sort_chunks(place.listed, scope):
             return False
     return True
 
 
-def _sorted_nodes(scope: Scope) -> list[int] | None:
-    """The nodes in the nearest order in which each stands behind those it uses; None for cycles."""
-    count = len(scope.nodes)
-    users: list[list[int]] = [[] for _ in range(count)]
-    waiting = [0] * count
-    for index, node in enumerate(scope.nodes):
-        for at in {scope.position.get(name, -1) for name in uses.used_names(node)}:
-            if at == index:
-                return None
-            if at >= 0:
-                users[at].append(index)
-                waiting[index] += 1
-    ready = [index for index in range(count) if not waiting[index]]
-    order = []
-    while ready:
-        index = heapq.heappop(ready)
-        order.append(index)
-        for user in users[index]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                heapq.heappush(ready, user)
-    return order if len(order) == count else None
-
-
-def _permute(listed: Listed, order: Sequence[int]) -> bool:
-    """Bring the chunks that are shown into another order; what is not shown follows the one before.
-
-    Args:
-        listed: the nodes of a graph.
-        order: the numbers of the shown chunks.
-    """
+def _sort_chunks(listed: Listed, scope: Scope) -> bool:
+    """Sort the nodes of a graph; what is not shown follows the one before."""
     groups: list[list[Chunk]] = []
-    first: list[Chunk] = []
+    hidden: list[Chunk] = []
     for chunk in listed.chunks:
         if not chunk.conflict or chunk.versions[1] is not None:
             groups.append([chunk])
         else:
-            (groups[-1] if groups else first).append(chunk)
-    if len(groups) != len(order):
+            (groups[-1] if groups else hidden).append(chunk)
+    if len(groups) != len(scope.nodes):
         return False
-    listed.chunks = [*first, *[chunk for number in order for chunk in groups[number]]]
+    new = {number for number, group in enumerate(groups) if group[0].versions[0] is None}
+    order = _sorted_nodes(scope, new)
+    if order is None:
+        return False
+    listed.chunks = [*hidden, *[chunk for number in order for chunk in groups[number]]]
     return True
+
+
+def _sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
+    """The nodes in the nearest order in which each stands behind those it uses; None for cycles.
+
+    New nodes are moved before those that use them, others behind those that they use.
+    """
+    used = []
+    for node in scope.nodes:
+        found = {scope.position.get(name, GIVEN) for name in uses.used_names(node)}
+        used.append(sorted(found - {GIVEN}))
+    raised = _raised(used, new)
+    rank = {index: at for at, index in enumerate(raised)}
+    users: list[list[int]] = [[] for _ in used]
+    for index, ats in enumerate(used):
+        for at in ats:
+            users[at].append(index)
+    waiting = [len(ats) for ats in used]
+    ready = sorted([rank[index] for index, count in enumerate(waiting) if not count])
+    order = []
+    while ready:
+        index = raised[heapq.heappop(ready)]
+        order.append(index)
+        for user in users[index]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, rank[user])
+    return order if len(order) == len(used) else None
+
+
+def _raised(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
+    """The nodes, but the new ones no later than directly before the first that uses them."""
+    order: list[int] = []
+    entered = [False] * len(used)
+    for index in range(len(used)):
+        if entered[index]:
+            continue
+        entered[index] = True
+        stack = [(index, iter(used[index]))]
+        while stack:
+            top, rest = stack[-1]
+            late = next((at for at in rest if at in new and not entered[at]), None)
+            if late is None:
+                stack.pop()
+                order.append(top)
+            else:
+                entered[late] = True
+                stack.append((late, iter(used[late])))
+    return order
 
 
 # ---- Resources ------------------------------------------------------------------------------

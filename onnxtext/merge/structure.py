@@ -6,53 +6,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.format.tree import Tree
+from onnxtext.merge.constructs import (
+    GRAPHS,
+    LISTS,
+    OPTIONAL,
+    PARTS,
+    UNCOMMAED,
+    UNITED,
+    Clash,
+    can_be_marked,
+    check_together,
+    has_new_comments,
+    holds_statements,
+    is_blob,
+    mark_of,
+    rank,
+    roles_of,
+    say_the_same,
+    words,
+)
 from onnxtext.merge.matching import ABSENT, arrange, match
 from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
 from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
 from onnxtext.merge.versions import Item, Items, Part, read_list
 
 Maybe = Part | None
-
-STATEMENTS = frozenset(
-    (
-        "head", "header", "graph", "function", "section", "header_entry", "value_info", "node",
-        "metadata_item", "annotation", "training_item", "resource", "parameter",
-    )
-)  # fmt: skip
-"""What a conflict is marked around."""
-
-_GRAPHS = frozenset(("graph", "graph_value", "function"))
-_LISTS = frozenset(
-    (
-        "header", "header_value", "inputs", "values", "body", "parameters", "attributes",
-        "decorators", "section", "metadata_item", "annotation", "training_item", "record",
-    )
-)  # fmt: skip
-_OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
-"""Lists that say the same if they are empty as if they are absent."""
-_UNITED = _OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
-"""Lists of which both sides may add one of their own."""
-_PARTS = frozenset(
-    ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
-     "output", "training_item")
-)  # fmt: skip
-CONTAINERS = frozenset(
-    ("head", "header", "graph", "function", "inputs", "values", "body", "section", "metadata_item")
-)
-"""Constructs that hold statements."""
-_UNCOMMAED = frozenset(("body", "section", "metadata_item", "decorators", ""))
-_TOGETHER = {
-    "value_info": ({"type"}, {"=", "data"}),
-    "attribute": ({":", "attribute_type"}, {"attribute_value"}),
-    "node": ({"operator", "overload"}, {"attributes", "names"}),
-}
-"""Parts that only make sense together: one side must not change some, and the other the others."""
-_RANKS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
-"""The order of the sections (SPELLINGS S5)."""
-
-
-class Clash(Exception):
-    """Both sides have changed something, each in its own way, where no conflict can be marked."""
 
 
 class Merger:
@@ -77,7 +55,7 @@ class Merger:
             theirs: what the other consists of.
         """
         merged = self._list("", base, ours, theirs)
-        merged.chunks.sort(key=_rank)
+        merged.chunks.sort(key=rank)
         return merged
 
     # ---- Lists ------------------------------------------------------------------------------
@@ -102,10 +80,13 @@ class Merger:
             chunks=made,
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
-            commas=origin not in _UNCOMMAED and (origin != "record" or _has_commas(ours, theirs)),
+            commas=origin not in UNCOMMAED and (origin != "record" or _has_commas(ours, theirs)),
             trailing=_trailing(base, ours, theirs),
         )
         _level(listed)
+        if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
+            for chunk in listed.chunks[1:]:
+                chunk.lead = chunk.lead or " "  # it was the first of its side
         return listed
 
     def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
@@ -113,11 +94,12 @@ class Merger:
         heads = [items.head for items in (base, ours, theirs)]
         if not any(heads):
             return ""
-        known = [head for head in heads if head]
-        texts = [[token for part in head for token in part.tokens()] for head in known]
-        if any(text != texts[0] for text in texts):
-            raise Clash
+        texts = [words(head) if head else None for head in heads]
         chosen = heads[1] or heads[2]
+        if texts[0] == texts[1] and texts[2] is not None:
+            chosen = heads[2]
+        elif None not in (*texts[1:],) and texts[1] != texts[2] and texts[0] != texts[2]:
+            raise Clash
         return Joined([("", f"{_between(chosen)} ")])
 
     def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
@@ -131,10 +113,10 @@ class Merger:
         body: Body | None
         try:
             body = self.part(_part(base), _part(ours), _part(theirs))
-            if body is None and _has_new_comments(base, ours or theirs):
+            if body is None and has_new_comments(base, ours or theirs):
                 raise Clash
         except Clash:
-            if not _can_be_marked(versions):
+            if not can_be_marked(versions):
                 raise
             body, conflict = "", True
         if body is None:
@@ -142,18 +124,10 @@ class Merger:
         lead = merge_blanks(*[None if item is None else item.lead for item in versions])
         tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
         lead = with_comments(lead, more)
-        if not conflict and not isinstance(body, str):
+        if not conflict and any("#" in item.part.body for item in (ours, theirs) if item):
             writer = Writer(Markers())
             writer.body(body)
             lead = with_comments(lead, missing_comments(*versions, writer.text()))
-        elif (
-            not conflict
-            and ours is not None
-            and theirs is not None
-            and "#" in (ours.part.body + theirs.part.body)
-        ):
-            assert isinstance(body, str)
-            lead = with_comments(lead, missing_comments(*versions, body))
         return Chunk(lead, body, tail, versions, conflict)
 
     def _is_encoding(self, base: Item | None, ours: Item | None, theirs: Item | None) -> bool:
@@ -182,36 +156,38 @@ class Merger:
         if not known:
             return None
         origin = known[0].origin
-        if origin == "resource" and _is_blob(known[0]):
+        if origin == "resource" and is_blob(known[0]):
             return bodies[1] or bodies[2]  # known by its content, and perhaps needed
-        if not self.fine or origin not in CONTAINERS or len(known) < 3 or len(set(bodies)) == 1:
+        if not self.fine or len(known) < 3 or len(set(bodies)) == 1 or not holds_statements(ours):
             if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
                 return bodies[1]
             if bodies[0] == bodies[1]:
                 return bodies[2]
-        if any(part.origin != origin for part in known):
+        if any(mark_of(part) == "" and part.origin != origin for part in known):
             raise Clash
         if ours is None or theirs is None or base is None:
             return self._present(base, ours, theirs, origin)
-        if origin in _PARTS and not (origin == "training_item" and read_list(ours)):
+        if origin in PARTS and not (origin == "training_item" and read_list(ours)):
             return self._parts(base, ours, theirs, origin)
-        lists = [read_list(part) for part in (base, ours, theirs)] if origin in _LISTS else []
+        lists = [read_list(part) for part in (base, ours, theirs)] if origin in LISTS else []
         if lists and all(lists):
             return self._list(origin, *lists)  # type: ignore[arg-type]
+        if origin == "section" and not any(lists):
+            return self._parts(base, ours, theirs, origin)
         return self._other(base, ours, theirs)
 
     def _present(self, base: Maybe, ours: Maybe, theirs: Maybe, origin: str) -> Body | None:
         """A construct that one version has not."""
-        allowed = _UNITED if base is None else _OPTIONAL
+        allowed = UNITED if base is None else OPTIONAL
         if origin in allowed:
             lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
             if all(items is not None for items in lists):
                 merged = self._list(origin, *lists)  # type: ignore[arg-type]
                 return merged if merged.chunks or base is None else None
-        if ours is not None and theirs is not None and origin in (*_GRAPHS, "head"):
+        if ours is not None and theirs is not None and origin in (*GRAPHS, "head"):
             return self._parts(None, ours, theirs, origin)
         known = [part for part in (base, ours, theirs) if part is not None]
-        if len(known) == 2 and known[0].tokens() == known[1].tokens():
+        if len(known) == 2 and say_the_same(known[0], known[1]):
             return None if base is not None else known[0].body
         raise Clash
 
@@ -226,7 +202,7 @@ class Merger:
                 assert body is not None
                 return body
             if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
-                return self._places(children, ours)
+                return self._places(children, versions)
         texts = [part.tokens() for part in versions]
         if texts[1] == texts[2] or texts[0] == texts[2]:
             return ours.body
@@ -234,23 +210,45 @@ class Merger:
             return theirs.body
         raise Clash
 
-    def _places(self, children: Sequence[Sequence[Part]], ours: Part) -> Body:
-        """A list in which the place says what an item is: inputs of a node, for example."""
-        if len({tuple([_is_mark(part) for part in parts]) for parts in children}) != 1:
+    def _places(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
+        """A list in which the place says what an item is: inputs of a node, for example.
+
+        One side may have more or fewer items than the base, at the end.
+        """
+        base, ours, theirs = children
+        if len(ours) != len(base) != len(theirs) and len(ours) != len(theirs):
+            raise Clash
+        longer = theirs if len(ours) == len(base) else ours
+        other = ours if longer is theirs else theirs
+        count = min(len(base), len(longer))
+        if any(
+            [mark_of(part) for part in parts[:count]] != [mark_of(p) for p in base[:count]]
+            for parts in children
+        ):
+            raise Clash
+        if words(other[count:]) != words(base[count:]):
             raise Clash
         made: list[tuple[str, Body]] = []
-        at = ours.start
-        for base, mine, others in zip(*children, strict=True):
-            body = self.part(base, mine, others)
+        at = versions[1].start
+        for old, mine, others in zip(base[:count], ours, theirs, strict=False):
+            body = self.part(old, mine, others)
             assert body is not None
-            made.append((ours.source[at : mine.start], body))
+            made.append((mine.source[at : mine.start], body))
             at = mine.end
+        if len(longer) > count:
+            whole = versions[2] if longer is theirs else versions[1]
+            made.append(
+                (
+                    whole.source[longer[count - 1].end : longer[count].start],
+                    whole.source[longer[count].start : whole.end],
+                )
+            )
         return Joined(made)
 
     def _parts(self, base: Maybe, ours: Part, theirs: Part, origin: str) -> Body:
         """A construct part by part, in the order and layout of the side that has changed them."""
-        versions = [{} if part is None else _roles(part) for part in (base, ours, theirs)]
-        _check_together(origin, *versions)
+        versions = [{} if part is None else roles_of(part) for part in (base, ours, theirs)]
+        check_together(origin, *versions)
         first, second = versions[1], versions[2]
         if list(versions[0]) == list(first):
             first, second = second, first
@@ -274,14 +272,10 @@ class Merger:
         try:
             return self.part(*parts)
         except Clash:
-            if origin not in _GRAPHS:
+            if origin not in GRAPHS:
                 raise
             base, ours, theirs = [None if part is None else part.body for part in parts]
             return Choice((base, ours, theirs))
-
-
-def _is_blob(part: Part) -> bool:
-    return isinstance(part.tree, Tree) and part.tree.alias != "resource_place"
 
 
 def _at(items: Items, at: int) -> Item | None:
@@ -294,11 +288,6 @@ def _part(item: Item | None) -> Part | None:
 
 def _between(parts: Sequence[Part]) -> str:
     return parts[0].source[parts[0].start : parts[-1].end]
-
-
-def _is_mark(part: Part) -> str:
-    """The punctuation that a part is; "" for any other."""
-    return "" if isinstance(part.tree, Tree) else part.tree.text
 
 
 def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
@@ -340,68 +329,3 @@ def _level(listed: Listed) -> None:
             chunk.lead = line
     if listed.closing and "\n" not in listed.suffix:
         listed.suffix += line.removesuffix("  ")
-
-
-def _has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether what one side has deleted got comments on the other."""
-    if base is None or changed is None:
-        return False
-    return bool(changed.comments() - base.comments())
-
-
-def _can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> bool:
-    """Whether a conflict can be marked around an item: it is a statement, or on its own line."""
-    known = [item for item in versions if item is not None]
-    if known[0].part.origin in STATEMENTS:
-        return True
-    return known[0].part.origin == "attribute" and all("\n" in item.lead for item in known)
-
-
-def _roles(part: Part) -> dict[str, tuple[str, Part]]:
-    """The parts of a construct by what they are in it, with the blanks before them."""
-    found: dict[str, tuple[str, Part]] = {}
-    at = part.start
-    behind = ""
-    for child in part.children():
-        role = child.origin + behind
-        while role in found:
-            role += "'"
-        found[role] = (part.source[at : child.start], child)
-        if child.origin == "=>":
-            behind = " =>"
-        at = child.end
-    return found
-
-
-def _check_together(
-    origin: str,
-    base: dict[str, tuple[str, Part]],
-    ours: dict[str, tuple[str, Part]],
-    theirs: dict[str, tuple[str, Part]],
-) -> None:
-    """Refuse changes that only make sense with what the other side has changed."""
-    if origin not in _TOGETHER:
-        return
-    roles = [role for group in _TOGETHER[origin] for role in group]
-    told = [{r: v[r][1].tokens() for r in roles if r in v} for v in (base, ours, theirs)]
-    by_us = {role for role in roles if told[1].get(role) != told[0].get(role)}
-    by_them = {role for role in roles if told[2].get(role) != told[0].get(role)}
-    alike = {role for role in by_us & by_them if told[1].get(role) == told[2].get(role)}
-    one, other = _TOGETHER[origin]
-    for mine, others in ((by_us, by_them), (by_them, by_us)):
-        if (mine - alike) & one and (others - alike) & other:
-            raise Clash
-
-
-def _rank(chunk: Chunk) -> int:
-    """Where something stands at the top level: header, graph, functions, sections."""
-    match chunk.origin:
-        case "header" | "head":
-            return -3
-        case "graph":
-            return -2
-        case "function":
-            return -1
-    item = next(item for item in chunk.versions if item is not None)
-    word = item.part.tokens()[0]
-    return _RANKS.index(word) if word in _RANKS else len(_RANKS)

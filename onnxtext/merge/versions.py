@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,15 @@ from dataclasses import dataclass, field
 from onnxtext.format.attach import listing
 from onnxtext.format.tree import Tree, grow
 from onnxtext.format.trivia import Piece, comments_of, read_pieces
+from onnxtext.format.words import decoded
+
+_NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
+"""Constructs in which quotes mean nothing."""
+_CLOSING = frozenset((">", "]", "}"))
+"""Behind a comma before one of these stands nothing; before `)` it may be an omitted input."""
+_LISTS = frozenset(("TYPE", "NUMBERS", "NESTED", "BRACES"))
+"""Tokens with blanks in them."""
+_BLANKS = re.compile(r"\s+")
 
 UNREAD = "unread"
 """The alias of a tree that is a single piece: what it consists of was not read yet."""
@@ -58,10 +68,18 @@ class Part:
         return self._tree.text if isinstance(self._tree, Piece) else self._tree.origin
 
     def tokens(self) -> list[str]:
-        """What it says, without blanks and comments."""
+        """What it says, whatever its layout: without blanks, comments, and commas at the end."""
         if isinstance(self.tree, Piece):
-            return [self.tree.text]
-        return [piece.text for piece in self.tree.pieces()]
+            return [_said(self.tree)]
+        pieces = list(self.tree.pieces())
+        if self.tree.origin in _NAMES:
+            return [text for piece in pieces if (text := decoded(piece))]
+        following = [*pieces[1:], None]
+        return [
+            _said(piece)
+            for piece, after in zip(pieces, following, strict=True)
+            if piece.text != "," or after is None or after.text not in _CLOSING
+        ]
 
     def children(self) -> list[Part]:
         """Its parts in order, without the empty ones."""
@@ -130,6 +148,8 @@ def read_list(part: Part) -> Items | None:
     if part.origin == "decorators":
         fill(found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end)
         return found
+    if part.tree.origin == "header_value" and part.tree.alias == "header_numbers":
+        return _read_numbers(part)
     made = listing(part.tree)
     if made is None or made.closing.text == "=>":
         return None
@@ -141,6 +161,22 @@ def read_list(part: Part) -> Items | None:
     pairs: list[tuple[Tree | Piece, Piece | None]] = [(i.tree, i.comma) for i in made.items]
     fill(found, part.source, pairs, made.opening.end, made.closing.at)
     return found
+
+
+def _read_numbers(part: Part) -> Items:
+    """The versions of operator sets that are one token: `[21]`."""
+    found = Items(opening="[", closing="]")
+    numbers = list(_NUMBER.finditer(part.body))
+    trees: list[tuple[Tree | Piece, Piece | None]] = []
+    for number in numbers:
+        piece = Piece(number.group(1), "INT", part.start + number.start(1))
+        comma = Piece(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
+        trees.append((Tree("header_item", "bare_opset_item", [piece]), comma))
+    fill(found, part.source, trees, part.start + 1, part.end - 1)
+    return found
+
+
+_NUMBER = re.compile(r"([^\s,\[\]]+)\s*(,?)")
 
 
 def fill(
@@ -181,6 +217,12 @@ def _divided(gap: str, *, started: bool) -> tuple[str, str]:
     if line.endswith("\r") and end:
         line, end = line[:-1], "\r\n"
     return line, end + rest
+
+
+def _said(piece: Piece) -> str:
+    if piece.terminal in _LISTS:
+        return _BLANKS.sub("", piece.text).replace(",]", "]").replace(",}", "}")
+    return piece.text
 
 
 def comments_in(*texts: str) -> Counter[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.merge import merge
 from tests.cli.command import TEXT, binary
+from tests.corpus import REPOSITORY
 from tests.merge.laws import merged, resolved, statements
 
 # ---- Any bytes --------------------------------------------------------------------------------
@@ -329,3 +331,20 @@ def test_deep_nesting_is_no_trouble() -> None:
         assert result.conflicts == 1
         if depth == 20:
             assert "Abs" in resolved(result.content.decode(), "ours")
+
+
+@pytest.mark.parametrize("file", sorted((REPOSITORY / "examples").glob("*.onnxtxt")))
+def test_one_side_formats_and_the_other_edits(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    # As people write who know no formatter.
+    base = re.sub(r"(?m)^  (\w+) = (\w+) \((\w+)(.*)\)$", r"   \1  =\2(\3\4 )", text)
+    base = base.replace(",\n>", "\n>").replace("  onnxtext: 1,\n", "onnxtext:1,\n")
+    theirs = re.sub(r"opset_import: \[(\d+)", "opset_import: [19", base)
+    theirs = theirs.replace("}\n", "  more = Identity (more0)\n}\n", 1)
+    if "# " in text:
+        theirs = theirs.replace("# ", "# A new comment.\n# ", 1)
+    assert onnxtext.format_text(base) == text
+    for versions in ((base, text, theirs), (base, theirs, text)):
+        result = merge(*[version.encode() for version in versions])
+        assert not result.conflicts, result.content.decode()
+        assert onnxtext.parse(result.content.decode()) == onnxtext.parse(theirs)
