@@ -167,7 +167,8 @@ def test_small_texts_need_no_onnx(files: Path) -> None:
     """`git diff` calls this for every file: importing onnx takes longer than all the rest."""
     code = (
         "import sys\nfrom onnxtext.cli.group import group\n"
-        "status = group.main(['diff', '-q', 'old.onnxtxt', 'copy.onnxtxt'], standalone_mode=False)\n"
+        "arguments = ['diff', '-q', 'old.onnxtxt', 'copy.onnxtxt']\n"
+        "status = group.main(arguments, standalone_mode=False)\n"
         "print(status, [name for name in ('onnx', 'numpy') if name in sys.modules])"
     )
     (files / "copy.onnxtxt").write_text(TEXT)
