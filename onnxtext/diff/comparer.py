@@ -39,14 +39,22 @@ def compare(old: Side, new: Side) -> ModelDiff:
         with paused_collector():
             comparer.model()
     except LowerError as error:
-        source = new.source or old.source
-        if source is None:
-            raise OnnxTextError(Diagnostic(error.code, error.message, file=new.label)) from None
-        raise unlowerable(error, source) from None
+        raise _unlowerable(old, new, error) from None
     except RecursionError:
         message = "graphs or types are nested too deep to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
     return comparer.out.made(old.label, new.label)
+
+
+def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
+    """What to raise for a text that says what no model can hold: which of the two it is."""
+    for side in (old, new):
+        try:
+            side.facts.model(side.model)
+        except LowerError as found:
+            if side.source is not None:
+                return unlowerable(found, side.source)
+    return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
 
 
 class Comparer:

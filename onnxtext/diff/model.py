@@ -111,8 +111,7 @@ class Rename:
     """A name that became another; that all uses followed is no difference of theirs.
 
     Attributes:
-        kind: `value`, `initializer`, `node` (its label), `input` or `output` (of the interface),
-            `function`.
+        kind: `value`, `initializer`, `node` (its label), `input` or `output` (of the interface).
         path: of the graph or function it belongs to, in the new model.
         old: the old name.
         new: the new name.
@@ -200,14 +199,13 @@ class ModelDiff:
 
 
 _STRUCTURAL = FieldChange("", "model", None, None)
-_ORDERED = ("input", "output", "node")
 
 
 def _without(item: ItemChange, ignored: Collection[Category]) -> ItemChange | None:
     fields = tuple([change for change in item.fields if change.category not in ignored])
     actions = item.actions
     if "added" in actions or "removed" in actions:
-        return None if item.kind in ignored else item
+        return item
     if "changed" in actions and not fields:
         actions = tuple([action for action in actions if action != "changed"])
     # The order of inputs and outputs is the interface.
