@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onnxtext.ast.model import Model
@@ -69,10 +69,13 @@ class Side:
         if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
             return
         try:
-            data = lower_model(self.model, Reader(self.base, self.model.places))
-            self.model = lift_model(data)
+            plain = replace(self.model, encoding_habits=(), encoding=None)
+            lifted = lift_model(lower_model(plain, Reader(self.base, plain.places)))
         except (LowerError, LiftError):
             return  # weights are missing: the decorators are compared as they are
+        lifted.encoding_habits = self.model.encoding_habits
+        lifted.encoding = self.model.encoding
+        self.model = lifted
         self.source = None
 
     @classmethod
