@@ -14,7 +14,7 @@ from onnxtext.diff.collector import Collector, Names, field_changes
 from onnxtext.diff.equal import say_how_stored
 from onnxtext.diff.graphs import GraphComparer
 from onnxtext.diff.lists import match_keys, merged, moved, unmatched
-from onnxtext.diff.model import FieldChange, ModelDiff
+from onnxtext.diff.model import Category, FieldChange, ModelDiff
 from onnxtext.diff.records import compared
 from onnxtext.diff.scope import match_scopes
 from onnxtext.diff.side import Side
@@ -43,7 +43,23 @@ def compare(old: Side, new: Side) -> ModelDiff:
     except RecursionError:
         message = "graphs or types are nested too deep to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
-    return comparer.out.made(old.label, new.label)
+    made = comparer.out.made(old.label, new.label)
+    if old.model.metadata_left_out or new.model.metadata_left_out:
+        return _without_metadata(made)
+    return made
+
+
+_METADATA: tuple[Category, ...] = ("metadata",)
+
+
+def _without_metadata(diff: ModelDiff) -> ModelDiff:
+    """A diff without metadata below the header, which one of the texts was printed without."""
+    items = []
+    for item in diff.items:
+        kept = item if item.kind == "model" else item.without(_METADATA)
+        if kept is not None:
+            items.append(kept)
+    return replace(diff, items=tuple(items))
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
