@@ -270,7 +270,7 @@ def test_the_layout_is_complete() -> None:
     listed = [line.split()[0] for line in layout.splitlines()]
     package = REPOSITORY / "onnxtext"
     packages = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
-    top = {"grammar/", "onnxtext/", "benchmarks/", "examples/", "tests/", ".ci/run"}
+    top = {"grammar/", "onnxtext/", "docs/", "benchmarks/", "examples/", "tests/", ".ci/run"}
     assert set(listed) == {*top, *packages, "source.py"}
     for name in top:
         assert (REPOSITORY / name).exists()

@@ -9,14 +9,13 @@ from dataclasses import replace
 from onnxtext.ast.model import Function, Graph, Model, Training
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.diff import records
 from onnxtext.diff.body import Body, replaced_fields
 from onnxtext.diff.collector import Collector, Names, field_changes
 from onnxtext.diff.equal import say_how_stored
-from onnxtext.diff.facts import record_of
 from onnxtext.diff.graphs import GraphComparer
 from onnxtext.diff.lists import match_keys, merged, moved, unmatched
-from onnxtext.diff.model import FieldChange, ModelDiff
+from onnxtext.diff.model import Category, FieldChange, ModelDiff
+from onnxtext.diff.records import compared
 from onnxtext.diff.scope import match_scopes
 from onnxtext.diff.side import Side
 from onnxtext.diff.spell import function_statement, graph_statement, indented
@@ -40,14 +39,38 @@ def compare(old: Side, new: Side) -> ModelDiff:
         with paused_collector():
             comparer.model()
     except LowerError as error:
-        source = new.source or old.source
-        if source is None:
-            raise OnnxTextError(Diagnostic(error.code, error.message, file=new.label)) from None
-        raise unlowerable(error, source) from None
+        raise _unlowerable(old, new, error) from None
     except RecursionError:
         message = "graphs or types are nested too deep to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
-    return comparer.out.made(old.label, new.label)
+    made = comparer.out.made(old.label, new.label)
+    if old.model.metadata_left_out or new.model.metadata_left_out:
+        return _without_metadata(made)
+    return made
+
+
+_METADATA: tuple[Category, ...] = ("metadata",)
+
+
+def _without_metadata(diff: ModelDiff) -> ModelDiff:
+    """A diff without metadata below the header, which one of the texts was printed without."""
+    items = []
+    for item in diff.items:
+        kept = item if item.kind == "model" else item.without(_METADATA)
+        if kept is not None:
+            items.append(kept)
+    return replace(diff, items=tuple(items))
+
+
+def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
+    """What to raise for a text that says what no model can hold: which of the two it is."""
+    for side in (old, new):
+        try:
+            side.facts.model(side.model)
+        except LowerError as found:
+            if side.source is not None:
+                return unlowerable(found, side.source)
+    return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
 
 
 class Comparer:
@@ -90,9 +113,8 @@ class Comparer:
         parts = []
         for side, model in zip(self._sides, (old, new), strict=True):
             hollow = replace(model, graph=Graph("", at=model.graph.at), functions=[], training=[])
-            data = b"".join(side.facts.model(hollow))
-            parts.append(record_of("ModelProto", data))
-        changes = field_changes(records.differences("ModelProto", *parts))
+            parts.append(b"".join(side.facts.model(hollow)))
+        changes = field_changes(compared("ModelProto", *parts))
         places = self._old.place("", 0), self._new.place("", 0)
         self.out.changed("model", "", *places, changes)
 
@@ -130,8 +152,8 @@ class Comparer:
                 [(get(key), get(value)) for key, value in training.initialization_binding],
                 [(get(key), get(value)) for key, value in training.update_binding],
             )
-            parts.append(record_of("TrainingInfoProto", side.facts.training(hollow)))
-        changes += field_changes(records.differences("TrainingInfoProto", *parts))
+            parts.append(side.facts.training(hollow))
+        changes += field_changes(compared("TrainingInfoProto", *parts))
         self.out.changed("training_info", path, *places, changes)
 
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
@@ -172,8 +194,8 @@ class Comparer:
             hollow = replace(
                 function, inputs=[], outputs=[], values=[], nodes=[], value_metadata={}
             )
-            parts.append(record_of("FunctionProto", side.facts.function(hollow)))
-        changes = field_changes(records.differences("FunctionProto", *parts))
+            parts.append(side.facts.function(hollow))
+        changes = field_changes(compared("FunctionProto", *parts))
         places = self._old.place(paths[0], old.at), self._new.place(paths[1], new.at)
         self.out.changed("function", _function_name(new), *places, changes, moved=moved)
         self._graphs.bodies(scope)

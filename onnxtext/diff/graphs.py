@@ -8,13 +8,12 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
 from onnxtext.ast.values import SparseTensor
-from onnxtext.diff import records
 from onnxtext.diff.body import Body
 from onnxtext.diff.collector import Collector, Names, field_changes
-from onnxtext.diff.facts import record_of
 from onnxtext.diff.lists import Pairs, match_keys, merged, moved, unmatched
 from onnxtext.diff.model import FieldChange, Place, Rename
 from onnxtext.diff.nodes import NodeComparer, title
+from onnxtext.diff.records import compared
 from onnxtext.diff.scope import Scope, match_scopes
 from onnxtext.diff.side import Side
 from onnxtext.diff.spell import node_statement, value_headline, value_statement
@@ -65,9 +64,9 @@ class GraphComparer:
                 ],
                 at=graph.at,
             )
-            parts.append(record_of("GraphProto", b"".join(side.facts.graph(hollow))))
+            parts.append(b"".join(side.facts.graph(hollow)))
         changes = []
-        for change in field_changes(records.differences("GraphProto", *parts)):
+        for change in field_changes(compared("GraphProto", *parts)):
             about = "names" if change.path == "name" else change.category
             changes.append(replace(change, category=about))
         places = self._old.place(old_path, old.at), self._new.place(new_path, new.at)
@@ -188,11 +187,15 @@ class GraphComparer:
             assert isinstance(after, SparseTensor)
             changes = self._values.sparse(before, after)
             parts = [
-                record_of("SparseTensorProto", b"".join(side.facts.initializer(value)))
+                b"".join(side.facts.initializer(value))
                 for side, value in ((self._old, old[one]), (self._new, new[other]))
             ]
-            rest = [records.without(part, "values", "indices", "dims") for part in parts]
-            return changes + field_changes(records.differences("SparseTensorProto", *rest))
+            rest = [
+                item
+                for item in compared("SparseTensorProto", *parts)
+                if not item.path.startswith(("values", "indices", "dims"))
+            ]
+            return changes + field_changes(rest)
 
         self._tensors(scope, "sparse_initializer", (old, new), pairs, differences)
 

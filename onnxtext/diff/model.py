@@ -105,14 +105,26 @@ class ItemChange:
     new_text: str | None = None
     fields: tuple[FieldChange, ...] = ()
 
+    def without(self, ignored: Collection[Category]) -> ItemChange | None:
+        """This item without some categories; None if nothing is left of it."""
+        if "added" in self.actions or "removed" in self.actions:
+            return self
+        actions = self.actions
+        fields = tuple([change for change in self.fields if change.category not in ignored])
+        if "changed" in actions and not fields:
+            actions = tuple([action for action in actions if action != "changed"])
+        # The order of inputs and outputs is the interface.
+        if "order" in ignored and self.kind not in ("input", "output"):
+            actions = tuple([action for action in actions if action != "moved"])
+        return replace(self, actions=actions, fields=fields) if actions else None
+
 
 @dataclass(frozen=True, slots=True)
 class Rename:
     """A name that became another; that all uses followed is no difference of theirs.
 
     Attributes:
-        kind: `value`, `initializer`, `node` (its label), `input` or `output` (of the interface),
-            `function`.
+        kind: `value`, `initializer`, `node` (its label), `input` or `output` (of the interface).
         path: of the graph or function it belongs to, in the new model.
         old: the old name.
         new: the new name.
@@ -190,7 +202,7 @@ class ModelDiff:
         """This diff without some categories."""
         if not ignored:
             return self
-        items = [kept for item in self.items if (kept := _without(item, ignored)) is not None]
+        items = [kept for item in self.items if (kept := item.without(ignored)) is not None]
         return replace(
             self,
             items=tuple(items),
@@ -200,17 +212,3 @@ class ModelDiff:
 
 
 _STRUCTURAL = FieldChange("", "model", None, None)
-_ORDERED = ("input", "output", "node")
-
-
-def _without(item: ItemChange, ignored: Collection[Category]) -> ItemChange | None:
-    fields = tuple([change for change in item.fields if change.category not in ignored])
-    actions = item.actions
-    if "added" in actions or "removed" in actions:
-        return None if item.kind in ignored else item
-    if "changed" in actions and not fields:
-        actions = tuple([action for action in actions if action != "changed"])
-    # The order of inputs and outputs is the interface.
-    if "order" in ignored and item.kind not in ("input", "output"):
-        actions = tuple([action for action in actions if action != "moved"])
-    return replace(item, actions=actions, fields=fields) if actions else None

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.values import Attribute
-from onnxtext.diff import records
 from onnxtext.diff.body import replaced_fields
 from onnxtext.diff.collector import Names, field_changes
-from onnxtext.diff.facts import Facts, record_of
+from onnxtext.diff.facts import Facts
 from onnxtext.diff.model import FieldChange, Place, Rename
+from onnxtext.diff.records import compared
 from onnxtext.diff.side import Side
 from onnxtext.diff.spell import attribute_statement, node_headline
 from onnxtext.diff.values import (
@@ -67,10 +67,12 @@ class NodeComparer:
         if self._same_head(old[0], new[0]):
             return []
         parts = []
-        for (node, facts), get in ((old, names.get if names.any else None), (new, None)):
+        for node, facts in (old, new):
             hollow = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
-            parts.append(record_of("NodeProto", facts.node(hollow), get))
-        changes = field_changes(records.differences("NodeProto", *parts))
+            parts.append(facts.node(hollow))
+        referring = names.any and any(d.name == "device" for d in old[0].decorators)
+        found = compared("NodeProto", *parts, names=names.get if referring else None)
+        changes = field_changes(found)
         label = next((c for c in changes if c.path == "name" and c.category == "model"), None)
         if label is not None:
             changes.remove(label)
@@ -139,10 +141,10 @@ class NodeComparer:
                 (one, other, *[f"{place.path}.{path}.{step}" for place in places])  # type: ignore[arg-type]
             )
         parts = [
-            record_of("AttributeProto", side.facts.attribute(replace(item, value=None)))
+            side.facts.attribute(replace(item, value=None))
             for side, item in ((self._values.old, old), (self._values.new, new))
         ]
-        return field_changes(records.differences("AttributeProto", *parts), f"{path}.")
+        return field_changes(compared("AttributeProto", *parts), f"{path}.")
 
 
 def title(node: Node) -> str:

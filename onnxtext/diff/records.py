@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.records import Field, FieldValue, Number, Record
+from onnxtext.ast.records import FieldValue, Number, Record
+from onnxtext.diff.facts import record_of
 from onnxtext.diff.lists import match_keys, moved, unmatched
 from onnxtext.diff.model import Category
 from onnxtext.printer.records import value_text
@@ -48,6 +49,25 @@ class Difference(NamedTuple):
     category: Category
     old: str | None
     new: str | None
+
+
+def compared(
+    message: str, old: bytes, new: bytes, *, names: Callable[[str], str] | None = None
+) -> list[Difference]:
+    """All differences of two encoded messages.
+
+    Args:
+        message: their type.
+        old: canonical bytes of the old one.
+        new: canonical bytes of the new one.
+        names: gives what tensors of the old one are called in the new one.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    if old == new and names is None:  # the schema, and with it onnx, is not needed
+        return []
+    return list(differences(message, record_of(message, old, names), record_of(message, new)))
 
 
 def differences(
@@ -173,16 +193,3 @@ def _shown(values: tuple[FieldValue, ...] | None) -> str | None:
 
 def _value(value: FieldValue | None) -> str | None:
     return None if value is None else value_text(value, "")
-
-
-def field_values(record: Record, name: str) -> FieldValue | None:
-    """The value of a field; None if it has none."""
-    return next((field.value for field in record.fields if field.key == name), None)
-
-
-def without(record: Record, *names: str) -> Record:
-    """A record without some fields."""
-    return Record(tuple([field for field in record.fields if field.key not in names]))
-
-
-__all__ = ["Difference", "Field", "differences", "field_values", "without"]

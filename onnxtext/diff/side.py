@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onnxtext.ast.model import Model
@@ -15,6 +15,7 @@ from onnxtext.diff.model import Place
 from onnxtext.diff.weights import Holder
 from onnxtext.proto.generic import RecordError
 from onnxtext.source import Source
+from onnxtext.weights.paths import PathError, view_file
 
 
 @dataclass(slots=True)
@@ -68,10 +69,13 @@ class Side:
         if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
             return
         try:
-            data = lower_model(self.model, Reader(self.base, self.model.places))
-            self.model = lift_model(data)
+            plain = replace(self.model, encoding_habits=(), encoding=None)
+            lifted = lift_model(lower_model(plain, Reader(self.base, plain.places)))
         except (LowerError, LiftError):
             return  # weights are missing: the decorators are compared as they are
+        lifted.encoding_habits = self.model.encoding_habits
+        lifted.encoding = self.model.encoding
+        self.model = lifted
         self.source = None
 
     @classmethod
@@ -87,7 +91,9 @@ class Side:
         return cls(parse_model(source), label, base, source)
 
     @classmethod
-    def of_binary(cls, data: bytes, *, label: str = "<bytes>", base: Path | None = None) -> Side:
+    def of_binary(
+        cls, data: bytes | memoryview, *, label: str = "<bytes>", base: Path | None = None
+    ) -> Side:
         """A model from its bytes.
 
         Raises:
@@ -97,11 +103,11 @@ class Side:
         from onnxtext.refusals import no_model
 
         try:
-            return cls(lift_model(data), label, base)
+            return cls(lift_model(data), label, base)  # type: ignore[arg-type]
         except ValueError as error:
             if isinstance(error, OnnxTextError):
                 raise
-            raise no_model(data, error, label) from None
+            raise no_model(bytes(data), error, label) from None
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> Side:
@@ -116,7 +122,23 @@ class Side:
 
         path = Path(path)
         name = label or os.fspath(path)
-        data = path.read_bytes()
-        if is_binary(data, os.fspath(path)):
+        data = _read(path)
+        if is_binary(bytes(data[:_HEAD]), os.fspath(path)):
             return cls.of_binary(data, label=name, base=path.parent)
-        return cls.of_text(decode_text(data, name), label=name, base=path.parent)
+        return cls.of_text(decode_text(bytes(data), name), label=name, base=path.parent)
+
+
+def _read(path: Path) -> bytes | memoryview:
+    """The bytes of a file, mapped if they are many: weights stay where they are."""
+    try:
+        view = view_file(path)
+    except PathError:  # a pipe, or a directory, which cannot be read
+        return path.read_bytes()
+    return view if len(view) > _LARGE else bytes(view)
+
+
+_LARGE = 1 << 24
+"""Smaller files are faster to take apart in memory."""
+
+_HEAD = 1 << 16
+"""So many bytes tell whether a file is a text."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,11 +21,10 @@ from onnxtext.ast.values import (
     Tensor,
     TensorData,
 )
-from onnxtext.diff import records
 from onnxtext.diff.collector import Collector, field_changes
-from onnxtext.diff.facts import record_of
 from onnxtext.diff.lists import match_keys, moved, unmatched
 from onnxtext.diff.model import Category, FieldChange
+from onnxtext.diff.records import Difference, compared
 from onnxtext.diff.side import Side
 from onnxtext.diff.spell import (
     attribute_statement,
@@ -81,9 +80,9 @@ class ValueComparer:
         """The differences of two declarations, but for their names."""
         if self.same_declaration(old, new):
             return []
-        one = record_of("ValueInfoProto", self.old.facts.value_info(old))
-        other = record_of("ValueInfoProto", self.new.facts.value_info(new))
-        found = _unnamed(records.differences("ValueInfoProto", one, other))
+        one = self.old.facts.value_info(old)
+        other = self.new.facts.value_info(new)
+        found = _unnamed(compared("ValueInfoProto", one, other))
         texts = type_statement(old.type), type_statement(new.type)
         return _collapsed(field_changes(found), "type", *texts)
 
@@ -111,12 +110,12 @@ class ValueComparer:
         changes: list[FieldChange] = []
         if not same or _odd(old) or _odd(new):
             parts = [
-                record_of("TensorProto", b"".join(side.facts.initializer(
-                    replace(value, data=_shell(value.data)), is_input=default)))
+                b"".join(side.facts.initializer(
+                    replace(value, data=_shell(value.data)), is_input=default))
                 for side, value, default in zip(
                     (self.old, self.new), (old, new), defaults, strict=True)
             ]  # fmt: skip
-            found = _unnamed(records.differences("TensorProto", *parts))
+            found = _unnamed(compared("TensorProto", *parts))
             changes += _tensor_changes(found, old, new)
         held = (
             Held(old.type, old.data, old.name, self.old.holder),  # type: ignore[arg-type]
@@ -127,10 +126,10 @@ class ValueComparer:
     def tensor(self, old: Tensor, new: Tensor, path: str) -> list[FieldChange]:
         """The differences of two tensors in attributes."""
         parts = [
-            record_of("TensorProto", side.facts.tensor(replace(item, data=_shell(item.data))))
+            side.facts.tensor(replace(item, data=_shell(item.data)))
             for side, item in ((self.old, old), (self.new, new))
         ]
-        found = records.differences("TensorProto", *parts)
+        found = compared("TensorProto", *parts)
         changes = _tensor_changes(found, old, new)
         held = (
             Held(old.type, old.data, old.name or path, self.old.holder),
@@ -144,16 +143,10 @@ class ValueComparer:
         shells = []
         for side, item in ((self.old, old), (self.new, new)):
             hollow = replace(item, values=_hollow(item.values), indices=_hollow(item.indices))
-            shells.append(record_of("SparseTensorProto", side.facts.sparse_tensor(hollow, None)))
-        changes = [
-            _below(change, path)
-            for change in field_changes(
-                records.differences(
-                    "SparseTensorProto",
-                    *[records.without(shell, "values", "indices") for shell in shells],
-                )
-            )
-        ]
+            shells.append(side.facts.sparse_tensor(hollow, None))
+        found = compared("SparseTensorProto", *shells)
+        outside = [item for item in found if not item.path.startswith(("values", "indices"))]
+        changes = [_below(change, path) for change in field_changes(outside)]
         dot = f"{path}." if path else ""
         changes += self.tensor(old.values, new.values, f"{dot}values")
         return changes + self.tensor(old.indices, new.indices, f"{dot}indices")
@@ -196,10 +189,10 @@ class ValueComparer:
         if inner is None:
             shells, inner = [old, new], []
         parts = [
-            record_of("AttributeProto", side.facts.attribute(item))
+            side.facts.attribute(item)
             for side, item in zip((self.old, self.new), shells, strict=True)
         ]
-        found = field_changes(records.differences("AttributeProto", *parts), f"{path}.")
+        found = field_changes(compared("AttributeProto", *parts), f"{path}.")
         texts = attribute_statement(old), attribute_statement(new)
         return _collapsed(found, path, *texts) + inner
 
@@ -249,7 +242,7 @@ def _numbers(value: Any, side: Side) -> Any:
     return None
 
 
-def _unnamed(found: Iterator[records.Difference]) -> Iterator[records.Difference]:
+def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
     """Differences but for names, which are compared where the lists are."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
@@ -326,7 +319,7 @@ def _collapsed(
 
 
 def _tensor_changes(
-    differences: Iterator[records.Difference], old: ValueInfo | Tensor, new: ValueInfo | Tensor
+    differences: Iterable[Difference], old: ValueInfo | Tensor, new: ValueInfo | Tensor
 ) -> list[FieldChange]:
     """Differences of tensors without their elements; names are names, types read as in the text."""
     changes = []

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import onnxtext
 from onnxtext.ast import Node
 from onnxtext.diff import ModelDiff, Side, compare
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
@@ -118,6 +119,19 @@ def test_an_input_is_renamed() -> None:
     ]
     assert made.verdict == "differ"  # names of the interface are no internal ones
     assert made.without(["names"]).verdict == "differ"
+
+
+def test_a_text_that_was_printed_without_metadata() -> None:
+    text = (
+        '<onnxtext: 1>\n@meta("a": "b")\ng () => (float y) {\n'
+        '  @meta("k": "v", "l": "w")\n  y = Neg (x)\n}\n'
+    )
+    short = onnxtext.from_binary(onnxtext.to_binary(text), metadata="none")
+    made = compare(Side.of_text(text), Side.of_text(short, label="short"))
+    assert made.verdict == "same"
+    assert made.notes == ("short was printed without its metadata",)
+    other = short.replace("Neg", "Abs")
+    assert compare(Side.of_text(text), Side.of_text(other)).verdict == "differ"
 
 
 @settings(deadline=None, max_examples=60)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+import onnxtext
 from onnxtext.diff import ModelDiff, Side, compare
 from onnxtext.proto.lift import canonical_encoding
 from onnxtext.proto.schema import message_spec
@@ -79,6 +81,7 @@ def test_another_value_is_seen(message: str, name: str) -> None:
     assert key or f".{name}" in named(made)
 
 
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 @given(models())
 def test_a_model_is_itself(data: bytes) -> None:
@@ -86,6 +89,7 @@ def test_a_model_is_itself(data: bytes) -> None:
     assert diff(data, canonical_encoding(data)).verdict in ("same", "stored-differently")
 
 
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 @given(models(), models())
 def test_other_models_are_others(old: bytes, new: bytes) -> None:
@@ -93,3 +97,11 @@ def test_other_models_are_others(old: bytes, new: bytes) -> None:
     made = diff(old, new)
     if not same:
         assert made.differs
+
+
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@given(models(), st.sampled_from(["auto", "inline", "section"]), st.sampled_from([0, 64]))
+def test_a_text_is_its_model(data: bytes, metadata: str, limit: int) -> None:
+    text = onnxtext.from_binary(data, metadata=metadata, inline_limit=limit)  # type: ignore[arg-type]
+    assert compare(Side.of_binary(data), Side.of_text(text)).verdict == "same"
