@@ -159,7 +159,7 @@ def test_everything_of_the_tour() -> None:
 
 
 def test_set_up_is_two_commands_and_the_tests_one() -> None:
-    set_up, job, tests, _ = blocks("sh")
+    set_up, job, tests, *_ = blocks("sh")
     assert set_up.splitlines() == SETUP
     assert job == JOB + "\n"
     assert tests == TEST + "\n"
@@ -270,7 +270,7 @@ def test_the_layout_is_complete() -> None:
     listed = [line.split()[0] for line in layout.splitlines()]
     package = REPOSITORY / "onnxtext"
     packages = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
-    top = {"grammar/", "onnxtext/", "benchmarks/", "examples/", "tests/", ".ci/run"}
+    top = {"grammar/", "onnxtext/", "docs/", "benchmarks/", "examples/", "tests/", ".ci/run"}
     assert set(listed) == {*top, *packages, "source.py"}
     for name in top:
         assert (REPOSITORY / name).exists()

@@ -14,7 +14,7 @@ from onnxtext.checker.finding import Finding
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.files import looks_binary
+from onnxtext.filetype import is_binary
 from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
         | onnx.FunctionProto
         | onnx.NodeProto
     )
-
-TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
-BINARY_SUFFIX = ".onnx"
 
 
 def check_any(
@@ -119,8 +116,7 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check the content of a file, which is binary or text by its name, else by its content."""
     from onnxtext.api import decode_text
 
-    suffix = Path(name).suffix.lower()
-    if suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data)):
+    if is_binary(data, name):
         return check_binary(data, name=name, **options)
     try:
         text = decode_text(data, name)

@@ -205,8 +205,9 @@ def _fix(
     reporter: Reporter,
 ) -> bytes:
     """Mend a text in its file; the data of what it holds then."""
-    from onnxtext.checker.sources import TEXT_SUFFIXES, fix_text
+    from onnxtext.checker.sources import fix_text
     from onnxtext.files import write_atomically
+    from onnxtext.filetype import TEXT_SUFFIXES
 
     if path is None:
         raise Refused("no-input", "--fix changes files, which standard input is not")

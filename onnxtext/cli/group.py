@@ -10,7 +10,18 @@ import click
 from onnxtext import __version__
 from onnxtext.cli.options import EXIT_STATUSES
 
-VERBS = ("to-binary", "from-binary", "check", "fmt", "verify", "merge", "weights", "explain")
+VERBS = (
+    "to-binary",
+    "from-binary",
+    "check",
+    "fmt",
+    "diff",
+    "verify",
+    "merge",
+    "git",
+    "weights",
+    "explain",
+)
 """The verbs; `onnxtext.cli` has a module with the `command` of each."""
 
 EXAMPLES = """\b

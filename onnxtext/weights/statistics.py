@@ -10,7 +10,6 @@ from onnxtext.ast.model import Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import AttributeType, Blob
-from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.lazy import np
 
 if TYPE_CHECKING:
@@ -113,18 +112,22 @@ def describe(element: str, data: bytes | memoryview) -> str:
 
 def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float64]] | None:
     """The elements as float64, in parts; None if they are no real numbers of whole bytes."""
-    known = ELEMENTS.get(element)
-    if known is None or len(data) == 0:
-        return None
-    if element in _ML_DTYPES:
-        import ml_dtypes
-
-        dtype = np.dtype(getattr(ml_dtypes, _ML_DTYPES[element]))
-    elif element in _DTYPES:
-        dtype = np.dtype(_DTYPES[element])
-    else:
-        return None
-    if len(data) % dtype.itemsize:
+    dtype = dtype_of(element)
+    if dtype is None or len(data) == 0 or len(data) % dtype.itemsize:
         return None
     values = np.frombuffer(data, dtype)
     return (values[at : at + _BLOCK].astype(np.float64) for at in range(0, values.size, _BLOCK))
+
+
+def dtype_of(element: str) -> np.dtype[Any] | None:
+    """The type that numpy knows an element type by; None if it is no real number of whole bytes.
+
+    Args:
+        element: the element type's name in the text.
+    """
+    if element in _ML_DTYPES:
+        import ml_dtypes
+
+        made: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[element]))
+        return made
+    return np.dtype(_DTYPES[element]) if element in _DTYPES else None

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lists of a graph or function as the schema has them, whatever the text's sugar is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.paths import INITIALIZERS_DECORATOR
+from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.values import SparseTensor
+
+NODE = "node"
+INPUT = "input"
+OUTPUT = "output"
+INITIALIZER = "initializer"
+SPARSE = "sparse_initializer"
+INFO = "value_info"
+LISTS = (NODE, INPUT, OUTPUT, INITIALIZER, SPARSE, INFO)
+
+
+@dataclass(slots=True)
+class Body:
+    """A graph or function.
+
+    Attributes:
+        owner: its statement.
+        path: in the field names of the schema.
+        inputs: declarations, without data.
+        outputs: likewise.
+        infos: the `value_info` list; those of typed outputs and of initializers too.
+        initializers: dense ones, those of inputs first.
+        defaults: how many of them are data of inputs.
+        sparse: sparse ones.
+        nodes: in order.
+        producers: where each value is defined: the first node, and which of its outputs.
+    """
+
+    owner: Graph | Function
+    path: str
+    inputs: list[ValueInfo]
+    outputs: list[ValueInfo]
+    infos: list[ValueInfo]
+    initializers: list[ValueInfo]
+    defaults: int
+    sparse: list[ValueInfo]
+    nodes: list[Node]
+    producers: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, owner: Graph | Function, path: str) -> Body:
+        """The lists of a graph or function.
+
+        Fields that `@set` or `@unset` replace as a whole are compared as fields of the graph, so
+        their lists are empty here.
+        """
+        with_data = []
+        if isinstance(owner, Graph):
+            with_data = [value for value in owner.inputs if value.data is not None]
+        defaults = len([v for v in with_data if not isinstance(v.data, SparseTensor)])
+        with_data += [value for value in owner.values if value.data is not None]
+        body = cls(
+            owner,
+            path,
+            *_interface(owner),
+            _infos(owner, with_data),
+            [value for value in with_data if not isinstance(value.data, SparseTensor)],
+            defaults,
+            [value for value in with_data if isinstance(value.data, SparseTensor)],
+            owner.nodes,
+        )
+        replaced = replaced_fields(owner.decorators) if owner.decorators else set()
+        if NODE in replaced:
+            body.nodes = []
+        if INPUT in replaced:
+            body.inputs = []
+        if OUTPUT in replaced:
+            body.outputs = []
+        if INITIALIZER in replaced:
+            body.initializers, body.defaults = [], 0
+        if SPARSE in replaced:
+            body.sparse = []
+        if INFO in replaced:
+            body.infos = []
+        producers = body.producers
+        for index, node in enumerate(body.nodes):
+            for slot, name in enumerate(node.outputs):
+                if name and name not in producers:
+                    producers[name] = (index, slot)
+        return body
+
+
+def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
+    """Inputs and outputs; those of a function are names, their types are `value_info`."""
+    if isinstance(owner, Function):
+        lists = (owner.inputs, owner.outputs)
+        inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
+        return inputs, outputs
+    return [declaration(value) for value in owner.inputs], owner.outputs
+
+
+def declaration(value: ValueInfo) -> ValueInfo:
+    """An input without its default."""
+    if value.data is None:
+        return value
+    decorators = tuple([d for d in value.decorators if not d.name.startswith("data.")])
+    return replace(value, data=None, decorators=decorators)
+
+
+def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
+    """The fields that `@set` and `@unset` replace as a whole."""
+    found: set[str] = set()
+    for decorator in decorators:
+        if decorator.name == "set":
+            found.update(f.key for f in decorator.arguments if isinstance(f.key, str))
+        elif decorator.name == "unset":
+            found.update(f.value.text for f in decorator.arguments if isinstance(f.value, Word))
+    return found
+
+
+def replaces_lists(owner: Graph | Function) -> bool:
+    """Whether decorators of a graph or function say lists that have a syntax of their own."""
+    return bool(owner.decorators) and not replaced_fields(owner.decorators).isdisjoint(LISTS)
+
+
+def _infos(owner: Graph | Function, with_data: list[ValueInfo]) -> list[ValueInfo]:
+    """The `value_info` list in its order (SPELLINGS S6)."""
+    metadata = dict(owner.value_metadata)
+    infos: list[ValueInfo] = []
+    if isinstance(owner, Function):
+        values = (*owner.inputs, *owner.outputs)
+        infos += [value for value in values if value.type is not None]
+    if INITIALIZERS_DECORATOR in owner.decorators:
+        for value in with_data:
+            entries = metadata.pop(value.name, ())
+            infos.append(ValueInfo(value.name, value.type, None, (), entries, value.at))
+    infos += [value for value in owner.values if value.data is None]
+    for node in owner.nodes:
+        if node.output_types:
+            for name, type in zip(node.outputs, node.output_types, strict=True):
+                if type is not None:
+                    entries = metadata.pop(name, ()) if metadata else ()
+                    infos.append(ValueInfo(name, type, None, (), entries, node.at))
+    return infos

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing two models: what belongs together is found first (`scope`), then compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onnxtext.ast.model import Function, Graph, Model, Training
+from onnxtext.collector import paused_collector
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.diff.body import Body, replaced_fields
+from onnxtext.diff.collector import Collector, Names, field_changes
+from onnxtext.diff.equal import say_how_stored
+from onnxtext.diff.graphs import GraphComparer
+from onnxtext.diff.lists import match_keys, merged, moved, unmatched
+from onnxtext.diff.model import Category, FieldChange, ModelDiff
+from onnxtext.diff.records import compared
+from onnxtext.diff.scope import match_scopes
+from onnxtext.diff.side import Side
+from onnxtext.diff.spell import function_statement, graph_statement, indented
+from onnxtext.printer.strings import quoted
+from onnxtext.proto.value_lowering import LowerError
+from onnxtext.refusals import unlowerable
+
+
+def compare(old: Side, new: Side) -> ModelDiff:
+    """All differences of two models.
+
+    Args:
+        old: the old model.
+        new: the new one.
+
+    Raises:
+        OnnxTextError: a text says what no model can hold, or graphs are nested too deep.
+    """
+    comparer = Comparer(old, new)
+    try:
+        with paused_collector():
+            comparer.model()
+    except LowerError as error:
+        raise _unlowerable(old, new, error) from None
+    except RecursionError:
+        message = "graphs or types are nested too deep to be compared"
+        raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
+    made = comparer.out.made(old.label, new.label)
+    if old.model.metadata_left_out or new.model.metadata_left_out:
+        return _without_metadata(made)
+    return made
+
+
+_METADATA: tuple[Category, ...] = ("metadata",)
+
+
+def _without_metadata(diff: ModelDiff) -> ModelDiff:
+    """A diff without metadata below the header, which one of the texts was printed without."""
+    items = []
+    for item in diff.items:
+        kept = item if item.kind == "model" else item.without(_METADATA)
+        if kept is not None:
+            items.append(kept)
+    return replace(diff, items=tuple(items))
+
+
+def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
+    """What to raise for a text that says what no model can hold: which of the two it is."""
+    for side in (old, new):
+        try:
+            side.facts.model(side.model)
+        except LowerError as found:
+            if side.source is not None:
+                return unlowerable(found, side.source)
+    return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
+
+
+class Comparer:
+    """One run of comparing.
+
+    Attributes:
+        out: takes the differences.
+    """
+
+    def __init__(self, old: Side, new: Side) -> None:
+        self.out = Collector()
+        self._old = old
+        self._new = new
+        self._sides = old, new
+        self._graphs = GraphComparer(old, new, self.out)
+
+    # ---- Models -----------------------------------------------------------------------------
+
+    def model(self) -> None:
+        """Compare everything."""
+        old, new = self._old.model, self._new.model
+        for side in self._sides:
+            if side.model.metadata_left_out:
+                self.out.note(f"{side.label} was printed without its metadata")
+            if side.model.resources_left_out:
+                self.out.note(f"{side.label} was printed without its weights")
+        self._model_head(old, new)
+        names = Names()
+        replaced = replaced_fields(old.decorators) | replaced_fields(new.decorators)
+        if "graph" not in replaced:
+            names = self._graphs.graphs(old.graph, new.graph, "graph", "graph", None)
+        if "training_info" not in replaced:
+            self._trainings(old.training, new.training, names)
+        if "functions" not in replaced:
+            self._functions(old.functions, new.functions)
+        if not (self.out.items or self.out.renames):
+            say_how_stored(self._old, self._new, self.out)
+
+    def _model_head(self, old: Model, new: Model) -> None:
+        parts = []
+        for side, model in zip(self._sides, (old, new), strict=True):
+            hollow = replace(model, graph=Graph("", at=model.graph.at), functions=[], training=[])
+            parts.append(b"".join(side.facts.model(hollow)))
+        changes = field_changes(compared("ModelProto", *parts))
+        places = self._old.place("", 0), self._new.place("", 0)
+        self.out.changed("model", "", *places, changes)
+
+    def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: Names) -> None:
+        for index in range(max(len(old), len(new))):
+            path = f"training_info[{index}]"
+            places = self._old.place(path), self._new.place(path)
+            if index >= len(new):
+                self.out.removed("training_info", str(index), places[0], _training(old[index]))
+            elif index >= len(old):
+                self.out.added("training_info", str(index), places[1], _training(new[index]))
+            else:
+                self._training(old[index], new[index], path, names)
+
+    def _training(self, old: Training, new: Training, path: str, names: Names) -> None:
+        places = self._old.place(path), self._new.place(path)
+        inner = names
+        changes: list[FieldChange] = []
+        for step in ("initialization", "algorithm"):
+            one, other = getattr(old, step), getattr(new, step)
+            place = f"{path}.{step}"
+            if one is not None and other is not None:
+                inner = self._graphs.graphs(one, other, place, place, inner)
+            elif one is not other:
+                before, after = (None if g is None else graph_statement(g) for g in (one, other))
+                changes.append(FieldChange(step, "model", before, after))
+        parts = []
+        for side, training, get in (
+            (self._old, old, inner.get),
+            (self._new, new, str),
+        ):
+            hollow = Training(
+                None,
+                None,
+                [(get(key), get(value)) for key, value in training.initialization_binding],
+                [(get(key), get(value)) for key, value in training.update_binding],
+            )
+            parts.append(side.facts.training(hollow))
+        changes += field_changes(compared("TrainingInfoProto", *parts))
+        self.out.changed("training_info", path, *places, changes)
+
+    def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
+        keys = [list(map(_function_name, part)) for part in (old, new)]
+        pairs = match_keys(*keys)
+        left = unmatched(len(old), [one for one, _ in pairs])
+        right = unmatched(len(new), [other for _, other in pairs])
+        if left and right:  # the same under another name
+            same = match_keys(
+                [_function_content(old[i], self._old) for i in left],
+                [_function_content(new[i], self._new) for i in right],
+            )
+            pairs += [(left[one], right[other]) for one, other in same]
+        pairs.sort(key=lambda pair: pair[1])
+        order = {pairs[position][1] for position in moved([one for one, _ in pairs])}
+        left = unmatched(len(old), [one for one, _ in pairs])
+        for one, other in merged(len(new), pairs, left):
+            paths = [
+                "" if index is None else f"functions[{quoted(keys[side][index])}]"
+                for side, index in enumerate((one, other))
+            ]
+            if other is None:
+                assert one is not None
+                place = self._old.place(paths[0], old[one].at)
+                self.out.removed("function", keys[0][one], place, function_statement(old[one]))
+            elif one is None:
+                place = self._new.place(paths[1], new[other].at)
+                text = function_statement(new[other])
+                self.out.added("function", keys[1][other], place, text)
+            else:
+                self._function(old[one], new[other], paths, moved=other in order)
+
+    def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
+        bodies = Body.of(old, paths[0]), Body.of(new, paths[1])
+        scope = match_scopes(*bodies, None, self._sides, nested=True)
+        parts = []
+        for side, function in zip(self._sides, (old, new), strict=True):
+            hollow = replace(
+                function, inputs=[], outputs=[], values=[], nodes=[], value_metadata={}
+            )
+            parts.append(side.facts.function(hollow))
+        changes = field_changes(compared("FunctionProto", *parts))
+        places = self._old.place(paths[0], old.at), self._new.place(paths[1], new.at)
+        self.out.changed("function", _function_name(new), *places, changes, moved=moved)
+        self._graphs.bodies(scope)
+
+
+def _function_name(function: Function) -> str:
+    """Domain, name and overload: what tells functions apart (IR spec, Functions)."""
+    domain = f"{function.domain}." if function.domain else ""
+    return f"{domain}{function.name}" + (f":{function.overload}" if function.overload else "")
+
+
+def _function_content(function: Function, side: Side) -> tuple[object, ...]:
+    """What a function is without its name."""
+    interface = [value.name for value in (*function.inputs, *function.outputs)]
+    return (len(function.inputs), *interface, *map(side.facts.node, function.nodes))
+
+
+def _training(training: Training) -> str:
+    graphs = [("initialization", training.initialization), ("algorithm", training.algorithm)]
+    lines = [f"{name}: {graph_statement(graph)}" for name, graph in graphs if graph is not None]
+    return "\n".join(["training {", *map(indented, lines), "}"])

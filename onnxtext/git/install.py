@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext git install` and `uninstall`: settings and attributes, and nothing of others.
+
+Source: git-config(1), gitattributes(5). Settings are written by `git config`, so that comments and
+the order of the file stay. What is installed where is kept in git's configuration too:
+`onnxtext.mode` and, if it is not the usual one, the file of attributes, `onnxtext.attributes`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from onnxtext.files import write_atomically
+from onnxtext.git.attributes import AttributesFile, DamagedBlock
+from onnxtext.git.modes import (
+    ATTRIBUTES,
+    KNOWN,
+    MODES,
+    SECTIONS,
+    Mode,
+    command_line,
+    is_command,
+    is_ours,
+    joined,
+    program,
+    settings,
+)
+from onnxtext.git.repository import (
+    Scope,
+    attribute,
+    failed,
+    in_repository,
+    path_of,
+    read_config,
+    remove_setting,
+    run_git,
+    top_level,
+    write_setting,
+)
+
+_MODE, _FILE = "onnxtext.mode", "onnxtext.attributes"
+_CACHE = "refs/notes/textconv/onnxtext"
+
+
+@dataclass(slots=True)
+class Installed:
+    """What is installed in a scope.
+
+    Attributes:
+        modes: which ways.
+        file: where the attributes are.
+        values: all settings of our sections.
+    """
+
+    modes: frozenset[Mode]
+    file: Path
+    values: dict[str, list[str]] = field(default_factory=dict)
+
+
+def find_installed(scope: Scope) -> Installed:
+    """What is installed in a scope.
+
+    Raises:
+        OnnxTextError: there is no repository, or git fails.
+    """
+    if scope == "local" and not in_repository():
+        raise failed("there is no git repository here", help="--global needs none")
+    own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
+    names = own.get(_MODE, [""])[-1].split()
+    recorded = own.get(_FILE, [None])[-1]
+    return Installed(
+        modes=frozenset(mode for mode in MODES if mode in names),
+        file=_usual_file(scope) if recorded is None else _resolved(scope, recorded),
+        values=read_config(scope, SECTIONS),
+    )
+
+
+def install(
+    scope: Scope, mode: Mode, *, file: Path | None = None, structural: bool | None = None
+) -> list[str]:
+    """Set git up for a mode, besides what is installed already.
+
+    Args:
+        scope: whose configuration: the repository's (local) or the user's (global).
+        mode: the way models are kept.
+        file: where to write the attributes; None for where they are, or the usual place.
+        structural: whether `git diff` is to show the structural diff; None for as it is.
+
+    Returns:
+        What was changed, a line each.
+
+    Raises:
+        OnnxTextError: git fails, or settings of others are in the way; nothing is changed then.
+        OSError: the attributes cannot be read or written.
+    """
+    before = find_installed(scope)
+    command = command_line()
+    modes = joined(before.modes, mode)
+    if structural is None:
+        structural = _is_structural(before)
+    wanted: dict[str, str] = {}
+    for each in MODES:
+        if each in modes:
+            wanted |= settings(each, command, structural=structural)
+    _refuse_foreign(scope, mode, before, wanted)
+    target = before.file if file is None else _absolute(file)
+    edits = _attribute_edits(before, target, [line for each in MODES if each in modes
+                                              for line in ATTRIBUTES[each]])  # fmt: skip
+    changes = _write_settings(scope, before, wanted)
+    changes += _write_own(scope, modes, target)
+    changes += _write_attributes(edits)
+    _forget_cache()
+    return changes
+
+
+def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> list[str]:
+    """Take back what `install` has done.
+
+    Args:
+        scope: as for `install`.
+        mode: the way to take back; None for all.
+        file: a file of attributes to take our lines out of, besides the one that is recorded.
+
+    Returns:
+        What was changed, or was left because it is of others, a line each.
+
+    Raises:
+        OnnxTextError: git fails, or our lines cannot be told from others; nothing is changed then.
+        OSError: the attributes cannot be read or written.
+    """
+    before = find_installed(scope)
+    modes = before.modes - {mode} if mode is not None else frozenset()
+    wanted: dict[str, str] = {}
+    lines: list[str] = []
+    structural = _is_structural(before)
+    for each in MODES:
+        if each in modes:
+            wanted |= settings(each, _command_of(before), structural=structural)
+            lines += ATTRIBUTES[each]
+    edits = _attribute_edits(before, before.file, lines)
+    if file is not None and _absolute(file) != before.file:
+        edits |= _attribute_edits(before, _absolute(file), [])
+    changes = _write_settings(scope, before, wanted) if before.modes else []
+    changes += _write_own(scope, modes, before.file)
+    changes += _write_attributes(edits)
+    _forget_cache()
+    return changes
+
+
+def _is_structural(before: Installed) -> bool:
+    return any(map(is_ours, before.values.get("diff.onnxtext.command", [])))
+
+
+def _command_of(before: Installed) -> str:
+    """How git runs us so far."""
+    for name in KNOWN:
+        for value in before.values.get(name, []):
+            if is_command(name) and is_ours(value):
+                return program(value)
+    return command_line()
+
+
+# ---- What is of others --------------------------------------------------------------------------
+
+
+def _refuse_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str, str]) -> None:
+    """Refuse to replace what somebody else has set."""
+    for name, value in wanted.items():
+        found = before.values.get(name, [])
+        if all(_replaceable(name, old, value, before) for old in found):
+            continue
+        raise failed(
+            f"{name} is set already, and not by onnxtext: {found[-1]}",
+            help=f"if it is of no use, remove it: git config --{scope} --unset-all {name}",
+        )
+    if mode == "filter" and in_repository():
+        other = attribute("filter", "model.onnx")
+        if other not in ("unspecified", "unset", "set", "onnxtext"):
+            raise failed(
+                f"*.onnx has another filter here: {other}",
+                help="a file has one filter: remove the other from the attributes first, or "
+                "install --mode textconv, which goes with it",
+            )
+
+
+def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
+    if old == new:
+        return True
+    return is_ours(old) if is_command(name) else bool(before.modes)
+
+
+# ---- Writing ------------------------------------------------------------------------------------
+
+
+def _write_settings(scope: Scope, before: Installed, wanted: dict[str, str]) -> list[str]:
+    written: list[str] = []
+    removed: list[str] = []
+    changes = []
+    for name in KNOWN:
+        found = before.values.get(name, [])
+        value = wanted.get(name)
+        if value is not None and found != [value]:
+            write_setting(scope, name, value)
+            written.append(name)
+        elif value is None and found:
+            if is_command(name) and not all(map(is_ours, found)):
+                changes.append(f"left {name}, which was not set by onnxtext: {found[-1]}")
+            elif before.modes:
+                remove_setting(scope, name)
+                removed.append(name)
+    return [*_by_section("set", written), *_by_section("removed", removed), *changes]
+
+
+def _by_section(verb: str, names: list[str]) -> list[str]:
+    """What was done to settings, a line for each section: `set merge.onnxtext: name, driver`."""
+    sections: dict[str, list[str]] = {}
+    for name in names:
+        section, _, variable = name.rpartition(".")
+        sections.setdefault(section, []).append(variable)
+    return [f"{verb} {section}: {', '.join(found)}" for section, found in sections.items()]
+
+
+def _write_own(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
+    """Record what is installed."""
+    own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
+    place = None if not modes or file == _usual_file(scope) else _recorded(scope, file)
+    wanted = {_MODE: " ".join(mode for mode in MODES if mode in modes) or None, _FILE: place}
+    written, removed = [], []
+    for name, value in wanted.items():
+        if value is not None and own.get(name) != [value]:
+            write_setting(scope, name, value)
+            written.append(name)
+        elif value is None and name in own:
+            remove_setting(scope, name)
+            removed.append(name)
+    return [*_by_section("set", written), *_by_section("removed", removed)]
+
+
+def _attribute_edits(before: Installed, target: Path, lines: list[str]) -> dict[Path, bytes | None]:
+    """The new content of files of attributes; None for a file that is to go."""
+    wanted = {target: lines}
+    if before.modes:
+        wanted.setdefault(before.file, [])
+    edits: dict[Path, bytes | None] = {}
+    for path, ours in wanted.items():
+        old = read_attributes(path)
+        try:
+            new = old.with_lines(ours)
+        except DamagedBlock as error:
+            raise failed(f"{path}: {error}") from None
+        if new != old.content:
+            edits[path] = new
+    return edits
+
+
+def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:
+    for path, content in edits.items():
+        if content is None:
+            path.unlink()
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, content)
+    return [f"{'removed' if edits[path] is None else 'wrote'} {_shown(path)}" for path in edits]
+
+
+def _forget_cache() -> None:
+    """Forget the texts that git has kept: another version may print others."""
+    if in_repository() and run_git("rev-parse", "--verify", "--quiet", _CACHE, fails=[1]):
+        run_git("update-ref", "-d", _CACHE)
+
+
+# ---- Files of attributes ------------------------------------------------------------------------
+
+
+def read_attributes(path: Path) -> AttributesFile:
+    """A file of attributes, which need not be there.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        return AttributesFile(path.read_bytes())
+    except FileNotFoundError:
+        return AttributesFile(None)
+
+
+def _usual_file(scope: Scope) -> Path:
+    """Where attributes go that are of one clone, or of one user (gitattributes(5))."""
+    if scope == "local":
+        # Of the repository: all its working trees share it. Nothing is committed by it.
+        return _absolute(path_of("rev-parse", "--git-path", "info/attributes"))
+    said = run_git("config", "--global", "--type=path", "--get", "core.attributesFile", fails=[1])
+    if said:
+        return _absolute(Path(said.decode("utf-8", "surrogateescape").removesuffix("\n")))
+    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(home, "git", "attributes")
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100  # symbolic links stay
+
+
+def _recorded(scope: Scope, file: Path) -> str:
+    """A path as it is kept: relative in the working tree, which may move."""
+    top = top_level() if scope == "local" else None
+    if top is not None and file.is_relative_to(_absolute(top)):
+        return file.relative_to(_absolute(top)).as_posix()
+    return str(file)
+
+
+def _resolved(scope: Scope, recorded: str) -> Path:
+    top = top_level() if scope == "local" else None
+    return _absolute(Path(recorded) if top is None else top / recorded)
+
+
+def _shown(path: Path) -> str:
+    """A path as it is told: relative to where we are, if it is below."""
+    here = _absolute(Path())
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Git's pkt-line format: packets of up to 65,516 bytes, each after its length in four hex digits.
+
+Source: gitprotocol-common(5), "pkt-line Format".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO
+
+MOST = 65_516
+"""The most bytes that a packet holds (LARGE_PACKET_DATA_MAX of git)."""
+
+_FLUSH = b"0000"
+
+
+class PacketError(Exception):
+    """The other side does not speak pkt-line, or has gone away in the middle of it."""
+
+
+def read_packet(stream: IO[bytes]) -> bytes | None:
+    """The content of the next packet; None for a flush packet, which ends a list.
+
+    Raises:
+        EOFError: the stream ends before a packet: the other side has finished.
+        PacketError: the stream ends within a packet, or holds none.
+    """
+    head = stream.read(4)
+    if not head:
+        raise EOFError
+    try:
+        length = int(head.decode("ascii"), 16)
+    except ValueError:
+        raise PacketError(f"{head!r} is no length of a packet") from None
+    if length == 0:
+        return None
+    size = length - 4
+    if len(head) < 4 or not 0 <= size <= MOST:
+        raise PacketError(f"{head!r} is no length of a packet")
+    content = stream.read(size)
+    if len(content) < size:
+        raise PacketError("the stream ends within a packet")
+    return content
+
+
+def read_list(stream: IO[bytes]) -> Iterator[bytes]:
+    """The packets up to the next flush packet.
+
+    Raises:
+        EOFError: the stream ends before the first of them.
+        PacketError: the stream ends later, or does not hold packets.
+    """
+    first = True
+    while True:
+        try:
+            packet = read_packet(stream)
+        except EOFError:
+            if first:
+                raise
+            raise PacketError("the stream ends within a list of packets") from None
+        if packet is None:
+            return
+        yield packet
+        first = False
+
+
+def write_lines(stream: IO[bytes], *lines: str) -> None:
+    """Write a list of text packets, and the flush packet that ends it."""
+    for line in lines:
+        data = line.encode() + b"\n"
+        stream.write(b"%04x%b" % (len(data) + 4, data))
+    stream.write(_FLUSH)
+
+
+def write_content(stream: IO[bytes], content: bytes) -> None:
+    """Write content of any length as packets; a flush packet ends it."""
+    view = memoryview(content)
+    for start in range(0, len(view), MOST):
+        part = view[start : start + MOST]
+        stream.write(b"%04x" % (len(part) + 4))
+        stream.write(part)
+
+
+def write_flush(stream: IO[bytes]) -> None:
+    """Write a flush packet."""
+    stream.write(_FLUSH)

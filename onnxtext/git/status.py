@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext git status`: what is configured, in effect or in one place, and whether it works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.git.attributes import DamagedBlock
+from onnxtext.git.install import find_installed, read_attributes
+from onnxtext.git.modes import (
+    ATTRIBUTES,
+    MODES,
+    SECTIONS,
+    Mode,
+    is_command,
+    is_ours,
+    program,
+    settings,
+)
+from onnxtext.git.repository import Scope, attribute, in_repository, read_config, run_git
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that a mode needs.
+
+    Attributes:
+        ok: whether it is as it has to be.
+        what: a setting, or attributes.
+        state: how it is.
+    """
+
+    ok: bool
+    what: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModeStatus:
+    """How a mode is set up.
+
+    Attributes:
+        mode: which.
+        facts: all that it needs.
+    """
+
+    mode: Mode
+    facts: tuple[Fact, ...]
+
+    @property
+    def installed(self) -> bool:
+        """Whether all is there that the mode needs, and works."""
+        return all(fact.ok for fact in self.facts)
+
+    @property
+    def begun(self) -> bool:
+        """Whether something of what is this mode's alone is there."""
+        return any(fact.ok for fact in self.facts if fact.what in _TELLING[self.mode])
+
+
+_TELLING: dict[Mode, tuple[str, ...]] = {
+    "textconv": ("diff.onnxtext.binary",),
+    "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
+    "source": ("diff.onnxtxt.xfuncname", "attributes"),
+}
+
+_PROBES: dict[Mode, str] = {
+    "textconv": "model.onnx",
+    "filter": "model.onnx",
+    "source": "model.onnxtxt",
+}
+"""A file at the top of the working tree whose attributes tell."""
+
+
+def status(scope: Scope | None) -> list[ModeStatus]:
+    """How each mode is set up.
+
+    Args:
+        scope: whose configuration; None for what is in effect here.
+
+    Raises:
+        OnnxTextError: git fails, or there is no repository where one is needed.
+        OSError: attributes cannot be read.
+    """
+    if scope is not None:
+        find_installed(scope)  # refuses what makes no sense
+    values = read_config(scope, SECTIONS)
+    runs = _Runs()
+    return [
+        ModeStatus(mode, (*_setting_facts(mode, values, runs), _attribute_fact(mode, scope)))
+        for mode in MODES
+    ]
+
+
+class _Runs:
+    """Tries each program once."""
+
+    def __init__(self) -> None:
+        self._tried: dict[str, Fact] = {}
+
+    def fact(self, name: str, value: str) -> Fact:
+        """Whether the command of a setting can be run, by git's shell, where git runs it."""
+        words = program(value)
+        if words not in self._tried:
+            self._tried[words] = self._try(words)
+        tried = self._tried[words]
+        return Fact(tried.ok, name, tried.state)
+
+    def _try(self, words: str) -> Fact:
+        try:
+            said = run_git("-c", f"alias.onnxtext-try=!{words} --version", "onnxtext-try")
+        except OnnxTextError as error:
+            reason = (
+                error.diagnostics[0].message.partition("\n")[0].removeprefix("git onnxtext-try: ")
+            )
+            return Fact(False, "", f"cannot be run: {words}: {reason}")
+        version = said.decode("utf-8", "replace").strip()
+        return Fact(version.startswith("onnxtext "), "", f"runs {words}: {version}")
+
+
+def _setting_facts(mode: Mode, values: dict[str, list[str]], runs: _Runs) -> list[Fact]:
+    facts = []
+    for name, wanted in settings(mode, "").items():
+        found = values.get(name)
+        if not found:
+            facts.append(Fact(False, name, "not set"))
+        elif not is_command(name):
+            same = found[-1] == wanted
+            facts.append(Fact(same, name, found[-1] if same else f"another value: {found[-1]}"))
+        elif is_ours(found[-1]):
+            facts.append(runs.fact(name, found[-1]))
+        else:
+            facts.append(Fact(False, name, f"of somebody else: {found[-1]}"))
+    return facts
+
+
+def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
+    if scope is None:
+        return _effective_attributes(mode)
+    file = find_installed(scope).file
+    try:
+        lines = read_attributes(file).lines()
+    except DamagedBlock as error:
+        return Fact(False, "attributes", f"{file}: {error}")
+    there = set(ATTRIBUTES[mode]) <= set(lines)
+    return Fact(there, "attributes", f"{'' if there else 'not '}in {file}")
+
+
+def _effective_attributes(mode: Mode) -> Fact:
+    if not in_repository():
+        return Fact(False, "attributes", "there is no git repository here")
+    probe = _PROBES[mode]
+    line = ATTRIBUTES[mode][0].split()[1:]
+    wanted = dict(_pair(word) for word in line)
+    if mode == "textconv":
+        wanted["filter"] = "unspecified"
+    found = {name: attribute(name, probe) for name in wanted}
+    shown = ", ".join(f"{name} is {value}" for name, value in found.items())
+    # Another filter, such as that of LFS, goes well with showing texts.
+    ours = found["filter"] != "onnxtext" if mode == "textconv" else True
+    same = all(found[name] == value for name, value in wanted.items() if name != "filter")
+    if mode == "filter":
+        same = same and found["filter"] == "onnxtext"
+    return Fact(same and ours, "attributes", f"of {probe}: {shown}")
+
+
+def _pair(word: str) -> tuple[str, str]:
+    """An attribute and the value that `git check-attr` prints for it."""
+    if word.startswith("-"):
+        return word[1:], "unset"
+    name, _, value = word.partition("=")
+    return name, value or "set"

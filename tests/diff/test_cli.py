@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext diff` as a process: what it reads and writes, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from onnxtext.cli.diff import run_diff
+from tests.cli.command import (
+    BAD_TEXT,
+    NO_MODEL,
+    OTHER_TEXT,
+    TEXT,
+    binary,
+    environment,
+    names,
+    onnxtext_command,
+    run,
+    run_command,
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A directory with two models, each as text and as binary."""
+    for name, text in (("old", TEXT), ("new", OTHER_TEXT)):
+        (tmp_path / f"{name}.onnxtxt").write_text(text)
+        (tmp_path / f"{name}.onnx").write_bytes(binary(text))
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--stat"], ["--markdown"]])
+@pytest.mark.parametrize("old", ["old.onnxtxt", "old.onnx"])
+@pytest.mark.parametrize("new", ["new.onnxtxt", "new.onnx"])
+def test_models_that_differ(files: Path, form: list[str], old: str, new: str) -> None:
+    result = run("diff", *form, old, new, cwd=files)
+    assert (result.status, result.err) == (1, "")
+    shown = result.out.decode()
+    assert shown.endswith("\n")
+    if not form:
+        assert "-y = Relu (x)\n+y = Tanh (x)\n" in shown
+    if form == ["--json"]:
+        assert [item["kind"] for item in json.loads(shown)["items"]] == ["node"]
+    quiet = run("diff", "--quiet", *form, old, new, cwd=files)
+    assert (quiet.status, quiet.out, quiet.err) == (1, b"", "")
+
+
+@pytest.mark.parametrize("old", ["old.onnxtxt", "old.onnx"])
+@pytest.mark.parametrize("new", ["old.onnxtxt", "old.onnx"])
+def test_models_that_are_the_same(files: Path, old: str, new: str) -> None:
+    result = run("diff", old, new, cwd=files)
+    assert (result.status, result.out, result.err) == (0, b"", "")
+
+
+def test_files_go_by_content_where_their_name_says_nothing(files: Path) -> None:
+    for name in ("old.onnx", "new.onnxtxt"):
+        (files / name).rename(files / name.partition(".")[0])
+    assert run("diff", "old", "new", cwd=files).status == 1
+
+
+def test_what_is_ignored_is_no_difference(files: Path) -> None:
+    other = TEXT.replace("y = Relu", '@doc("d")\n  [n] y = Relu').replace("g (", "h (")
+    (files / "other.onnxtxt").write_text(other)
+    paths = ("old.onnxtxt", "other.onnxtxt")
+    assert run("diff", *paths, cwd=files).status == 1
+    assert run("diff", "--ignore", "doc", *paths, cwd=files).status == 1
+    assert run("diff", "--ignore", "doc,names", *paths, cwd=files).status == 0
+    assert run("diff", "--ignore", "doc", "--ignore", "names", *paths, cwd=files).status == 0
+    result = run("diff", "--ignore", "docs", *paths, cwd=files)
+    assert result.status == 2
+    assert "'docs' is none of weights, order" in result.err
+
+
+def test_the_same_stored_differently(files: Path) -> None:
+    (files / "official.onnxtxt").write_text(TEXT.replace("  onnxtext: 1,\n", ""))
+    result = run("diff", "old.onnxtxt", "official.onnxtxt", cwd=files)
+    assert result.status == 1
+    assert "node.domain: not stored → stored empty (1 ×" in result.out.decode()
+    assert "same model, stored differently" in result.out.decode()
+    paths = ("old.onnxtxt", "official.onnxtxt")
+    assert run("diff", "--ignore", "encoding", *paths, cwd=files).status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("gone.onnx", None, "cannot read gone.onnx: No such file"),
+        ("bad.onnxtxt", BAD_TEXT.encode(), "error["),
+        ("bad.onnx", NO_MODEL, "error["),
+        ("latin.onnxtxt", b"\xff\n", "error[invalid-utf8]"),
+        ("set.onnxtxt", TEXT.replace("y = R", "@set(nothing: 1) y = R").encode(), "`nothing`"),
+    ],
+)
+def test_trouble(files: Path, name: str, data: bytes | None, said: str) -> None:
+    if data is not None:
+        (files / name).write_bytes(data)
+    for paths in (("old.onnx", name), (name, "old.onnx")):
+        result = run("diff", *paths, "-o", "result", cwd=files)
+        assert (result.status, result.out) == (2, b"")
+        assert said in result.err
+        assert "result" not in names(files)
+    result = run("diff", "--output-format", "json", name, "old.onnx", cwd=files)
+    assert len(result.findings()) >= 1
+
+
+def test_both_files_in_trouble_are_both_told(files: Path) -> None:
+    result = run("diff", "a.onnx", "b.onnx", cwd=files)
+    assert result.status == 2
+    assert "a.onnx" in result.err
+    assert "b.onnx" in result.err
+
+
+def test_output_to_a_file(files: Path) -> None:
+    shown = run("diff", "old.onnx", "new.onnx", cwd=files).out
+    result = run("diff", "old.onnx", "new.onnx", "--color", "always", "-o", "result", cwd=files)
+    assert (result.status, result.out) == (1, b"")
+    assert (files / "result").read_bytes() == shown
+    result = run("diff", "old.onnx", "new.onnx", "-o", "no/such/place", cwd=files)
+    assert result.status == 2
+    assert "cannot write no/such/place" in result.err
+
+
+def test_a_full_disk_is_trouble(files: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = onnxtext_command("diff", files / "old.onnx", files / "new.onnx")
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, check=False, env=environment()
+        )
+    assert done.returncode == 2
+    assert b"cannot write standard output" in done.stderr
+
+
+def test_colour_is_for_terminals(files: Path) -> None:
+    arguments = ("diff", "old.onnx", "new.onnx")
+    assert b"\x1b" not in run(*arguments, cwd=files).out
+    assert b"\x1b[31m-y" in run(*arguments, "--color", "always", cwd=files).out
+    for changes, colored in (({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
+        ours, theirs = pty.openpty()
+        done = subprocess.Popen(
+            onnxtext_command(*arguments), cwd=files, stdout=theirs, env=environment(**changes)
+        )
+        assert done.wait(timeout=60) == 1
+        os.close(theirs)
+        shown = os.read(ours, 1 << 16)
+        os.close(ours)
+        assert (b"\x1b[31m-y" in shown) == colored
+
+
+def test_help() -> None:
+    result = run("diff", "--help")
+    assert (result.status, result.err) == (0, "")
+    shown = result.out.decode()
+    assert re.search(r"Examples:\n +onnxtext diff ", shown)
+    assert re.search(r"Exit status:\n +0 .*\n +1 .*\n +2 ", shown)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_small_texts_need_no_onnx(files: Path) -> None:
+    """`git diff` calls this for every file: importing onnx takes longer than all the rest."""
+    code = (
+        "import sys\nfrom onnxtext.cli.group import group\n"
+        "arguments = ['diff', '-q', 'old.onnxtxt', 'copy.onnxtxt']\n"
+        "status = group.main(arguments, standalone_mode=False)\n"
+        "print(status, [name for name in ('onnx', 'numpy') if name in sys.modules])"
+    )
+    (files / "copy.onnxtxt").write_text(TEXT)
+    result = run_command([sys.executable, "-c", code], cwd=files)
+    assert result.out.decode() == "0 []\n"
+
+
+def test_the_driver(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What a git external-diff driver calls: temporary files have other names than models."""
+    status = run_diff(files / "old.onnx", files / "new.onnx", labels=("a/m.onnx", "b/m.onnx"))
+    assert status == 1
+    shown = capfd.readouterr().out
+    assert shown.startswith("--- a/m.onnx\n+++ b/m.onnx\n")

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.git.repository import Repository, create, has_git
+
+
+@pytest.fixture(autouse=True)
+def git() -> None:
+    """Skip what needs git where there is none."""
+    if not has_git():
+        pytest.skip("there is no git")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A repository in which nothing is installed."""
+    return create(tmp_path)
+
+
+@pytest.fixture
+def filtered(repository: Repository) -> Repository:
+    """A repository with the filter, and attributes for everybody."""
+    repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
+    return repository

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real repositories, which know nothing of the developer's own configuration."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnxtext
+
+TEXT = """\
+<
+  onnxtext: 1,
+  ir_version: 10,
+  opset_import: [20],
+>
+net (float[N, 4] x) => (float[N, 4] y) {
+  a = Relu (x)
+  b = Tanh (a)
+  c = Sigmoid (b)
+  d = Neg (c)
+  e = Abs (d)
+  y = Exp (e)
+}
+"""
+
+
+def binary(text: str = TEXT) -> bytes:
+    """The model of a text."""
+    return onnxtext.to_binary(text)
+
+
+def edited(*changes: tuple[str, str]) -> bytes:
+    """The model of the text above, in which something stands instead of something else."""
+    text = TEXT
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return binary(text)
+
+
+@dataclass
+class Result:
+    """What a command has left."""
+
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.out.decode("utf-8", "surrogateescape")
+
+
+@dataclass
+class Repository:
+    """A repository and the commands in it."""
+
+    path: Path
+    home: Path
+    more: dict[str, str] = field(default_factory=dict)
+
+    def run(self, *words: str | Path, given: bytes = b"", check: bool = True) -> Result:
+        """Run a command at the top of the working tree."""
+        done = subprocess.run(
+            list(map(str, words)),
+            cwd=self.path,
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=120,
+            env=environment(self.home, **self.more),
+        )
+        result = Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+        if check:
+            assert result.status == 0, (words, result.text, result.err)
+        return result
+
+    def git(self, *words: str | Path, given: bytes = b"", check: bool = True) -> Result:
+        """Run git."""
+        return self.run("git", *words, given=given, check=check)
+
+    def onnxtext(self, *words: str | Path, given: bytes = b"", check: bool = True) -> Result:
+        """Run onnxtext."""
+        return self.run(sys.executable, "-m", "onnxtext", *words, given=given, check=check)
+
+    def write(self, name: str, content: bytes | str) -> Path:
+        """Write a file of the working tree.
+
+        Its time is some seconds ago: of files as young as its index git compares the content.
+        """
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        then = time.time_ns() - 10_000_000_000
+        os.utime(path, ns=(then, then))
+        return path
+
+    def read(self, name: str) -> bytes:
+        """Read a file of the working tree."""
+        return (self.path / name).read_bytes()
+
+    def commit(self, message: str, **files: bytes) -> None:
+        """Write models, named without `.onnx`, and commit everything."""
+        for name, content in files.items():
+            self.write(f"{name}.onnx", content)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+
+    def blob(self, name: str, at: str = "HEAD") -> bytes:
+        """What git stores for a file."""
+        return self.git("cat-file", "blob", f"{at}:{name}").out
+
+    def unchanged(self) -> None:
+        """Assert that git sees no change."""
+        assert self.git("status", "--porcelain").text == ""
+
+    def clone(self, name: str, *options: str) -> Repository:
+        """Clone it, next to it."""
+        other = self.path.parent / name
+        self.git("clone", "-q", *options, self.path.as_uri(), other)
+        return Repository(other, self.home, self.more)
+
+    def touch(self) -> None:
+        """Make git look at the content of all files again."""
+        for path in self.path.rglob("*.onnx"):
+            status = path.stat()
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000_000_000))
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """An environment without what a developer's shell and git may have set."""
+    unwanted = ("GIT_", "XDG_", "ONNXTEXT_", "PYTHONPATH", "NO_COLOR", "EDITOR")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
+    return {
+        **kept,
+        "HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": str(home / ".gitconfig"),
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_EDITOR": "true",
+        "LC_ALL": "C.UTF-8",
+        # The parse tables need not be made again for each home.
+        "ONNXTEXT_CACHE": os.environ.get("ONNXTEXT_CACHE", str(Path.home() / ".cache/onnxtext")),
+        **more,
+    }
+
+
+def create(directory: Path, *options: str) -> Repository:
+    """A new repository in a directory with a blank in its name."""
+    home = directory / "home"
+    home.mkdir(exist_ok=True)
+    repository = Repository(directory / "my repository", home)
+    repository.path.mkdir()
+    config = """\
+[user]
+\tname = Somebody
+\temail = somebody@example.org
+[init]
+\tdefaultBranch = main
+[protocol "file"]
+\tallow = always
+[advice]
+\tdetachedHead = false
+"""
+    (home / ".gitconfig").write_text(config)
+    repository.git("init", "-q", *options)
+    return repository
+
+
+def has_git() -> bool:
+    """Whether there is a git to test with."""
+    return shutil.which("git") is not None

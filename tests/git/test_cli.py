@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands as people meet them: help, wrong usage, findings for tools."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from onnxtext.cli.git import command
+from tests.git.repository import Repository, binary
+
+FOR_PEOPLE = ["install", "uninstall", "status", "verify", "checkout", "diff"]
+PLUMBING = sorted(set(command.commands) - set(FOR_PEOPLE))
+
+
+@pytest.mark.parametrize("verb", [[], *[[verb] for verb in FOR_PEOPLE]], ids=str)
+def test_help_has_examples_and_exit_statuses(repository: Repository, verb: list[str]) -> None:
+    shown = repository.onnxtext("git", *verb, "--help").text
+    assert re.search(r"Examples:\n +onnxtext git ", shown)
+    assert re.search(r"Exit status:\n +0 .*\n +1 .*\n +2 ", shown)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("verb", PLUMBING)
+def test_help_says_what_git_calls_it_for(repository: Repository, verb: str) -> None:
+    shown = repository.onnxtext("git", verb, "--help").text
+    assert re.search(r"This\s+is\s+`(filter|diff|merge|difftool)\.onnxtext\.", shown)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["nothing"],
+        ["install", "--mode", "magic"],
+        ["clean", "--max-size", "much"],
+        ["diff"],
+        ["merge-driver", "a"],
+    ],
+    ids=str,
+)
+def test_wrong_usage_is_status_2(repository: Repository, words: list[str]) -> None:
+    result = repository.onnxtext("git", *words, check=False)
+    assert result.status == 2
+    assert "Usage: onnxtext git" in result.err
+
+
+@pytest.mark.parametrize("words", [["status", "--local"], ["verify"], ["checkout"], ["diff", "a"]])
+def test_outside_of_a_repository(repository: Repository, words: list[str]) -> None:
+    outside = Repository(repository.home, repository.home)
+    result = outside.onnxtext("git", *words, check=False)
+    assert result.status == 2
+    assert result.err.startswith("error[git-failed]: ")
+    assert "Traceback" not in result.err
+
+
+def test_sizes_are_as_in_git(repository: Repository) -> None:
+    model = binary()
+    assert 100 < len(model) < 1000
+    for size, cleaned in (("1k", True), ("1K", True), ("99", False), ("0", False), ("1g", True)):
+        shown = repository.onnxtext("git", "clean", "--max-size", size, given=model)
+        assert (shown.out != model) == cleaned
+        repository.git("config", "onnxtext.maxSize", size)
+        assert repository.onnxtext("git", "clean", given=model).out == shown.out
+
+
+def test_findings_of_verify_for_tools(filtered: Repository) -> None:
+    filtered.git("config", "filter.onnxtext.clean", "cat")
+    filtered.git("config", "filter.onnxtext.process", "")
+    filtered.git("config", "--unset", "filter.onnxtext.process")
+    filtered.commit("a binary", m=binary())
+    result = filtered.onnxtext("git", "verify", "--output-format", "json", check=False)
+    assert result.status == 1
+    (finding,) = json.loads(result.err)
+    assert finding["code"] == "git-would-change"
+    assert finding["file"] == "m.onnx"
+
+
+def test_verify_of_what_is_missing(filtered: Repository) -> None:
+    filtered.commit("a model", m=binary())
+    (filtered.path / "m.onnx").unlink()
+    assert filtered.onnxtext("git", "verify").status == 0
+    name = filtered.git("rev-parse", "HEAD:m.onnx").text.strip()
+    (filtered.path / ".git/objects" / name[:2] / name[2:]).unlink()
+    result = filtered.onnxtext("git", "verify", check=False)
+    assert result.status == 2
+    assert "is missing" in result.err
+
+
+def test_verify_of_sources(repository: Repository) -> None:
+    repository.write("good.onnxtxt", "<onnxtext: 1>\ng () => () {}\n")
+    repository.write("bad.onnxtxt", "<onnxtext: 1>\ng () => () {\n")
+    repository.commit("texts", m=binary(), text=b"<onnxtext: 1>\ng () => () {}\n")
+    result = repository.onnxtext("git", "verify", check=False)
+    lines = result.text.splitlines()
+    assert result.status == 1
+    assert "ok good.onnxtxt  source" in lines
+    assert "CHANGES bad.onnxtxt  source" in lines
+    assert "ok m.onnx  binary" in lines
+    assert "CHANGES text.onnx  text" in lines
+
+
+def test_names_of_files_cannot_speak_to_the_terminal(filtered: Repository) -> None:
+    filtered.write("evil\x1b]0;title\x07\n.onnx", b"no model {")
+    result = filtered.git("add", "-A")
+    assert "\x1b" not in result.err
+    assert len(result.err.splitlines()) == 1
+    filtered.git("commit", "-q", "-m", "evil")
+    shown = filtered.onnxtext("git", "verify", check=False)
+    assert "\x1b" not in shown.text + shown.err

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A working day with the filter: git stores text, the working tree has the very bytes."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+from tests.git.repository import TEXT, Repository, binary, edited
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"ab" * 32 + b"\nsize 181\n"
+MARKED = TEXT.replace(
+    "  c = Sigmoid (b)\n",
+    "<<<<<<< ours\n  c = Sigmoid (b)\n=======\n  c = Softplus (b)\n>>>>>>> theirs\n",
+).encode()
+UNREADABLE = [
+    POINTER,
+    MARKED,
+    b"",
+    b"\x08\x0a\x3a",
+    b"\x08",
+    binary()[:-20],
+    b"\0" * 100,
+    b"text {",
+    b"\xff\xfe",
+    b"<\n  onnxtext: 999,\n>\ng () => () {}\n",
+    b'<onnxtext: 1>\ng () => () <float[70] w = blob"24ae2dfe8df57c1b80e54cef3d90ac3b"> {}\n'
+    b'resources { store: "../../../../etc" }\n',
+    b"{" * 100_000,
+    b"\r\n",
+    b"PK\x03\x04 no model",
+]
+
+
+def test_git_stores_the_text_and_gives_the_bytes_back(filtered: Repository) -> None:
+    filtered.commit("a model", m=binary())
+    assert filtered.blob("m.onnx") == TEXT.encode()
+    (filtered.path / "m.onnx").unlink()
+    filtered.git("checkout", "m.onnx")
+    assert filtered.read("m.onnx") == binary()
+    filtered.touch()
+    filtered.unchanged()
+    assert filtered.onnxtext("git", "verify").status == 0
+
+
+def test_what_hosting_sites_show(filtered: Repository) -> None:
+    filtered.commit("a model", m=binary())
+    filtered.commit("another operator", m=edited(("Tanh", "Relu")))
+    shown = filtered.git("show", "--no-textconv", "--format=", "--no-ext-diff").text
+    assert "\n-  b = Tanh (a)\n+  b = Relu (a)\n" in shown
+    assert "@@ -5,7 +5,7 @@" in shown
+    assert filtered.git("diff", "--stat", "HEAD~").text.splitlines()[0].endswith("2 +-")
+
+
+def test_what_is_no_model_passes_through_both_ways(filtered: Repository) -> None:
+    odd = {f"odd{number}": content for number, content in enumerate(UNREADABLE)}
+    filtered.commit("models", m=binary(), **odd)
+    for name, content in odd.items():
+        assert filtered.blob(f"{name}.onnx") == content
+    filtered.git("rm", "-q", "--cached", "*.onnx")
+    for path in filtered.path.glob("*.onnx"):
+        path.unlink()
+    filtered.git("reset", "-q", "--hard")
+    for name, content in odd.items():
+        assert filtered.read(f"{name}.onnx") == content
+    assert filtered.read("m.onnx") == binary()
+    filtered.touch()
+    filtered.unchanged()
+
+
+@pytest.mark.parametrize("number", [0, 1, 5, 11])
+def test_the_single_commands_do_the_same(repository: Repository, number: int) -> None:
+    content = UNREADABLE[number]
+    for verb in ("clean", "smudge"):
+        result = repository.onnxtext("git", verb, "--", "-odd name.onnx", given=content)
+        assert result.out == content
+        for line in result.err.splitlines():
+            assert line.startswith("warning: -odd name.onnx: ")
+
+
+def test_the_single_commands_convert(repository: Repository) -> None:
+    assert repository.onnxtext("git", "clean", given=binary()).out == TEXT.encode()
+    assert repository.onnxtext("git", "smudge", given=TEXT.encode()).out == binary()
+
+
+def test_people_are_told_why(filtered: Repository) -> None:
+    def said(content: bytes) -> str:
+        filtered.write("m.onnx", content)
+        return filtered.git("add", "m.onnx").err.strip()
+
+    assert said(binary()) == ""
+    assert said(b"") == ""
+    assert said(TEXT.encode()) == ""
+    assert said(POINTER) == (
+        "warning: m.onnx: stored as it is: it is a Git LFS pointer, which stands for 181 bytes, "
+        "not the file itself"
+    )
+    markers = "warning: m.onnx: stored as it is: it holds the markers of a merge conflict"
+    assert said(MARKED) == markers
+    assert "stored as it is: " in said(binary()[:-20])
+
+
+def test_without_the_process_the_single_commands_serve(filtered: Repository) -> None:
+    filtered.git("config", "--unset", "filter.onnxtext.process")
+    filtered.commit("a model", m=binary(), odd=POINTER)
+    assert filtered.blob("m.onnx") == TEXT.encode()
+    (filtered.path / "m.onnx").unlink()
+    filtered.git("checkout", "m.onnx")
+    assert filtered.read("m.onnx") == binary()
+
+
+def test_a_clone_with_the_filter_everywhere(filtered: Repository) -> None:
+    filtered.onnxtext("git", "install", "--global", "--mode", "filter")
+    filtered.commit("models", m=binary(), n=edited(("Tanh", "Relu")))
+    filtered.write("sub/deep er/ünï.onnx", binary())
+    filtered.commit("more")
+    clone = filtered.clone("clone")
+    assert clone.read("m.onnx") == binary()
+    assert clone.read("sub/deep er/ünï.onnx") == binary()
+    clone.unchanged()
+
+
+def test_a_clone_without_the_filter_has_text_and_is_mended_later(filtered: Repository) -> None:
+    filtered.commit("a model", m=binary())
+    clone = filtered.clone("clone")
+    assert clone.read("m.onnx") == TEXT.encode()
+    clone.unchanged()
+    # Without the filter a binary is stored as it is, and verify tells.
+    clone.commit("a binary", other=binary())
+    assert clone.blob("other.onnx") == binary()
+    filtered.git("pull", "-q", clone.path.as_uri(), "main")
+    assert filtered.read("other.onnx") == binary()
+    found = filtered.onnxtext("git", "verify", check=False)
+    assert found.status == 1
+    assert "CHANGES other.onnx  binary\n  it is stored as a binary: `git add --renorm" in found.text
+    filtered.git("add", "--renormalize", ".")
+    filtered.git("commit", "-q", "-m", "text")
+    assert filtered.onnxtext("git", "verify").status == 0
+    # The clone sets the filter up; its files are text until they are checked out again.
+    clone.onnxtext("git", "install", "--mode", "filter")
+    found = clone.onnxtext("git", "verify", check=False)
+    assert "m.onnx  text\n  the working tree holds text, not the model" in found.text
+    clone.write("m.onnx", TEXT.replace("Neg", "Abs").encode())
+    result = clone.onnxtext("git", "checkout", check=False)
+    assert (result.status, result.text.splitlines()[0]) == (1, "LEFT m.onnx")
+    clone.write("m.onnx", TEXT.encode())
+    assert clone.onnxtext("git", "checkout").text == "ok m.onnx\n"
+    assert clone.read("m.onnx") == binary()
+    assert clone.git("status", "--porcelain", "m.onnx").text == ""
+    assert clone.onnxtext("git", "checkout").text == ""
+
+
+BROKEN = ["/nowhere/python", sys.executable + " -c 'import nothing'", "false", "kill -9 $$;"]
+
+
+@pytest.mark.parametrize("program", BROKEN[:2])
+def test_a_filter_that_cannot_be_run_loses_nothing(filtered: Repository, program: str) -> None:
+    filtered.commit("a model", m=binary())
+    filtered.git("checkout", "-q", "-b", "side")
+    filtered.commit("changed", m=edited(("Tanh", "Relu")), new=binary())
+    for name in ("process", "clean", "smudge"):
+        command = filtered.git("config", f"filter.onnxtext.{name}").text.strip()
+        _, mark, rest = command.partition(" -I -m onnxtext ")
+        filtered.git("config", f"filter.onnxtext.{name}", f"{program}{mark}{rest}")
+    filtered.git("checkout", "-q", "main")
+    assert filtered.read("m.onnx") == TEXT.encode()
+    assert not (filtered.path / "new.onnx").exists()
+    filtered.write("m.onnx", edited(("Neg", "Abs")))
+    result = filtered.git("add", "m.onnx")
+    assert "onnxtext cannot be run" in result.err
+    assert filtered.git("cat-file", "blob", ":m.onnx").out == edited(("Neg", "Abs"))
+    filtered.git("reset", "-q", "--hard")
+    filtered.git("checkout", "-q", "side")
+    assert {"m.onnx", "new.onnx"} <= {path.name for path in filtered.path.iterdir()}
+    # Mended, everything is as it was.
+    filtered.onnxtext("git", "install", "--mode", "filter")
+    filtered.touch()
+    filtered.git("checkout", "--", "*.onnx")
+    assert filtered.read("new.onnx") == binary()
+
+
+def test_the_filter_killed_in_the_middle_loses_nothing(filtered: Repository) -> None:
+    filtered.commit("models", **{f"m{number}": binary() for number in range(5)})
+    command = filtered.git("config", "filter.onnxtext.process").text.strip()
+    wrapper = filtered.home / "wrapper"
+    # Dies on the third file, in the middle of the protocol.
+    wrapper.write_text(
+        "import os, sys\n"
+        "from onnxtext.git import process\n"
+        "convert, calls = process.smudge, []\n"
+        "def smudge(data):\n"
+        "    calls.append(1)\n"
+        "    if len(calls) == 3: os._exit(137)\n"
+        "    return convert(data)\n"
+        "process.smudge = smudge\n"
+        "from onnxtext.cli.main import main\n"
+        "main()\n"
+    )
+    broken = command.replace(" -I -m onnxtext git", f" {wrapper} git")
+    assert broken != command
+    filtered.git("config", "filter.onnxtext.process", broken)
+    filtered.git("rm", "-q", "*.onnx")
+    filtered.git("reset", "-q", "--hard", check=False)
+    contents = [path.read_bytes() for path in filtered.path.glob("*.onnx")]
+    assert len(contents) == 5
+    assert set(contents) <= {binary(), TEXT.encode()}
+
+
+def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
+    filtered.git("config", "onnxtext.maxSize", "1k")
+    large = binary(TEXT.replace("d = Neg (c)", "d = Neg (c)\n" + "  z = Neg (c)\n" * 200))
+    assert len(large) > 1024
+    filtered.write("large.onnx", large)
+    said = filtered.git("add", "large.onnx").err
+    assert f"large.onnx: stored as it is: it has {len(large):,} bytes, and the limit" in said
+    filtered.commit("models", m=binary())
+    assert filtered.blob("large.onnx") == large
+    assert filtered.blob("m.onnx") == TEXT.encode()
+    (filtered.path / "large.onnx").unlink()
+    assert filtered.git("checkout", "large.onnx").err.count("warning") == 0
+    assert filtered.read("large.onnx") == large
+    assert filtered.onnxtext("git", "verify").status == 0
+    # What was stored as text comes back, whatever the limit is today.
+    filtered.git("config", "onnxtext.maxSize", "1")
+    (filtered.path / "m.onnx").unlink()
+    filtered.git("checkout", "m.onnx")
+    assert filtered.read("m.onnx") == binary()
+    filtered.git("config", "onnxtext.maxSize", "a lot")
+    filtered.write("m.onnx", edited(("Neg", "Abs")))
+    assert "onnxtext.maxSize: " in filtered.git("add", "m.onnx").err
+    assert filtered.git("cat-file", "blob", ":m.onnx").out.startswith(b"<\n")
+
+
+def test_large_weights_come_back(filtered: Repository) -> None:
+    import numpy as np
+    import onnx
+    import onnx.numpy_helper as nh
+    from onnx import helper as oh
+
+    array = np.random.default_rng(7).standard_normal(3_000_000, dtype=np.float32)
+    graph = oh.make_graph([], "g", [], [], [nh.from_array(array, "w")])
+    model: bytes = oh.make_model(graph).SerializeToString()
+    assert onnx.ModelProto.FromString(model)
+    filtered.commit("weights", m=model)
+    assert filtered.blob("m.onnx").startswith(b"<\n")
+    (filtered.path / "m.onnx").unlink()
+    filtered.git("checkout", "m.onnx")
+    assert filtered.read("m.onnx") == model
+
+
+def test_a_text_by_hand_is_told_and_mended_by_renormalize(filtered: Repository) -> None:
+    by_hand = b"# mine\n" + TEXT.replace("  a = Relu (x)", "  a=Relu(x)").encode()
+    filtered.git("config", "--unset", "filter.onnxtext.process")
+    for name in ("clean", "smudge"):
+        filtered.git("config", "--unset", f"filter.onnxtext.{name}")
+    filtered.commit("by hand", m=by_hand)
+    filtered.onnxtext("git", "install", "--mode", "filter")
+    filtered.touch()
+    filtered.git("checkout", "--", "m.onnx")
+    assert filtered.read("m.onnx") == binary()
+    found = filtered.onnxtext("git", "verify", check=False)
+    assert "its text is not the one that the filter gives: `git add --renormalize`" in found.text
+    filtered.git("add", "--renormalize", ".")
+    filtered.git("commit", "-q", "-m", "canonical")
+    assert filtered.blob("m.onnx") == TEXT.encode()
+    assert filtered.onnxtext("git", "verify").status == 0
+
+
+def test_stash(filtered: Repository) -> None:
+    filtered.commit("a model", m=binary())
+    changed = edited(("Tanh", "Relu"))
+    filtered.write("m.onnx", changed)
+    filtered.write("untracked.onnx", changed)
+    filtered.git("stash", "-q", "--include-untracked")
+    assert filtered.read("m.onnx") == binary()
+    assert not (filtered.path / "untracked.onnx").exists()
+    filtered.git("stash", "pop", "-q")
+    assert filtered.read("m.onnx") == filtered.read("untracked.onnx") == changed
+
+
+def test_archive_holds_the_models(filtered: Repository) -> None:
+    filtered.commit("a model", m=binary())
+    archive = filtered.git("archive", "HEAD").out
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        member = opened.extractfile("m.onnx")
+        assert member is not None
+        assert member.read() == binary()
+
+
+def test_blame_is_by_statement(filtered: Repository) -> None:
+    filtered.commit("first", m=binary())
+    filtered.commit("second", m=edited(("Tanh", "Relu")))
+    shown = filtered.git("blame", "--line-porcelain", "HEAD", "--", "m.onnx").text
+    summaries = [line[8:] for line in shown.splitlines() if line.startswith("summary ")]
+    lines = [line[1:] for line in shown.splitlines() if line.startswith("\t")]
+    by = dict(zip(lines, summaries, strict=True))
+    assert by["  b = Relu (a)"] == "second"
+    assert set(by.values()) == {"first", "second"}
+    assert list(by.values()).count("second") == 1
+
+
+@pytest.mark.parametrize("options", [["--depth", "1"], ["--filter=blob:none"]])
+def test_shallow_and_partial_clones(filtered: Repository, options: list[str]) -> None:
+    filtered.git("config", "uploadpack.allowFilter", "true")
+    filtered.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    filtered.onnxtext("git", "install", "--global", "--mode", "filter")
+    filtered.commit("first", m=binary())
+    filtered.commit("second", m=edited(("Tanh", "Relu")), n=binary())
+    clone = filtered.clone("clone", *options)
+    assert clone.read("m.onnx") == edited(("Tanh", "Relu"))
+    assert clone.read("n.onnx") == binary()
+    clone.unchanged()
+    assert clone.onnxtext("git", "verify").status == 0
+    if "--depth" not in options:
+        clone.git("checkout", "-q", "HEAD~")
+        assert clone.read("m.onnx") == binary()
+
+
+def test_a_checkout_of_a_thousand_models_starts_python_once(filtered: Repository) -> None:
+    for number in range(1000):
+        changed = TEXT.replace("net (", f"net_{number} (")
+        filtered.write(f"models/{number % 10}/m{number}.onnx", binary(changed))
+    log = filtered.home / "starts"
+    counter = filtered.home / "counting python"
+    counter.write_text(f"#!/bin/sh\necho $$ >>'{log}'\nexec '{sys.executable}' \"$@\"\n")
+    counter.chmod(0o755)
+    command = filtered.git("config", "filter.onnxtext.process").text.strip()
+    counted = command.replace(sys.executable, f"'{counter}'", 1)
+    filtered.git("config", "filter.onnxtext.process", counted)
+    filtered.commit("a thousand models")
+    assert len(log.read_text().splitlines()) == 1
+    shutil.rmtree(filtered.path / "models")
+    filtered.git("checkout", "--", ".")
+    assert len(log.read_text().splitlines()) == 2
+    assert len(list(filtered.path.rglob("*.onnx"))) == 1000
+    for number in (0, 499, 999):
+        changed = TEXT.replace("net (", f"net_{number} (")
+        assert filtered.read(f"models/{number % 10}/m{number}.onnx") == binary(changed)
+
+
+def models() -> Iterator[bytes]:
+    """The models of the wheel and, where it is, of the shared data."""
+    for name in wheel_models():
+        yield (onnx_directory() / name).read_bytes()
+    for name in shared_models():
+        yield shared_model(name)
+
+
+@pytest.mark.parametrize(
+    "most", [20_000, pytest.param(1 << 30, marks=pytest.mark.slow)], ids=["small", "all"]
+)
+def test_real_models_come_back_byte_for_byte(filtered: Repository, most: int) -> None:
+    wanted = {}
+    for number, data in enumerate(data for data in models() if len(data) <= most):
+        wanted[f"m{number}.onnx"] = data
+        filtered.write(f"m{number}.onnx", data)
+    assert len(wanted) > 100
+    filtered.git("add", "-A")
+    filtered.git("commit", "-q", "-m", "real models")
+    for name in wanted:
+        (filtered.path / name).unlink()
+    filtered.git("checkout", "--", ".")
+    different = [name for name, data in wanted.items() if filtered.read(name) != data]
+    assert different == []
+    filtered.touch()
+    filtered.unchanged()
+    assert filtered.onnxtext("git", "verify").status == 0
+
+
+@pytest.mark.parametrize("autocrlf", ["true", "input"])
+def test_line_ends_are_never_converted(filtered: Repository, autocrlf: str) -> None:
+    filtered.git("config", "core.autocrlf", autocrlf)
+    # A model without any NUL, with CR and LF in a string.
+    model = binary('<onnxtext: 1>\n@doc(b"a\\r\\nb\\nc") g () => () {}\n')
+    assert b"\0" not in model
+    filtered.commit("line ends", m=model)
+    assert b"\r" not in filtered.blob("m.onnx").replace(b"\\r", b"")
+    (filtered.path / "m.onnx").unlink()
+    filtered.git("checkout", "m.onnx")
+    assert filtered.read("m.onnx") == model
+    assert Path(filtered.path / "m.onnx").stat().st_size == len(model)

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""install and uninstall: idempotent, reversible, and without effect on what is of others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.git.repository import Repository, binary, create, environment
+
+MODES = ["textconv", "filter", "source"]
+FOREIGN = """\
+# mine; keep it
+[filter "lfs"]
+\tprocess = git-lfs filter-process
+\trequired = true
+[diff "onnxtext"]
+    wordRegex = [^[:space:]]+   ; a setting that install does not know
+[merge "other"]
+\tdriver = true
+"""
+
+
+def config(repository: Repository) -> bytes:
+    return (repository.path / ".git/config").read_bytes()
+
+
+def info(repository: Repository) -> Path:
+    return repository.path / ".git/info/attributes"
+
+
+def snapshot(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_install_and_uninstall_leave_no_trace(repository: Repository, mode: str) -> None:
+    with (repository.path / ".git/config").open("a") as file:
+        file.write(FOREIGN)
+    info(repository).write_bytes(b"*.py text\r\n*.zip -diff")
+    before = snapshot(repository.path)
+    first = repository.onnxtext("git", "install", "--mode", mode).text
+    assert "set onnxtext: mode\n" in first
+    installed = snapshot(repository.path)
+    assert installed != before
+    assert FOREIGN.encode() not in config(repository) or mode == "source"
+    again = repository.onnxtext("git", "install", "--mode", mode).text
+    assert again.splitlines()[0] == "everything is as it should be"
+    assert snapshot(repository.path) == installed
+    repository.onnxtext("git", "uninstall")
+    assert snapshot(repository.path) == before
+    assert repository.onnxtext("git", "uninstall").text == "nothing is installed\n"
+    assert snapshot(repository.path) == before
+
+
+def test_modes_replace_or_join_each_other(repository: Repository) -> None:
+    def modes() -> str:
+        return repository.git("config", "onnxtext.mode").text.strip()
+
+    repository.onnxtext("git", "install")
+    assert modes() == "textconv"
+    textconv = config(repository), info(repository).read_bytes()
+    repository.onnxtext("git", "install", "--mode", "filter")
+    assert modes() == "filter"
+    assert b"binary = true" not in config(repository)
+    repository.onnxtext("git", "install", "--mode", "source")
+    assert modes() == "filter source"
+    assert b"filter=onnxtext" in info(repository).read_bytes()
+    assert b"*.onnxtxt" in info(repository).read_bytes()
+    repository.onnxtext("git", "uninstall", "--mode", "filter")
+    assert modes() == "source"
+    assert b"filter" not in config(repository).replace(b"filemode", b"")
+    repository.onnxtext("git", "install")
+    repository.onnxtext("git", "uninstall", "--mode", "source")
+    assert sorted(config(repository).splitlines()) == sorted(textconv[0].splitlines())
+    assert info(repository).read_bytes() == textconv[1]
+
+
+def test_global(tmp_path: Path, repository: Repository) -> None:
+    elsewhere = Repository(tmp_path, repository.home)  # no repository
+    before = snapshot(repository.home)
+    assert elsewhere.onnxtext("git", "install", check=False).status == 2
+    elsewhere.onnxtext("git", "install", "--global")
+    attributes = repository.home / ".config/git/attributes"
+    assert b"*.onnx" in attributes.read_bytes()
+    assert elsewhere.onnxtext("git", "status", "--global").status == 0
+    assert repository.onnxtext("git", "status").status == 0
+    assert repository.onnxtext("git", "status", "--local", check=False).status == 1
+    elsewhere.onnxtext("git", "uninstall", "--global")
+    assert snapshot(repository.home) == before
+
+
+@pytest.mark.parametrize("way", ["core.attributesFile", "XDG_CONFIG_HOME"])
+def test_global_attributes_are_where_git_looks(repository: Repository, way: str) -> None:
+    if way == "core.attributesFile":
+        repository.git("config", "--global", way, "~/my attributes")
+        place = repository.home / "my attributes"
+    else:
+        repository.more[way] = str(repository.home / "xdg")
+        place = repository.home / "xdg/git/attributes"
+    repository.onnxtext("git", "install", "--global", "--mode", "filter")
+    assert b"filter=onnxtext" in place.read_bytes()
+    assert repository.onnxtext("git", "status", "--mode", "filter").status == 0
+    repository.onnxtext("git", "uninstall", "--global")
+    assert not place.exists()
+
+
+def test_attributes_for_everybody(repository: Repository) -> None:
+    repository.write(".gitattributes", b"*.py text")
+    repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
+    assert b"*.py text\n# onnxtext" in repository.read(".gitattributes")
+    assert not info(repository).exists()
+    assert repository.onnxtext("git", "status").status == 0
+    # The place is remembered, from wherever in the tree; moving takes the lines along.
+    below = Repository(repository.path / "sub", repository.home)
+    below.path.mkdir()
+    below.onnxtext("git", "install", "--mode", "source")
+    assert b"*.onnxtxt" in repository.read(".gitattributes")
+    below.onnxtext("git", "install", "--mode", "filter", "--attributes", "../.git/info/attributes")
+    assert repository.read(".gitattributes") == b"*.py text"
+    repository.onnxtext("git", "uninstall")
+    assert not info(repository).exists()
+
+
+def test_attributes_of_a_colleague_are_removed_only_on_request(filtered: Repository) -> None:
+    filtered.commit("models", m=binary())
+    clone = filtered.clone("clone")
+    assert "nothing is installed" in clone.onnxtext("git", "uninstall").text
+    assert clone.read(".gitattributes") == filtered.read(".gitattributes")
+    clone.onnxtext("git", "uninstall", "--attributes", ".gitattributes")
+    assert not (clone.path / ".gitattributes").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("filter.onnxtext.clean", "my-own-clean"),
+        ("diff.onnxtext.textconv", "onnxtext from-binary --weights none -o -"),
+        ("merge.onnxtext.name", "mine"),
+    ],
+)
+def test_settings_of_others_are_not_replaced(repository: Repository, name: str, value: str) -> None:
+    repository.git("config", name, value)
+    before = snapshot(repository.path)
+    result = repository.onnxtext("git", "install", "--mode", "filter", check=False)
+    assert result.status == 2
+    assert f"{name} is set already, and not by onnxtext: {value}" in result.err
+    assert "Traceback" not in result.err
+    assert snapshot(repository.path) == before
+    repository.onnxtext("git", "uninstall")
+    assert snapshot(repository.path) == before
+
+
+def test_a_command_that_somebody_has_replaced_stays(repository: Repository) -> None:
+    repository.onnxtext("git", "install")
+    repository.git("config", "diff.onnxtext.textconv", "my-tool")
+    said = repository.onnxtext("git", "uninstall").text
+    assert "left diff.onnxtext.textconv, which was not set by onnxtext: my-tool" in said
+    assert repository.git("config", "diff.onnxtext.textconv").text == "my-tool\n"
+
+
+def test_another_filter_is_not_replaced(repository: Repository) -> None:
+    repository.write(".gitattributes", "*.onnx filter=lfs diff=lfs merge=lfs -text\n")
+    before = snapshot(repository.path)
+    result = repository.onnxtext("git", "install", "--mode", "filter", check=False)
+    assert result.status == 2
+    assert "*.onnx has another filter here: lfs" in result.err
+    assert snapshot(repository.path) == before
+    repository.onnxtext("git", "install", "--mode", "textconv")
+    assert repository.git("check-attr", "filter", "m.onnx").text == "m.onnx: filter: lfs\n"
+    assert repository.onnxtext("git", "status", "--mode", "textconv").status == 0
+
+
+def test_a_damaged_block_is_left_alone(repository: Repository) -> None:
+    info(repository).write_bytes(b"# onnxtext git install: begin\n*.x y\n")
+    before = snapshot(repository.path)
+    result = repository.onnxtext("git", "install", check=False)
+    assert result.status == 2
+    assert "are not whole" in result.err
+    assert snapshot(repository.path) == before
+
+
+def test_working_trees_share_it(repository: Repository) -> None:
+    repository.commit("a model", m=binary())
+    repository.onnxtext("git", "install", "--mode", "filter")
+    repository.git("worktree", "add", "-q", "-b", "side", "../side tree")
+    tree = Repository(repository.path.parent / "side tree", repository.home)
+    assert tree.onnxtext("git", "status").status == 0
+    assert tree.onnxtext("git", "install", "--mode", "filter").text.startswith("everything is as")
+    tree.commit("in the tree", other=binary())
+    assert tree.blob("other.onnx").startswith(b"<\n  onnxtext: 1")
+    tree.onnxtext("git", "uninstall")
+    assert repository.onnxtext("git", "status", check=False).status == 1
+
+
+def test_bare_repositories(tmp_path: Path) -> None:
+    bare = create(tmp_path, "--bare")
+    bare.onnxtext("git", "install")
+    assert b"*.onnx" in (bare.path / "info/attributes").read_bytes()
+    assert bare.onnxtext("git", "status").status == 0
+    assert bare.onnxtext("git", "verify", check=False).status == 2
+    bare.onnxtext("git", "uninstall")
+    assert not (bare.path / "info/attributes").exists()
+
+
+def test_submodules_are_repositories_of_their_own(filtered: Repository, tmp_path: Path) -> None:
+    filtered.commit("a model", m=binary())
+    (tmp_path / "outer").mkdir()
+    outer = create(tmp_path / "outer")
+    outer.git("submodule", "--quiet", "add", filtered.path.as_uri(), "inner")
+    inner = Repository(outer.path / "inner", outer.home)
+    assert inner.read("m.onnx").startswith(b"<")  # not configured there
+    inner.onnxtext("git", "install", "--mode", "filter")
+    assert inner.onnxtext("git", "status").status == 0
+    assert outer.onnxtext("git", "status", check=False).status == 1
+    outer.git("-c", "core.commentChar=;", "commit", "-q", "-m", "a submodule")
+    assert outer.onnxtext("git", "verify").text == "0 models, 0 with something to say\n"
+
+
+def test_status_says_what_cannot_be_run(repository: Repository) -> None:
+    assert repository.onnxtext("git", "status", check=False).status == 1
+    repository.onnxtext("git", "install", "--mode", "filter")
+    result = repository.onnxtext("git", "status")
+    assert result.status == 0
+    assert "filter: works" in result.text
+    assert repository.onnxtext("git", "status", "--mode", "textconv", check=False).status == 1
+    for name in ("process", "clean", "smudge"):
+        command = repository.git("config", f"filter.onnxtext.{name}").text.strip()
+        gone = command.replace(sys.executable, "/nowhere/bin/python")
+        repository.git("config", f"filter.onnxtext.{name}", gone)
+    result = repository.onnxtext("git", "status", check=False)
+    assert result.status == 1
+    assert "filter: incomplete" in result.text
+    assert "NO  filter.onnxtext.process: cannot be run: /nowhere/bin/python" in result.text
+    repository.onnxtext("git", "install", "--mode", "filter")  # mends it
+    assert repository.onnxtext("git", "status").status == 0
+
+
+def test_status_of_a_clone_without_the_filter(filtered: Repository) -> None:
+    filtered.commit("a model", m=binary())
+    clone = filtered.clone("clone")
+    result = clone.onnxtext("git", "status", check=False)
+    assert result.status == 1
+    assert "filter: incomplete" in result.text
+    assert "NO  filter.onnxtext.process: not set" in result.text
+
+
+def test_the_command_runs_from_a_directory_with_blanks_and_quotes(tmp_path: Path) -> None:
+    odd = tmp_path / 'it\'s a "venv" $HOME'
+    site = subprocess.run(
+        [sys.executable, "-c", "import click; print(click.__path__[0])"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", odd], check=True)
+    (packages,) = odd.glob("lib/python*/site-packages")
+    root = Path(__file__).resolve().parents[2]
+    (packages / "here.pth").write_text(f"{Path(site).parent}\n{root}\n")
+    repository = create(tmp_path)
+    repository.run(odd / "bin/python", "-m", "onnxtext", "git", "install", "--mode", "filter")
+    assert repository.onnxtext("git", "status").status == 0
+    repository.commit("a model", m=binary())
+    assert repository.blob("m.onnx").startswith(b"<\n  onnxtext: 1")
+    shutil.rmtree(odd)
+    repository.touch()
+    result = repository.git("status", "--porcelain")
+    assert "onnxtext cannot be run" in result.err
+    assert repository.read("m.onnx") == binary()
+
+
+def test_code_in_the_repository_is_not_run(filtered: Repository) -> None:
+    """Git runs the filter at the top of a working tree, which may hold anything."""
+    marker = filtered.path / "executed"
+    code = f"open({str(marker)!r}, 'w').close()\n"
+    for name in ("onnxtext/__init__.py", "onnxtext/__main__.py", "click.py", "runpy.py"):
+        filtered.write(name, code)
+    filtered.commit("a trap", m=binary())
+    (filtered.path / "m.onnx").unlink()
+    filtered.git("checkout", "m.onnx")
+    filtered.git("show", "--stat", "HEAD")
+    filtered.git("log", "-p")
+    assert filtered.read("m.onnx") == binary()
+    assert not marker.exists()
+
+
+def test_git_that_is_not_there(repository: Repository) -> None:
+    repository.more["PATH"] = str(repository.home)
+    done = subprocess.run(
+        [sys.executable, "-m", "onnxtext", "git", "status"],
+        cwd=repository.path,
+        env=environment(repository.home, PATH=str(repository.home)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "git cannot be run" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are Posix's")
+def test_attributes_through_a_symbolic_link_stay_one(repository: Repository) -> None:
+    real = repository.home / "attributes"
+    real.write_bytes(b"*.c text\n")
+    info(repository).symlink_to(real)
+    repository.onnxtext("git", "install")
+    assert info(repository).is_symlink()
+    assert b"*.onnx" in real.read_bytes()
+    repository.onnxtext("git", "uninstall")
+    assert real.read_bytes() == b"*.c text\n"

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/git.md, tried from top to bottom: its commands are run, and print what it says.
+
+ONNXTEXT_BLESS=1 writes what they print into the page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import yaml
+
+from onnxtext.cli.git import command
+from tests.corpus import REPOSITORY
+from tests.git.repository import create
+from tests.git.test_action import ACTION, HOOKS
+
+PAGE = REPOSITORY / "docs" / "git.md"
+BLOCK = re.compile(r"^```(\w+)( run)?(?: exit (\d))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = "/home/me/venv/bin/python"
+MARK = "@@@ end of block "
+
+
+def tools(directory: Path) -> str:
+    """A PATH with `onnxtext`, as people have it."""
+    place = directory / "tools"
+    place.mkdir()
+    tool = place / "onnxtext"
+    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m onnxtext "$@"\n')
+    tool.chmod(0o755)
+    return f"{place}:{os.environ['PATH']}"
+
+
+def executed(scripts: list[str], directory: Path) -> list[tuple[int, str]]:
+    """The exit status and the output of each script, all run by one shell."""
+    repository = create(directory)
+    repository.more = {"PATH": tools(directory), "GIT_PAGER": "cat"}
+    lines = ["exec 2>&1", "trap 'echo untimely' ERR"]
+    for number, script in enumerate(scripts):
+        lines += [script, f'echo "{MARK}{number} $?"', "true"]
+    work = directory / "work"
+    work.mkdir()
+    repository.path = work
+    shown = repository.run("bash", "-c", "\n".join(lines)).text
+    shown = shown.replace("untimely\n", "")
+    found = re.split(rf"^{MARK}\d+ (\d+)\n", shown, flags=re.MULTILINE)
+    found_text = [text.replace(shlex.quote(sys.executable), PYTHON) for text in found[::2]]
+    return list(zip(map(int, found[1::2]), found_text, strict=False))
+
+
+def test_the_page_is_true(tmp_path: Path) -> None:
+    page = PAGE.read_text("utf-8")
+    blocks = list(BLOCK.finditer(page))
+    run = [block for block in blocks if block[2]]
+    results = executed([block[4] for block in run], tmp_path)
+    assert len(results) == len(run) > 10, results
+    written, at = [], 0
+    pending = ""
+    for block in blocks:
+        if block[2]:
+            status, shown = results.pop(0)
+            assert status == int(block[3] or 0), (block[4], shown)
+            pending = shown
+        elif block[1] == "text":
+            written += [page[at : block.start(4)], pending]
+            at, pending = block.end(4), ""
+        else:
+            continue
+    blessed = "".join(written) + page[at:]
+    if os.environ.get("ONNXTEXT_BLESS"):
+        PAGE.write_text(blessed, "utf-8")
+    assert blessed == page
+
+
+def test_output_stands_right_below_its_commands() -> None:
+    blocks = list(BLOCK.finditer(PAGE.read_text("utf-8")))
+    for before, block in pairwise(blocks):
+        if block[1] == "text":
+            assert before[2], block[4]
+
+
+def test_the_commands_of_the_page_are_all() -> None:
+    page = PAGE.read_text("utf-8")
+    table = page.partition("\n## The commands\n")[2].partition("\n## ")[0]
+    named = set(re.findall(r"^\| `onnxtext git (\w+)", table, re.MULTILINE))
+    plumbing = table.partition("Git itself runs ")[2]
+    assert named | set(re.findall(r"`([\w-]+)`", plumbing)) == set(command.commands)
+
+
+def test_the_examples_of_configuration() -> None:
+    first, second = (
+        block[4] for block in BLOCK.finditer(PAGE.read_text("utf-8")) if block[1] == "yaml"
+    )
+    (job,) = yaml.safe_load(first)["jobs"].values()
+    assert set(job["steps"][1]["with"]) <= set(ACTION["inputs"])
+    (hooks,) = yaml.safe_load(second)["repos"]
+    assert [hook["id"] for hook in hooks["hooks"]] == [hook["id"] for hook in HOOKS]
+
+
+def test_links() -> None:
+    page = PAGE.read_text("utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)[)#]", page):
+        assert (PAGE.parent / target).exists(), target

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The long-running process protocol, spoken to the command as git speaks it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxtext.git.pktline import (
+    MOST,
+    PacketError,
+    read_list,
+    read_packet,
+    write_content,
+    write_flush,
+    write_lines,
+)
+from tests.git.repository import TEXT, binary, environment
+
+
+@given(st.binary(max_size=200), st.integers(0, 3))
+def test_content_comes_back(data: bytes, times: int) -> None:
+    stream = io.BytesIO()
+    write_content(stream, data * times)
+    write_flush(stream)
+    stream.seek(0)
+    assert b"".join(read_list(stream)) == data * times
+    assert stream.read() == b""
+
+
+@pytest.mark.parametrize("size", [0, 1, MOST - 1, MOST, MOST + 1, 3 * MOST + 7])
+def test_packets_are_as_large_as_git_takes_them(size: int) -> None:
+    stream = io.BytesIO()
+    write_content(stream, b"x" * size)
+    write_flush(stream)
+    stream.seek(0)
+    packets = list(read_list(stream))
+    assert [len(packet) for packet in packets[:-1]] == [MOST] * (len(packets) - 1)
+    assert sum(map(len, packets)) == size
+
+
+@given(st.binary(max_size=20))
+def test_what_is_no_packet_is_refused(data: bytes) -> None:
+    stream = io.BytesIO(data)
+    try:
+        while read_packet(stream) is not None:
+            pass
+    except (EOFError, PacketError):
+        return
+    assert data.startswith(b"000")  # a flush packet, perhaps after empty ones
+
+
+class Session:
+    """`onnxtext git filter-process`, and a client for it."""
+
+    def __init__(self, home: Path, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "onnxtext", "git", "filter-process", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(home),
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.to, self.back = self.process.stdin, self.process.stdout
+        self.errors = self.process.stderr
+
+    def lines(self) -> list[str]:
+        return [line.decode().rstrip("\n") for line in read_list(self.back)]
+
+    def greet(self, *capabilities: str) -> list[str]:
+        write_lines(self.to, "git-filter-client", "version=2")
+        self.to.flush()
+        assert self.lines() == ["git-filter-server", "version=2"]
+        write_lines(self.to, *[f"capability={name}" for name in capabilities])
+        self.to.flush()
+        return self.lines()
+
+    def ask(self, command: str, content: bytes, name: str = "m.onnx") -> tuple[list[str], bytes]:
+        write_lines(self.to, f"command={command}", f"pathname={name}", "ref=refs/heads/main")
+        write_content(self.to, content)
+        write_flush(self.to)
+        self.to.flush()
+        status = self.lines()
+        if status != ["status=success"]:
+            return status, b""
+        data = b"".join(read_list(self.back))
+        return status + self.lines(), data
+
+    def end(self) -> tuple[int, str]:
+        self.to.close()
+        said = self.errors.read().decode()
+        self.back.close()
+        self.errors.close()
+        return self.process.wait(20), said
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    started = Session(tmp_path)
+    yield started
+    if started.process.poll() is None:
+        started.process.kill()
+        started.process.communicate()
+    for stream in (started.to, started.back, started.errors):
+        stream.close()
+
+
+def test_a_session(session: Session) -> None:
+    assert session.greet("clean", "smudge", "delay") == ["capability=clean", "capability=smudge"]
+    for _ in range(3):
+        assert session.ask("clean", binary()) == (["status=success"], TEXT.encode())
+        assert session.ask("smudge", TEXT.encode()) == (["status=success"], binary())
+    assert session.ask("clean", b"") == (["status=success"], b"")
+    assert session.ask("smudge", b"no text {", "odd\tname")[1] == b"no text {"
+    assert session.ask("list_available_blobs", b"") == (["status=error"], b"")
+    assert session.ask("smudge", TEXT.encode())[1] == binary()
+    status, said = session.end()
+    assert status == 0
+    (line,) = said.splitlines()
+    assert line.startswith("warning: odd    name: checked out as it is: line 1")
+
+
+def test_only_what_git_offers_is_taken(session: Session) -> None:
+    assert session.greet("smudge") == ["capability=smudge"]
+
+
+def test_content_larger_than_memory_buffers_comes_back(session: Session) -> None:
+    session.greet("clean", "smudge")
+    large = bytes(range(256)) * (20 << 12)  # 20 MiB, no model
+    for command in ("clean", "smudge"):
+        status, data = session.ask(command, large)
+        assert status == ["status=success"]
+        assert data == large
+    assert session.ask("clean", binary())[1] == TEXT.encode()
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"GET / HTTP/1.1\r\n", b"0010git-", b"0000", b"fffd" + b"x" * 10, b"0001"]
+)
+def test_a_stranger_is_refused_without_a_traceback(session: Session, garbage: bytes) -> None:
+    session.to.write(garbage)
+    status, said = session.end()
+    assert status == 2
+    assert said.startswith("onnxtext git filter-process: ")
+    assert len(said.splitlines()) == 1
+
+
+def test_git_that_goes_away_ends_it(session: Session) -> None:
+    session.greet("clean", "smudge")
+    write_lines(session.to, "command=clean", "pathname=m.onnx")
+    session.to.write(b"0100half")
+    status, said = session.end()
+    assert status == 2
+    assert "ends within a packet" in said
+
+
+def test_the_limit_is_an_option(tmp_path: Path) -> None:
+    session = Session(tmp_path, "--max-size", "10")
+    session.greet("clean")
+    assert session.ask("clean", binary())[1] == binary()
+    _, said = session.end()
+    assert f"it has {len(binary())} bytes, and the limit is 10" in said
