@@ -107,7 +107,8 @@ class GraphComparer:
         values = self._values
         if len(old) == len(new) == len(pairs) and all(
             one == other and values.same_declaration(old[one], new[other])
-            and (kind == "value_info" or old[one].name == new[other].name)
+            and (kind == "value_info"
+                 or old[one].name == new[other].name == scope.names.get(old[one].name))
             for one, other in pairs
         ):  # fmt: skip
             return
@@ -131,14 +132,17 @@ class GraphComparer:
 
     def _pair(self, scope: Scope, kind: str, old: ValueInfo, new: ValueInfo, main: bool) -> None:
         """Collect what became of the name of an input or output."""
-        if old.name == new.name or kind == "value_info":
+        if kind == "value_info":
             return
-        if kind == "output" and scope.names.get(old.name) != new.name:
+        held = scope.names.get(old.name)
+        if kind == "output" and held != new.name:
             # Another value is given back: that is no renaming.
             places = self._places(scope, kind, old, new)
-            change = FieldChange("name", "model", quoted(old.name), quoted(new.name))
+            change = FieldChange("name", "model", quoted(held), quoted(new.name))
             texts = value_headline(old), value_headline(new)
             self.out.changed(kind, new.name, *places, [change], texts=texts)
+        elif old.name == new.name:
+            return
         elif main:
             self.out.renamed(Rename(kind, scope.new.path, old.name, new.name, "model"))
         elif kind == "input":
@@ -234,13 +238,16 @@ class GraphComparer:
 
     def _rename_values(self, scope: Scope) -> None:
         """Collect the names of nodes' outputs that became others."""
-        results = {value.name for value in scope.old.outputs} if scope.new.path == "graph" else ()
         if not scope.names.any:
             return
+        told = set()  # names of the interface that became others
+        if scope.new.path == "graph":
+            olds, news = scope.old.outputs, scope.new.outputs
+            told = {(olds[one].name, news[other].name) for one, other in scope.outputs}
         for one, other in scope.nodes:
             before, after = scope.old.nodes[one].outputs, scope.new.nodes[other].outputs
             for name, named in zip(before, after, strict=False):
-                if name != named and name and named and name not in results:
+                if name != named and name and named and (name, named) not in told:
                     self.out.renamed(Rename("value", scope.new.path, name, named))
 
     def _node_list(self, scope: Scope) -> None:

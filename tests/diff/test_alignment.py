@@ -111,6 +111,14 @@ def test_two_values_change_places() -> None:
     assert diff(model(old), model(swapped)).verdict == "names-differ"
 
 
+def test_an_output_does_not_follow_its_value() -> None:
+    nodes = chain(5)
+    made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))
+    assert listed(made) == [("changed", 'graph.output["y"]')]
+    assert [(r.kind, r.old, r.new) for r in made.renames] == [("value", "y", "z")]
+    assert made.without(["names"]).verdict == "differ"
+
+
 def test_an_input_is_renamed() -> None:
     made = diff(model(chain(5)), model([replace(chain(5)[0], inputs=("z",)), *chain(5)[1:]], ["z"]))
     assert made.items == ()
