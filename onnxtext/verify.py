@@ -13,9 +13,9 @@ from pathlib import PurePath
 from typing import Literal
 
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.filetype import TEXT_SUFFIXES
 
 LAWS = ("L1", "L3")
-TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 _SHOWN = 8
 """So many bytes are shown where bytes differ."""
 _LONGEST = 80

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.filetype import TEXT_SUFFIXES
 from onnxtext.git.content import DEFAULT_LIMIT, HEAD, clean, is_binary, smudge, too_large
 from onnxtext.git.repository import configured_limit, failed, run_git, top_level
 
-TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 SUFFIXES = (".onnx", *TEXT_SUFFIXES)
 _RENORMALIZE = "`git add --renormalize` would change it"
 

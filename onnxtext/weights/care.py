@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnxtext.verify import TEXT_SUFFIXES
+from onnxtext.filetype import TEXT_SUFFIXES
 from onnxtext.weights.paths import view_file
 from onnxtext.weights.reader import verify
 from onnxtext.weights.store import DIGEST, Store
