@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +42,9 @@ def edited(*changes: tuple[str, str]) -> bytes:
         assert old in text
         text = text.replace(old, new)
     return binary(text)
+
+
+_SECONDS = itertools.count(1_600_000_000)
 
 
 @dataclass
@@ -93,13 +96,14 @@ class Repository:
     def write(self, name: str, content: bytes | str) -> Path:
         """Write a file of the working tree.
 
-        Its time is some seconds ago: of files as young as its index git compares the content.
+        Its time is in the past, and no other file's: of files as young as its index git compares
+        the content, and it sees no change within a second.
         """
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-        then = time.time_ns() - 10_000_000_000
-        os.utime(path, ns=(then, then))
+        then = next(_SECONDS)
+        os.utime(path, (then, then))
         return path
 
     def read(self, name: str) -> bytes:
