@@ -242,6 +242,7 @@ def parse_any(source: Source) -> Model | Fragment:
 
 
 def looks_like_function(model: Model) -> bool:
+    """Whether a text that was read as a model says a function on its own."""
     values = (*model.graph.inputs, *model.graph.outputs)
     untyped = bool(values) and all(value.type is None for value in values)
     return untyped and model.ir_version is None and bool(model.domain) and not model.functions

@@ -90,6 +90,7 @@ class Checker:
             uri = next(iter(self._waiting))
             number, job = self._waiting.pop(uri)
             self._running = uri, number, asyncio.get_running_loop().time()
+            made: Analysis | Failure | None
             try:
                 made = await asyncio.wait_for(self._ask(job), LONGEST)
             except asyncio.TimeoutError:
@@ -97,7 +98,7 @@ class Checker:
                 made = Failure(f"checking took more than {LONGEST:.0f} seconds")
             except (OSError, EOFError, asyncio.IncompleteReadError):
                 # Stopped by us, or it died: then another version may do better.
-                made = None if self._kill_was_ours() else Failure("the checking process died")
+                made = None if self._process is None else Failure("the checking process died")
             if self._kill is not None:
                 self._kill.cancel()
             self._kill = None
@@ -106,9 +107,6 @@ class Checker:
                 self._done(uri, number, made)
             if self._process is None or self._process.returncode is not None:
                 await self._spawn()
-
-    def _kill_was_ours(self) -> bool:
-        return self._process is None
 
     async def _ask(self, job: Job) -> Analysis | Failure:
         process = self._process

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -72,6 +73,19 @@ class Version:
     def index(self) -> Index:
         """What is where."""
         return Index(self.source, self.root, self._cache)
+
+    async def index_ready(self) -> Index:
+        """The index with the places of all statements, found without holding anybody up."""
+        index = self.index
+        for number, statement in enumerate(index.statements):
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+            index.located(statement)
+        return index
+
+
+_AT_ONCE = 100
+"""So many statements are located before others may work; that takes some ten milliseconds."""
 
 
 @dataclass(slots=True)

@@ -201,8 +201,8 @@ class Index:
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:
-            paths = (("operator", -1), ("operator",))
-            self._mark(("function", 0, key), node.op_type, Occurrence("use", statement, paths))
+            calls = (("operator", -1), ("operator",))
+            self._mark(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
         scope = statement.scope
         if scope.function is None:
             return
@@ -239,8 +239,9 @@ class Index:
         ordered = sorted(starts)
         last: dict[int, int] = {}
         for scope in reversed(self.scopes):  # inner ones first
-            inside = [s.at for s in (*scope.nodes, *scope.infos, *scope.outputs, *scope.inputs)]
-            inside += [value.at for value in scope.initializers]
+            inside = [node.at for node in scope.nodes]
+            for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
+                inside += [value.at for value in values]
             inside += [last[id(child)] for group in scope.children.values() for child in group]
             last[id(scope)] = max([scope.place.at, *inside])
         end = len(self.source.text)

@@ -188,7 +188,9 @@ def value_text(value: object) -> str:
             return str(value)
         case bytes():
             return quoted(value.decode("utf-8", "surrogateescape"))[:80]
-        case Floats():
+        case tuple() if len(value) <= 8 and all(isinstance(item, (int, bytes)) for item in value):
+            return f"[{', '.join(map(value_text, value))}]"
+        case tuple() | Floats():
             return "[…]"
     return "…"
 

@@ -51,6 +51,7 @@ class Server(LanguageServer):
         self.checker = Checker(self._checked)
         self.strict = bool(os.environ.get(STRICT))
         self._reading: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
 
     # ---- Requests -----------------------------------------------------------------------------
 
@@ -137,6 +138,7 @@ class Server(LanguageServer):
         if self.documents.pop(uri, None) is not None:
             self.checker.cancel(uri)
             self._publish(uri, None, [])
+            self._wake(uri)
 
     def saved(self, params: t.DidSaveTextDocumentParams) -> None:
         """A document was saved: files beside it may have changed too."""
@@ -163,6 +165,8 @@ class Server(LanguageServer):
         version = document.version
         if len(version.text) > MOST_CHARACTERS:
             self.checker.cancel(document.uri)
+            document.analysis, document.analysed = Analysis(), version.number
+            self._wake(document.uri)
             return
         base = None if document.path is None else document.path.parent
         job = Job(version.text, version.source.name, base)
@@ -185,6 +189,25 @@ class Server(LanguageServer):
         document.told_syntax = bool(syntax)
         self._tell(document, [*syntax, *made.diagnostics])
         self._refresh()
+        self._wake(uri)
+
+    async def checked(self, params: Any) -> dict[str, Any]:
+        """Wait until a document as it is now was checked: `onnxtext/checked` {uri} -> {version}."""
+        uri = getattr(params, "uri", None)
+        while True:
+            document = self.documents.get(str(uri))
+            if document is None:
+                return {"version": None}
+            if document.current is not None:
+                return {"version": document.version.number}
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(document.uri, []).append(waiter)
+            await waiter
+
+    def _wake(self, uri: str) -> None:
+        for waiter in self._waiting.pop(uri, ()):
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _tell(self, document: Document, found: list[Diagnostic]) -> None:
         version = document.version
@@ -213,5 +236,6 @@ def create_server() -> Server:
     server.answer(t.TEXT_DOCUMENT_DID_CHANGE, Server.changed)
     server.answer(t.TEXT_DOCUMENT_DID_CLOSE, Server.closed)
     server.answer(t.TEXT_DOCUMENT_DID_SAVE, Server.saved, t.SaveOptions(include_text=False))
+    server.answer("onnxtext/checked", Server.checked)
     register(server)
     return server

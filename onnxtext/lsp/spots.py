@@ -101,9 +101,11 @@ def _in_node(index: Index, statement: Statement, steps: list[Step]) -> Spot | No
         return Spot("label", node.name or "", span, statement)
     if step in ("operator", "overload"):
         return _operator(index, statement, steps)
-    if second is None or not isinstance(second[0], int):
+    if second is None:
         return None
     number, place = second
+    if not isinstance(number, int):
+        return None
     span = _absolute(statement, place)
     if step == "outputs" and number < len(node.outputs) and node.outputs[number]:
         third = steps[2] if len(steps) > 2 else None

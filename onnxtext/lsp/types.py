@@ -27,6 +27,22 @@ def value_type(document: Document, scope: Scope, name: str) -> str | None:
     return declared_type(scope, name)
 
 
+def value_types(document: Document, scope: Scope) -> dict[str, str]:
+    """The types of all values of a graph or body that are known."""
+    found: dict[str, str] = {}
+    for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+        type = _type_of(value)
+        if type is not None:
+            found.setdefault(value.name, type)
+    for node in scope.nodes:
+        for name, declared in zip(node.outputs, node.output_types, strict=False):
+            if declared is not None:
+                found.setdefault(name, written(declared))
+    if document.current is not None:
+        found.update(document.current.types.get(scope.place.at, {}))
+    return found
+
+
 def declared_type(scope: Scope, name: str) -> str | None:
     """The type that the text declares for a value; None if it declares none."""
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 def register(server: Server) -> None:
     """Add all features to a server."""
+    from onnxtext.lsp import requests
     from onnxtext.lsp.features import hover
 
-    for module in (hover,):
+    for module in (hover, requests):
         module.register(server)

@@ -159,7 +159,7 @@ def _tensor(document: Document, scope: Scope, name: str) -> str | None:
 
 def _doc(scope: Scope, name: str) -> str:
     """The doc string of a value, or of the node that computes it."""
-    items: list[Any] = [v for v in (*scope.inputs, *scope.initializers, *scope.infos)]
+    items: list[Any] = [*scope.inputs, *scope.initializers, *scope.infos]
     decorators = [d for item in items if item.name == name for d in item.decorators]
     at = scope.position.get(name, GIVEN)
     if at != GIVEN:
