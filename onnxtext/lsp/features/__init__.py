@@ -15,6 +15,7 @@ def register(server: Server) -> None:
     from onnxtext.lsp.features import (
         calls,
         code_actions,
+        completion,
         folding,
         formatting,
         hover,
@@ -24,12 +25,14 @@ def register(server: Server) -> None:
         rename,
         selection,
         semantic_tokens,
+        signature_help,
         symbols,
     )
 
     for module in (
         calls,
         code_actions,
+        completion,
         folding,
         formatting,
         hover,
@@ -40,6 +43,7 @@ def register(server: Server) -> None:
         requests,
         selection,
         semantic_tokens,
+        signature_help,
         symbols,
     ):
         module.register(server)

@@ -164,10 +164,8 @@ def _doc(scope: Scope, name: str) -> str:
     if at != GIVEN:
         decorators += scope.nodes[at].decorators
     for decorator in decorators:
-        if decorator.name == "doc" and decorator.fields:
-            said = decorator.fields[0].value
-            if isinstance(said, str):
-                return said
+        if decorator.name == "doc" and decorator.arguments:
+            said = decorator.arguments[0].value
             if isinstance(said, bytes):
                 return said.decode("utf-8", "replace")
     return ""
