@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
+import pytest_asyncio
 import pytest_lsp
 from lsprotocol import types as t
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp import (
+    ClientServerConfig,
+    LanguageClient,
+    client_capabilities,
+    make_test_lsp_client,
+)
 
 from onnxtext.lsp.server import STRICT
 
@@ -29,12 +35,23 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.shutdown_session()
 
 
-@pytest_lsp.fixture(config=CONFIG)  # type: ignore[untyped-decorator]
-async def utf8_client(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    """An editor that counts columns in bytes."""
-    capabilities = client_capabilities("visual-studio-code")
-    assert capabilities.general is not None
-    capabilities.general.position_encodings = [t.PositionEncodingKind.Utf8]
-    await lsp_client.initialize_session(t.InitializeParams(capabilities=capabilities))
-    yield
-    await lsp_client.shutdown_session()
+@pytest_asyncio.fixture
+async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[LanguageClient]]]:
+    """Makes editors that know one encoding of positions only."""
+    started: list[LanguageClient] = []
+
+    async def start(unit: str) -> LanguageClient:
+        client = make_test_lsp_client()
+        await client.start_io(*CONFIG.server_command, env=CONFIG.server_env)
+        started.append(client)
+        capabilities = client_capabilities("visual-studio-code")
+        assert capabilities.general is not None
+        capabilities.general.position_encodings = [t.PositionEncodingKind(unit)]
+        made = await client.initialize_session(t.InitializeParams(capabilities=capabilities))
+        assert made.capabilities.position_encoding == unit
+        return client
+
+    yield start
+    for client in started:
+        await client.shutdown_session()
+        await client.stop()
