@@ -99,6 +99,7 @@ class Checker:
             except (OSError, EOFError, asyncio.IncompleteReadError):
                 # Stopped by us, or it died: then another version may do better.
                 made = None if self._process is None else Failure("the checking process died")
+                self._discard()
             if self._kill is not None:
                 self._kill.cancel()
             self._kill = None
@@ -134,9 +135,12 @@ class Checker:
         )
 
     def _stop(self) -> None:
-        process, self._process = self._process, None
         self._kill = None
+        self.stopped += self._process is not None
+        self._discard()
+
+    def _discard(self) -> None:
+        process, self._process = self._process, None
         if process is not None and process.returncode is None:
-            self.stopped += 1
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
