@@ -77,7 +77,8 @@ class Editor:
 
     async def ask(self, method: str, params: Any) -> Any:
         """Any request."""
-        return await self.client.protocol.send_request_async(method, params)  # type: ignore[no-untyped-call]
+        protocol: Any = self.client.protocol
+        return await protocol.send_request_async(method, params)
 
     def place(self, position: t.Position) -> dict[str, Any]:
         """Parameters of a request about a position."""
@@ -218,7 +219,7 @@ async def measure(nodes: int, runs: int) -> list[str]:
     text = onnxtext.from_binary(next(transformer(nodes)))
     # As a client pygls makes a class of its own for every object of an unknown result: seconds for
     # a graph, of which the server knows nothing.
-    pygls.protocol._dict_to_object = lambda item: item
+    pygls.protocol._dict_to_object = lambda d: d
     client = Client()
     start = time.perf_counter()
     await client.start_io(sys.executable, "-m", "onnxtext", "lsp")
@@ -248,7 +249,7 @@ async def measure(nodes: int, runs: int) -> list[str]:
             rows.append(row(name, await timed(ask, runs)))
     await client.shutdown_async(None)
     client.exit(None)
-    await client.stop()
+    await client.stop()  # type: ignore[no-untyped-call]
     return rows
 
 

@@ -54,4 +54,4 @@ async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[Langua
     yield start
     for client in started:
         await client.shutdown_session()
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call]

@@ -107,7 +107,8 @@ class Session:
 
     async def request(self, method: str, **params: Any) -> Any:
         """A request of our own."""
-        return await self.client.protocol.send_request_async(method, params)
+        protocol: Any = self.client.protocol
+        return await protocol.send_request_async(method, params)
 
     async def diagnostics(self) -> list[t.Diagnostic]:
         """All diagnostics of the text as it is now, the checker's included."""

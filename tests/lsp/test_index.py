@@ -112,6 +112,12 @@ def test_scopes_end_at_their_brackets() -> None:
     assert found.name == "triple"
 
 
+def test_a_graph_without_nodes_ends_at_its_bracket() -> None:
+    text = "<ir_version: 10> g (float[0] x = {}) => () <float[0] y = {}> { } # }\n"
+    index = index_of(text)
+    assert index.scope_end(index.scopes[0]) == text.index(" #")
+
+
 def test_names_in_sections() -> None:
     text = """\
 metadata {

@@ -13,7 +13,8 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.scopes import GIVEN, Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.lsp.document import Document, Version
-from onnxtext.lsp.index import Index, Statement
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.names import Statement
 from onnxtext.lsp.statements import Located
 from onnxtext.source import Span
 
