@@ -49,8 +49,11 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     # them for garbage after every few hundred new ones would take longer than most answers.
     gc.set_threshold(100_000, 20, 50)
     server = create_server()
-    if tcp is not None:
-        server.start_tcp("127.0.0.1", tcp)
-    else:
-        server.start_io()
+    try:
+        if tcp is not None:
+            server.start_tcp("127.0.0.1", tcp)
+        else:
+            server.start_io()
+    finally:
+        server.checker.close()
     return 0

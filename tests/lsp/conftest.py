@@ -25,9 +25,9 @@ CONFIG = ClientServerConfig(
 )
 
 
-@pytest_lsp.fixture(config=CONFIG)  # type: ignore[untyped-decorator]
-async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    """An editor with the abilities of VS Code; mistakes of the server are errors."""
+@pytest_lsp.fixture(config=CONFIG, scope="module")  # type: ignore[untyped-decorator]
+async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
+    """One server for the tests of a module: an editor with the abilities of VS Code."""
     await lsp_client.initialize_session(
         t.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
     )
@@ -35,7 +35,19 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.shutdown_session()
 
 
-@pytest_asyncio.fixture
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
+    """The editor with no document open; mistakes of the server are errors."""
+    opened: list[str] = []
+    server.opened = opened  # type: ignore[attr-defined]
+    yield server
+    for uri in opened:
+        server.text_document_did_close(t.DidCloseTextDocumentParams(t.TextDocumentIdentifier(uri)))
+    assert not server.log_messages
+    server.diagnostics.clear()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[LanguageClient]]]:
     """Makes editors that know one encoding of positions only."""
     started: list[LanguageClient] = []
@@ -44,6 +56,7 @@ async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[Langua
         client = make_test_lsp_client()
         await client.start_io(*CONFIG.server_command, env=CONFIG.server_env)
         started.append(client)
+        client.opened = []  # type: ignore[attr-defined]
         capabilities = client_capabilities("visual-studio-code")
         assert capabilities.general is not None
         capabilities.general.position_encodings = [t.PositionEncodingKind(unit)]

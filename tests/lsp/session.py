@@ -30,6 +30,7 @@ class Session:
         self.text = text
         self.unit = unit
         self.number = 1
+        client.opened.append(self.uri)  # type: ignore[attr-defined]
         self.client.text_document_did_open(
             t.DidOpenTextDocumentParams(t.TextDocumentItem(self.uri, "onnxtxt", 1, text))
         )

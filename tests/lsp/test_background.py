@@ -48,10 +48,7 @@ async def checking() -> AsyncIterator[tuple[Checker, Collected]]:
     try:
         yield checker, collected
     finally:
-        process = checker._process
         checker.close()
-        if process is not None:
-            await process.wait()
         if checker._task is not None:
             await checker._task
 

@@ -16,7 +16,7 @@ from tests.lsp.documents import large
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited, hover
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SOFTMAX = "/model/layers.40/self_attn/Softmax_output_0"
 

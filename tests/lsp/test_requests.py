@@ -17,7 +17,7 @@ from pytest_lsp import LanguageClient
 import onnxtext
 from tests.lsp.session import Session
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
