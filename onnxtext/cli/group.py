@@ -21,6 +21,7 @@ VERBS = (
     "git",
     "weights",
     "explain",
+    "lsp",
 )
 """The verbs; `onnxtext.cli` has a module with the `command` of each."""
 

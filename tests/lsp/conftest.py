@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server for the tests of its features: a real process, spoken to over its pipes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest_asyncio
+import pytest_lsp
+from lsprotocol import types as t
+from pytest_lsp import (
+    ClientServerConfig,
+    LanguageClient,
+    client_capabilities,
+    make_test_lsp_client,
+)
+
+from onnxtext.lsp.server import STRICT
+
+CONFIG = ClientServerConfig(
+    server_command=[sys.executable, "-m", "onnxtext", "lsp"],
+    server_env={**os.environ, STRICT: "1"},
+)
+
+
+@pytest_lsp.fixture(config=CONFIG, scope="module")  # type: ignore[untyped-decorator]
+async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
+    """One server for the tests of a module: an editor with the abilities of VS Code."""
+    await lsp_client.initialize_session(
+        t.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
+    )
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
+    """The editor with no document open; mistakes of the server are errors."""
+    opened: list[str] = []
+    server.opened = opened  # type: ignore[attr-defined]
+    yield server
+    for uri in opened:
+        server.text_document_did_close(t.DidCloseTextDocumentParams(t.TextDocumentIdentifier(uri)))
+    assert not server.log_messages
+    server.diagnostics.clear()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[LanguageClient]]]:
+    """Makes editors that know one encoding of positions only."""
+    started: list[LanguageClient] = []
+
+    async def start(unit: str) -> LanguageClient:
+        client = make_test_lsp_client()
+        await client.start_io(*CONFIG.server_command, env=CONFIG.server_env)
+        started.append(client)
+        client.opened = []  # type: ignore[attr-defined]
+        capabilities = client_capabilities("visual-studio-code")
+        assert capabilities.general is not None
+        capabilities.general.position_encodings = [t.PositionEncodingKind(unit)]
+        made = await client.initialize_session(t.InitializeParams(capabilities=capabilities))
+        assert made.capabilities.position_encoding == unit
+        return client
+
+    yield start
+    for client in started:
+        await client.shutdown_session()
+        await client.stop()  # type: ignore[no-untyped-call]
