@@ -72,9 +72,18 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     if found < count:
         if raw_size(element, count) > _LARGEST:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
+        if element.bits >= 8:
+            return _filled(_raw_bytes(element, values), found, count)
         rest = np.repeat(values[-1:], count - found, axis=0)
         values = np.concatenate((values, rest))
     return _raw_bytes(element, values)
+
+
+def _filled(data: bytes, found: int, count: int) -> bytes:
+    """Repeat the last element; one that stands for all is copied to its place at once."""
+    if found == 1:
+        return data * count
+    return data + data[-(len(data) // found) :] * (count - found)
 
 
 def parse_scalar(element: ElementType, text: str) -> bytes:

@@ -54,15 +54,27 @@ LOCATION: Form = {
             "optional": {"region": REGION},
         },
         "logicalLocations": [{"optional": {"fullyQualifiedName": str}}],
+        "message": TEXT,
     }
 }
 RESULT: Form = {
     "required": {"message": TEXT},
-    "optional": {"ruleId": str, "level": str, "locations": [LOCATION], "fixes": [FIX]},
+    "optional": {
+        "ruleId": str,
+        "level": str,
+        "locations": [LOCATION],
+        "relatedLocations": [LOCATION],
+        "fixes": [FIX],
+    },
+}
+MESSAGE: Form = {"required": {"text": str}, "optional": {"markdown": str}}
+RULE: Form = {
+    "required": {"id": str},
+    "optional": {"shortDescription": MESSAGE, "help": MESSAGE},
 }
 DRIVER: Form = {
     "required": {"name": str},
-    "optional": {"version": str, "rules": [{"required": {"id": str}}]},
+    "optional": {"version": str, "rules": [RULE]},
 }
 RUN: Form = {
     "required": {"tool": {"required": {"driver": DRIVER}}},
