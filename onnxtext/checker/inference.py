@@ -61,10 +61,12 @@ class TypeInference:
 
     Attributes:
         findings: what does not fit.
+        environments: what was found out in each scope (by id) when it was first gone through.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.findings: list[Finding] = []
+        self.environments: dict[int, Environment] = {}
         self._subject = subject
         self._targets = targets(subject)
         self._texts: dict[int, str | None] = {}
@@ -120,6 +122,7 @@ class TypeInference:
         for index, value in enumerate(scope.inputs[: len(given)]):
             self._give(scope, value, given[index], types)
         environment = Environment(types, around)
+        self.environments.setdefault(id(scope), environment)
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             made = self._node(scope, index, node, resolved[index], environment)

@@ -78,10 +78,12 @@ class ShapeInference:
 
     Attributes:
         findings: what does not fit.
+        environments: what was found out in each scope (by id) when it was first gone through.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.findings: list[Finding] = []
+        self.environments: dict[int, Environment] = {}
         self._subject = subject
         self._targets = targets(subject)
         resources = subject.model.resources if subject.model else {}
@@ -115,6 +117,7 @@ class ShapeInference:
         parameters: Mapping[str, Attribute] | None = None,
     ) -> Environment:
         environment = Environment({}, {}, {}, around, parameters or {})
+        self.environments.setdefault(id(scope), environment)
         types, places = environment.types, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):

@@ -147,26 +147,35 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
     if not isinstance(root, Model):
         return check_tree(root, source=source, **options)
+    try:
+        data = encoded_for_checks(root, source, options.get("base_dir"))
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    return check_tree(root, source=source, encoded=lambda: data, **options)
+
+
+def encoded_for_checks(model: Model, source: Source, base_dir: Path | None) -> bytes | None:
+    """A model as the bytes that the inference of onnx reads; None for what no model can hold.
+
+    Raises:
+        OnnxTextError: its weights are not there, or it is nested too deep.
+    """
     from onnxtext.conversion import check_depth, elsewhere_of
     from onnxtext.proto.lower import LowerError, lower_light, lower_pieces
     from onnxtext.refusals import unlowerable
 
-    data: bytes | None = None
-    elsewhere = elsewhere_of(root, source, options.get("base_dir"))
+    elsewhere = elsewhere_of(model, source, base_dir)
     try:
-        pieces = lower_pieces(root, elsewhere)
-        check_depth(root, pieces, source)
+        pieces = lower_pieces(model, elsewhere)
+        check_depth(model, pieces, source)
         # The inference of onnx needs no large weights, and would copy them.
-        data = b"".join(pieces) if elsewhere is None else lower_light(root, elsewhere)
-        del pieces
+        return b"".join(pieces) if elsewhere is None else lower_light(model, elsewhere)
     except LowerError as error:
         # What no model can hold breaks no rule of models; encoding it tells. But weights that are
         # not there are a finding.
         if error.code != "invalid-record":
-            return list(unlowerable(error, source).diagnostics)
-    except OnnxTextError as error:
-        return list(error.diagnostics)
-    return check_tree(root, source=source, encoded=lambda: data, **options)
+            raise unlowerable(error, source) from None
+        return None
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
@@ -221,7 +230,7 @@ def parse_any(source: Source) -> Model | Fragment:
         model = parse_model(source)
     except OnnxTextError as error:
         failure = error
-    if model is None or _is_function(model):
+    if model is None or looks_like_function(model):
         try:
             return parse_fragment(source, "function")
         except OnnxTextError:
@@ -232,7 +241,8 @@ def parse_any(source: Source) -> Model | Fragment:
     return model
 
 
-def _is_function(model: Model) -> bool:
+def looks_like_function(model: Model) -> bool:
+    """Whether a text that was read as a model says a function on its own."""
     values = (*model.graph.inputs, *model.graph.outputs)
     untyped = bool(values) and all(value.type is None for value in values)
     return untyped and model.ir_version is None and bool(model.domain) and not model.functions

@@ -10,7 +10,7 @@ import click
 from onnxtext import __version__
 from onnxtext.cli.options import EXIT_STATUSES
 
-VERBS = ("to-binary", "from-binary", "check", "fmt", "verify", "weights", "explain")
+VERBS = ("to-binary", "from-binary", "check", "fmt", "verify", "weights", "explain", "lsp")
 """The verbs; `onnxtext.cli` has a module with the `command` of each."""
 
 EXAMPLES = """\b

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext lsp`: the language server for editors."""
+
+from __future__ import annotations
+
+import click
+
+EXAMPLES = """\b
+Examples:
+  onnxtext lsp                   speaks on standard input and output
+  onnxtext lsp --tcp 2087        waits for one editor on 127.0.0.1:2087
+
+\b
+Exit status:
+  0  the editor has ended the session
+  2  could not run: wrong usage, or the extra is not installed:
+     pip install 'onnxtext[lsp]'"""
+
+
+@click.command("lsp", epilog=EXAMPLES)
+@click.option("--stdio", is_flag=True, help="Standard input and output. [default]")
+@click.option(
+    "--tcp",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="A port of this machine (127.0.0.1) instead.",
+)
+@click.option(
+    "--clientProcessId", "client_process", type=int, hidden=True, help="Given by some editors."
+)
+def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
+    """Speak the Language Server Protocol, for editors.
+
+    Diagnostics, hover, completion, navigation, renaming, formatting and more for .onnxtxt files.
+    """
+    if stdio and tcp is not None:
+        raise click.UsageError("--stdio and --tcp exclude each other")
+    try:
+        from onnxtext.lsp.server import create_server
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.partition(".")[0] in ("pygls", "lsprotocol"):
+            raise click.UsageError(
+                "the language server needs the extra `lsp`: pip install 'onnxtext[lsp]'"
+            ) from None
+        raise
+    server = create_server()
+    if tcp is not None:
+        server.start_tcp("127.0.0.1", tcp)
+    else:
+        server.start_io()
+    return 0

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An open document: its text, what could be read of it, and what the checker found out about it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onnxtext.ast.model import Fragment, Model
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.positions import Lines, change
+from onnxtext.lsp.statements import PlacesCache
+from onnxtext.source import Source, Span
+from onnxtext.syntax.parse import parse_partial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lsprotocol import types as t
+
+    from onnxtext.lsp.analysis import Analysis
+
+MOST_CHARACTERS = 32 << 20
+"""A longer text is not read: every keystroke would wait for it."""
+
+_MOST_SALVAGES = 4
+_METADATA = re.compile(r"^(?:metadata|quantization)\b", re.MULTILINE)
+
+
+class Version:
+    """One version of a document's text; what is computed of it is computed once, when asked for.
+
+    Attributes:
+        number: as the client counts.
+        source: the text.
+        lines: its lines.
+    """
+
+    def __init__(self, number: int, source: Source, encoding: str, cache: PlacesCache) -> None:
+        self.number = number
+        self.source = source
+        self.lines = Lines(source.text, encoding)
+        self._cache = cache
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.source.text
+
+    @cached_property
+    def parsed(self) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
+        """What could be read, and what is wrong with the text."""
+        if len(self.text) > MOST_CHARACTERS:
+            return None, (_too_large(self.source),)
+        return read_partial(self.source)
+
+    @property
+    def root(self) -> Model | Fragment | None:
+        """What could be read."""
+        return self.parsed[0]
+
+    @property
+    def syntax(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the text."""
+        return self.parsed[1]
+
+    @cached_property
+    def index(self) -> Index:
+        """What is where."""
+        return Index(self.source, self.root, self._cache)
+
+    async def index_ready(self) -> Index:
+        """The index with the places of all statements, found without holding anybody up."""
+        index = self.index
+        for number, statement in enumerate(index.statements):
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+            index.located(statement)
+        return index
+
+
+_AT_ONCE = 100
+"""So many statements are located before others may work; that takes some ten milliseconds."""
+
+
+@dataclass(slots=True)
+class Document:
+    """A document that is open in the editor.
+
+    Attributes:
+        uri: how the client calls it.
+        path: its file; None if it is in none.
+        encoding: what columns count.
+        version: the text as it is now.
+        analysis: what the checker found out last, and about which version.
+        analysed: the number of that version.
+        diagnostics: what the client was told last; `diagnosed` is the version it was told of.
+        told_syntax: whether the client was told of mistakes in the text.
+    """
+
+    uri: str
+    path: Path | None
+    encoding: str
+    version: Version
+    cache: PlacesCache
+    analysis: Analysis | None = None
+    analysed: int = -1
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    diagnosed: int = -1
+    told_syntax: bool = False
+
+    @classmethod
+    def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
+        """A document with its first text."""
+        cache = PlacesCache()
+        name = uri if path is None else str(path)
+        version = Version(number, Source(text, name), encoding, cache)
+        return cls(uri, path, encoding, version, cache)
+
+    def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
+        """Make the next version of changes, one after the other."""
+        text = self.version.text
+        lines: Lines | None = self.version.lines
+        for event in changes:
+            text = change(text, lines, event, self.encoding)
+            lines = None
+        source = Source(text, self.version.source.name)
+        self.version = Version(number, source, self.encoding, self.cache)
+
+    @property
+    def current(self) -> Analysis | None:
+        """What the checker found out about the text as it is now; None if it is not done."""
+        return self.analysis if self.analysed == self.version.number else None
+
+
+def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
+    """What can be read of a text, a model or a function, and what is wrong with it.
+
+    Where too little is left to make a model of, the lines with mistakes are left out, so that the
+    rest keeps its meaning for the editor.
+    """
+    from onnxtext.checker.sources import looks_like_function
+
+    root, diagnostics = parse_partial(source, "model")
+    if root is None or looks_like_function(root):
+        function, wrong = parse_partial(source, "function_fragment")
+        if function is not None and (not wrong or (root is not None and len(diagnostics))):
+            return function, wrong
+        if root is None:
+            root = _salvage(source, diagnostics)
+    return root, diagnostics
+
+
+def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:
+    """Read a text without the lines that have mistakes in them; offsets stay as they are."""
+    text = source.text
+    if diagnostics and diagnostics[0].code == "invalid-character":
+        return None
+    for _ in range(_MOST_SALVAGES):
+        span = next((item.span for item in diagnostics if item.span is not None), None)
+        if span is None:
+            return None
+        blanked = _blank(text, span, diagnostics[0].code)
+        if blanked == text:
+            return None
+        text = blanked
+        root, diagnostics = parse_partial(Source(text, source.name), "model")
+        if root is not None:
+            return root  # type: ignore[no-any-return]
+    return None
+
+
+def _blank(text: str, span: Span, code: str) -> str:
+    """A text with blanks in the place of what is wrong."""
+    if code == "metadata-dangling":
+        found = _METADATA.search(text)
+        start, end = (found.start() if found else span.start), len(text)
+    else:
+        start = text.rfind("\n", 0, span.start) + 1
+        end = text.find("\n", span.start)
+        end = len(text) if end < 0 else end
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+
+
+def _too_large(source: Source) -> Diagnostic:
+    from onnxtext.diagnostics import Label
+
+    return Diagnostic(
+        "model-too-large",
+        f"the text has more than {MOST_CHARACTERS >> 20} MiB: the editor does not read it",
+        "info",
+        source=source,
+        labels=(Label(Span(0, 0)),),
+        help="keep its weights beside the text, in a store (`onnxtext from-binary`)",
+    )

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the language server answers, a kind of request a module; each reads a document's index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Add all features to a server."""
+    from onnxtext.lsp import requests
+    from onnxtext.lsp.features import hover
+
+    for module in (hover, requests):
+        module.register(server)

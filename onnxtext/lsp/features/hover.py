@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hover: operators and their documentation, types of values, what tensors hold, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as t
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.checker.scopes import GIVEN, Scope
+from onnxtext.checker.signatures import Signature
+from onnxtext.checker.subject import plain_domain
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.operators import (
+    attribute_documentation,
+    documentation,
+    function_documentation,
+    function_text,
+    parameter_of,
+    signature_text,
+)
+from onnxtext.lsp.spots import Spot, spot_at
+from onnxtext.lsp.tensors import statistics
+from onnxtext.lsp.types import value_type
+from onnxtext.printer.strings import word
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the request."""
+    server.answer(t.TEXT_DOCUMENT_HOVER, hover)
+
+
+def hover(server: Server, params: t.HoverParams) -> t.Hover | None:
+    """What to say about what stands under the mouse."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    spot = spot_at(version.index, version.lines.offset(params.position))
+    if spot is None:
+        return None
+    said = describe(document, spot)
+    if not said:
+        return None
+    content = t.MarkupContent(t.MarkupKind.Markdown, said)
+    return t.Hover(content, version.lines.range(spot.span))
+
+
+def describe(document: Document, spot: Spot) -> str | None:
+    """What to say, in Markdown."""
+    match spot.kind:
+        case "operator":
+            return _operator(document, spot)
+        case "function":
+            return _function(document, spot)
+        case "value":
+            return _value(document, spot)
+        case "attribute":
+            return _attribute(document, spot)
+        case "parameter":
+            return _parameter(document, spot)
+        case "literal":
+            return _literal(document, spot)
+        case "graph":
+            return _fence(f"{word(spot.name)} () => () {{…}}") + "\n\ngraph"
+    return None
+
+
+def _fence(text: str) -> str:
+    longest = "```"
+    while longest in text:
+        longest += "`"
+    return f"{longest}onnxtxt\n{text}\n{longest}"
+
+
+def _operator(document: Document, spot: Spot) -> str | None:
+    assert spot.statement is not None
+    node: Node = spot.statement.item
+    index = document.version.index
+    target = index.target(spot.statement)
+    if isinstance(target, Signature):
+        domain = target.domain or "ai.onnx"
+        state = ", **deprecated**" if target.deprecated else ""
+        origin = f"`{domain}` {target.since}{state}"
+        return f"{_fence(signature_text(target))}\n\n{origin}\n\n{documentation(target)}"
+    domain = plain_domain(node.domain)
+    opsets = spot.statement.scope.opsets
+    if opsets is not None and domain not in opsets.versions:
+        return f"`{node.op_type}`: its domain `{domain or 'ai.onnx'}` is not imported"
+    return f"`{node.op_type}`: no schema of it is known in `{domain or 'ai.onnx'}`"
+
+
+def _function(document: Document, spot: Spot) -> str | None:
+    assert spot.key is not None
+    scope = document.version.index.functions().get(spot.key[2])
+    if scope is None:
+        return None
+    said = function_documentation(scope)
+    return f"{_fence(function_text(scope))}\n\nfunction of this model\n\n{said}".rstrip()
+
+
+def _value(document: Document, spot: Spot) -> str | None:
+    assert spot.key is not None
+    index = document.version.index
+    scope = index.scopes[spot.key[1]]
+    type = value_type(document, scope, spot.name)
+    head = f"{type} {word(spot.name)}" if type is not None else word(spot.name)
+    lines = [_fence(head), *_origin(scope, spot.name)]
+    if type is None and spot.name in scope.position:
+        lines.append("its type is not known")
+    tensor = _tensor(document, scope, spot.name)
+    if tensor is not None:
+        lines.append(tensor)
+    doc = _doc(scope, spot.name)
+    if doc:
+        lines.append(doc)
+    return "\n\n".join(lines)
+
+
+def _origin(scope: Scope, name: str) -> Iterator[str]:
+    """Where a value comes from."""
+    at = scope.position.get(name)
+    where = scope.words()
+    if at is None:
+        yield "not defined"
+    elif at == GIVEN:
+        is_input = any(value.name == name for value in scope.inputs)
+        has_data = any(value.name == name for value in scope.initializers)
+        kind = "input" if is_input else "initializer"
+        default = " with a default" if is_input and has_data else ""
+        yield f"{kind}{default} of {where}"
+    else:
+        node = scope.nodes[at]
+        label = f" `[{node.name}]`" if node.name else ""
+        yield f"output {node.outputs.index(name) + 1} of `{node.op_type}`{label} in {where}"
+    if any(value.name == name for value in scope.outputs):
+        yield f"output of {where}"
+
+
+def _tensor(document: Document, scope: Scope, name: str) -> str | None:
+    value: ValueInfo | None = next((v for v in scope.initializers if v.name == name), None)
+    base = None if document.path is None else document.path.parent
+    model = document.version.index.model
+    if value is not None and value.data is not None:
+        return statistics(value.type, value.data, model, base)
+    at = scope.position.get(name, GIVEN)
+    if at != GIVEN and scope.nodes[at].op_type == "Constant":
+        for attribute in scope.nodes[at].attributes:
+            if isinstance(attribute.value, (Tensor, SparseTensor)):
+                return statistics(None, attribute.value, model, base)
+    return None
+
+
+def _doc(scope: Scope, name: str) -> str:
+    """The doc string of a value, or of the node that computes it."""
+    items: list[Any] = [*scope.inputs, *scope.initializers, *scope.infos]
+    decorators = [d for item in items if item.name == name for d in item.decorators]
+    at = scope.position.get(name, GIVEN)
+    if at != GIVEN:
+        decorators += scope.nodes[at].decorators
+    for decorator in decorators:
+        if decorator.name == "doc" and decorator.fields:
+            said = decorator.fields[0].value
+            if isinstance(said, str):
+                return said
+            if isinstance(said, bytes):
+                return said.decode("utf-8", "replace")
+    return ""
+
+
+def _attribute(document: Document, spot: Spot) -> str | None:
+    assert spot.statement is not None
+    target = document.version.index.target(spot.statement)
+    if isinstance(target, Signature) and spot.name in target.attributes:
+        return attribute_documentation(target, spot.name)
+    if isinstance(target, Scope) and target.function is not None:
+        for item in target.function.attributes:
+            if (item.name if isinstance(item, Attribute) else item) == spot.name:
+                return f"{_fence(parameter_of(item))}\n\nparameter of `{target.name}`"
+    return None
+
+
+def _parameter(document: Document, spot: Spot) -> str | None:
+    assert spot.key is not None
+    function = document.version.index.scopes[spot.key[1]].function
+    for item in function.attributes if function is not None else ():
+        if (item.name if isinstance(item, Attribute) else item) == spot.key[2]:
+            assert function is not None
+            return f"{_fence(parameter_of(item))}\n\nattribute parameter of `{function.name}`"
+    return None
+
+
+def _literal(document: Document, spot: Spot) -> str | None:
+    """What a tensor in the text holds."""
+    assert spot.statement is not None
+    base = None if document.path is None else document.path.parent
+    model = document.version.index.model
+    item = spot.statement.item
+    if isinstance(item, ValueInfo):
+        if item.data is None:
+            return None
+        return statistics(item.type, item.data, model, base)
+    value = item.attributes[spot.attribute].value if spot.attribute >= 0 else None
+    if isinstance(value, (Tensor, SparseTensor)):
+        return statistics(None, value, model, base)
+    return _attribute(document, spot)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graphs of a document as nodes and edges, for a drawing beside the text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.scopes import Scope
+from onnxtext.lsp.document import Document, Version
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.operators import value_text
+from onnxtext.lsp.types import value_types
+from onnxtext.source import Span
+
+MOST_NODES = 5000
+"""So many nodes are sent; nobody can read a drawing of more."""
+
+_LONGEST_DETAIL = 120
+
+
+def draw(document: Document) -> dict[str, Any]:
+    """Graphs, their nodes and edges, in the order of the text.
+
+    Returns:
+        `graphs` and `truncated`, as in the request `onnxtext/graph`.
+    """
+    drawing = _Drawing(document)
+    for scope in drawing.index.scopes:
+        drawing.add(scope)
+    return {"graphs": drawing.graphs, "truncated": drawing.truncated}
+
+
+class _Drawing:
+    """The graphs so far."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.version: Version = document.version
+        self.index: Index = document.version.index
+        self.graphs: list[dict[str, Any]] = []
+        self.truncated = False
+        self._count = 0
+        self._sources: dict[tuple[int, str], str] = {}
+        self._types: dict[int, dict[str, str]] = {}
+
+    def add(self, scope: Scope) -> None:
+        """Add a graph or body with its nodes and the edges that end in it."""
+        number = self.index.number(scope)
+        name = f"g{number}"
+        nodes: list[dict[str, Any]] = []
+        edges: list[dict[str, Any]] = []
+        self._types[number] = value_types(self.document, scope)
+        holder = None
+        if scope.parent is not None:
+            holder = f"g{self.index.number(scope.parent)}n{scope.holder_index}"
+        inputs = {value.name for value in scope.inputs}
+        for position, value in enumerate(scope.inputs):
+            self._value(nodes, number, f"{name}i{position}", "input", value)
+        for position, value in enumerate(scope.initializers):
+            if value.name not in inputs:
+                self._value(nodes, number, f"{name}w{position}", "initializer", value)
+        for position, node in enumerate(scope.nodes):
+            self._node(nodes, edges, scope, f"{name}n{position}", position, node)
+        for position, value in enumerate(scope.outputs):
+            self._value(nodes, number, f"{name}o{position}", "output", value)
+            self._edge(edges, scope, value.name, f"{name}o{position}")
+        self.graphs.append(
+            {
+                "id": name,
+                "name": scope.name,
+                "range": self._range(self._span(scope)),
+                "parent": holder,
+                "nodes": nodes,
+                "edges": edges,
+            }
+        )
+
+    def _full(self) -> bool:
+        self._count += 1
+        if self._count > MOST_NODES:
+            self.truncated = True
+        return self.truncated
+
+    def _value(
+        self, nodes: list[dict[str, Any]], number: int, name: str, kind: str, value: ValueInfo
+    ) -> None:
+        if self._full():
+            return
+        if kind != "output":
+            self._sources.setdefault((number, value.name), name)
+        nodes.append(
+            {
+                "id": name,
+                "kind": kind,
+                "op": "",
+                "name": value.name,
+                "detail": self._types[number].get(value.name, ""),
+                "range": self._range(self._statement(value)),
+                "bodies": [],
+            }
+        )
+
+    def _node(
+        self,
+        nodes: list[dict[str, Any]],
+        edges: list[dict[str, Any]],
+        scope: Scope,
+        name: str,
+        position: int,
+        node: Node,
+    ) -> None:
+        if self._full():
+            return
+        number = self.index.number(scope)
+        for output in node.outputs:
+            if output and scope.position.get(output) == position:
+                self._sources[number, output] = name
+        bodies = [f"g{self.index.number(body)}" for body in scope.children.get(position, ())]
+        operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+        nodes.append(
+            {
+                "id": name,
+                "kind": "node",
+                "op": operator,
+                "name": node.name or "",
+                "detail": _detail(node),
+                "range": self._range(self._statement(node)),
+                "bodies": bodies,
+            }
+        )
+        for used in dict.fromkeys(node.inputs):
+            if used:
+                self._edge(edges, scope, used, name)
+
+    def _edge(self, edges: list[dict[str, Any]], scope: Scope, value: str, to: str) -> None:
+        owner = self.index.number(self.index.resolve(scope, value))
+        source = self._sources.get((owner, value))
+        if source is not None and source != to:
+            type = self._types.get(owner, {}).get(value)
+            edges.append({"from": source, "to": to, "value": value, "type": type})
+
+    def _statement(self, item: object) -> Span | None:
+        subject = self.index.subject
+        assert subject is not None
+        statement = self.index.statement_of.get(id(subject.effective.original(item)))
+        if statement is None:
+            return None
+        located = self.index.located(statement)
+        if located is not None:
+            return located.span
+        text = self.version.text[statement.at : statement.limit]
+        return Span(statement.at, statement.at + len(text.rstrip()))
+
+    def _span(self, scope: Scope) -> Span:
+        start = max(scope.place.at, 0)
+        return Span(start, max(start, self.index.scope_end(scope)))
+
+    def _range(self, span: Span | None) -> dict[str, Any]:
+        found = self.version.lines.range(span if span is not None else Span(0, 0))
+        return {
+            "start": {"line": found.start.line, "character": found.start.character},
+            "end": {"line": found.end.line, "character": found.end.character},
+        }
+
+
+def _detail(node: Node) -> str:
+    """The attributes of a node in short."""
+    parts = [_short(attribute) for attribute in node.attributes[:8]]
+    text = ", ".join(parts)
+    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
+
+
+def _short(attribute: Attribute) -> str:
+    value = attribute.value
+    if isinstance(value, Graph):
+        return f"{attribute.name} = {value.name}"
+    return f"{attribute.name} = {value_text(value)}"

@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One index a version of a document: what is defined and used where, and the statements by offset.
+
+All features read it. It is made of the syntax tree that could be read, so a text with mistakes has
+one as well; scopes are those of the checker (IR spec, Names Within a Graph).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.values import Reference
+from onnxtext.checker.finding import Place
+from onnxtext.checker.places import TextPlaces
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import FunctionKey, Options, Subject, function_key, plain_domain
+from onnxtext.checker.targets import Target, targets
+from onnxtext.lsp.sections import SectionName, name_of, section_names
+from onnxtext.lsp.statements import Located, PlacesCache
+from onnxtext.source import Source, Span
+from onnxtext.syntax.lexer import load_lexer
+
+Role = Literal["definition", "declaration", "use"]
+Key = tuple[str, int, Any]
+"""What a name means: `value`, `parameter` or `function`; the scope's number; the name."""
+
+
+@dataclass(slots=True, eq=False)
+class Statement:
+    """A node or a value's declaration.
+
+    Attributes:
+        at: where it begins.
+        kind: as `syntax.locate` knows it: `node` or `value_info`.
+        item: the statement in the tree.
+        scope: the graph or body it stands in.
+        number: the index of a node among those of its scope.
+        limit: where the next statement that is not part of this one begins.
+    """
+
+    at: int
+    kind: Literal["node", "value_info"]
+    item: Any
+    scope: Scope
+    number: int = -1
+    limit: int = 0
+
+
+@dataclass(slots=True)
+class Occurrence:
+    """A place where a name stands.
+
+    Attributes:
+        role: whether it defines the name, says something about it, or uses it.
+        statement: the statement it is in; None for a place that is known already.
+        path: the part of the statement, the first of these that the text has.
+        known: the place, where it is in no statement.
+    """
+
+    role: Role
+    statement: Statement | None
+    path: tuple[tuple[str | int, ...], ...] = ()
+    known: Span | None = None
+
+
+@dataclass(slots=True)
+class Symbol:
+    """A name with one meaning.
+
+    Attributes:
+        key: the meaning.
+        name: the name.
+        scope: where it is defined; the outermost one around its uses if it is not.
+        defined: whether anything defines it.
+        occurrences: all places it stands at.
+    """
+
+    key: Key
+    name: str
+    scope: Scope | None
+    defined: bool = False
+    occurrences: list[Occurrence] = field(default_factory=list)
+
+
+class Index:
+    """What is where in one version of a document.
+
+    Attributes:
+        source: the text.
+        root: what could be read of it; None if that is nothing.
+        subject: its scopes.
+        statements: all, in the order of the text.
+        symbols: by what they mean.
+    """
+
+    def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
+        self.source = source
+        self.root = root
+        self.model = root if isinstance(root, Model) else None
+        self._cache = cache
+        self._located: dict[int, Located | None] = {}
+        self._heads: dict[int, list[tuple[Key, Span]]] = {}
+        self._value_starts: set[int] = set()
+        self.subject: Subject | None = None if root is None else Subject(root, Options())
+        self.scopes: list[Scope] = [] if self.subject is None else self.subject.scopes
+        self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
+        self.statements: list[Statement] = []
+        self.symbols: dict[Key, Symbol] = {}
+        self.statement_of: dict[int, Statement] = {}
+        self._collect()
+        self._starts = [statement.at for statement in self.statements]
+
+    # ---- Building -----------------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        for number, scope in enumerate(self.scopes):
+            self._head(scope)
+            self._values(number, scope)
+            self._nodes(number, scope)
+        self.statements.sort(key=lambda statement: statement.at)
+        self._limit()
+        for name in self.sections:
+            self._section(name)
+
+    def _values(self, number: int, scope: Scope) -> None:
+        groups: tuple[tuple[list[ValueInfo], Role], ...] = (
+            (scope.inputs, "definition"),
+            (scope.initializers, "definition"),
+            (scope.infos, "declaration"),
+            (scope.outputs, "declaration"),
+        )
+        for values, role in groups:
+            for value in values:
+                item: Any = self._original(value)
+                if item.at < 0 or id(item) in self.statement_of or item.at in self._value_starts:
+                    continue
+                self._value_starts.add(item.at)
+                statement = Statement(item.at, "value_info", item, scope)
+                self.statements.append(statement)
+                self.statement_of[id(item)] = statement
+                self._occur(number, item.name, Occurrence(role, statement, (("name",),)))
+
+    def _nodes(self, number: int, scope: Scope) -> None:
+        for place, node in enumerate(scope.nodes):
+            item: Any = self._original(node)
+            if item.at < 0:
+                continue
+            statement = Statement(item.at, "node", item, scope, place)
+            self.statements.append(statement)
+            self.statement_of[id(item)] = statement
+            for i, name in enumerate(item.outputs):
+                if name:
+                    paths = (("outputs", i, "name"), ("outputs", i))
+                    self._occur(number, name, Occurrence("definition", statement, paths))
+            for i, name in enumerate(item.inputs):
+                if name:
+                    owner = self.resolve(scope, name)
+                    occurrence = Occurrence("use", statement, (("names", i),))
+                    self._occur(self._numbers[id(owner)], name, occurrence)
+            self._calls(statement, item)
+
+    def _head(self, scope: Scope) -> None:
+        """The names in a function's head: its own, and those of its parameters."""
+        for key, span in self.function_heads(scope):
+            name = key[2][1] if key[0] == "function" else key[2]
+            self._mark(key, name, Occurrence("definition", None, known=span))
+
+    def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
+        """The names in a function's head, what each means and where it stands."""
+        known = self._heads.get(id(scope))
+        if known is None:
+            known = self._heads[id(scope)] = list(self._find_heads(scope))
+        return known
+
+    def _find_heads(self, scope: Scope) -> Iterator[tuple[Key, Span]]:
+        function = scope.place
+        if not isinstance(function, Function) or function.at < 0:
+            return
+        span = self.name_span(function)
+        yield ("function", 0, function_key(function)), span
+        lexer = load_lexer()
+        number, depth, before = self.number(scope), 0, ""
+        for token in lexer.tokens(self.source.text, span.end, span.end + _LONGEST_HEAD):
+            if token == "<":
+                depth += 1
+            elif token == ">" or (not depth and token == "("):
+                return
+            elif depth == 1 and before in ("<", ","):
+                name = name_of(token)
+                yield ("parameter", number, name), Span(token.at, token.at + len(token))
+            elif token in "([{" or (token in ")]}"):
+                depth += 1 if token in "([{" else -1
+            before = str(token)
+
+    def _calls(self, statement: Statement, node: Node) -> None:
+        assert self.subject is not None
+        key = plain_domain(node.domain), node.op_type, node.overload or ""
+        if key in self.subject.functions:
+            calls = (("operator", -1), ("operator",))
+            self._mark(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
+        scope = statement.scope
+        if scope.function is None:
+            return
+        for i, attribute in enumerate(node.attributes):
+            if isinstance(attribute.value, Reference):
+                name = attribute.value.name
+                paths = (("attributes", i, "value", "name"),)
+                self._mark(
+                    ("parameter", self.number(outermost(scope)), name),
+                    name,
+                    Occurrence("use", statement, paths),
+                )
+
+    def _occur(self, number: int, name: str, occurrence: Occurrence) -> None:
+        self._mark(("value", number, name), name, occurrence)
+
+    def _mark(self, key: Key, name: str, occurrence: Occurrence) -> None:
+        symbol = self.symbols.get(key)
+        if symbol is None:
+            scope = None if key[0] == "function" else self.scopes[key[1]]
+            symbol = self.symbols[key] = Symbol(key, name, scope)
+        symbol.occurrences.append(occurrence)
+        if occurrence.role == "definition":
+            symbol.defined = True
+
+    def _limit(self) -> None:
+        """Find where each statement can end at the latest."""
+        starts = {statement.at for statement in self.statements}
+        starts |= {scope.place.at for scope in self.scopes if scope.place.at >= 0}
+        starts |= {section.at for section in self.sections[:1]}
+        resources = self.source.text.find("\nresources ")
+        if resources >= 0:
+            starts.add(resources + 1)
+        ordered = sorted(starts)
+        last: dict[int, int] = {}
+        for scope in reversed(self.scopes):  # inner ones first
+            inside = [node.at for node in scope.nodes]
+            for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
+                inside += [value.at for value in values]
+            inside += [last[id(child)] for group in scope.children.values() for child in group]
+            last[id(scope)] = max([scope.place.at, *inside])
+        end = len(self.source.text)
+        for statement in self.statements:
+            deepest = statement.at
+            if statement.kind == "node":
+                children = statement.scope.children.get(statement.number, ())
+                deepest = max([deepest, *[last[id(child)] for child in children]])
+            following = bisect_right(ordered, deepest)
+            statement.limit = ordered[following] if following < len(ordered) else end
+
+    def _section(self, name: SectionName) -> None:
+        """A name in a section, which is that of what the section is about."""
+        scope = self.section_scope(name)
+        if scope is None:
+            return
+        known = Occurrence("use", None, known=name.span)
+        if name.function is not None:
+            self._mark(("function", 0, name.function), name.name, known)
+        elif name.name in scope.position or ("value", self.number(scope), name.name) in (
+            self.symbols
+        ):
+            self._occur(self.number(scope), name.name, known)
+
+    def section_scope(self, name: SectionName) -> Scope | None:
+        """The graph or body that a section's path leads to."""
+        assert self.subject is not None
+        if name.function is not None:
+            key = name.function
+            return self.subject.functions.get((plain_domain(key[0]), key[1], key[2]))
+        scope = self.subject.main
+        if name.within is not None:
+            domain, function, overload = name.within
+            scope = self.subject.functions.get((plain_domain(domain), function, overload))
+        for output, attribute, number in name.path:
+            if scope is None:
+                return None
+            at = scope.position.get(output, -1)
+            children = [c for c in scope.children.get(at, ()) if c.attribute == attribute]
+            scope = children[number or 0] if len(children) > (number or 0) else None
+        return scope
+
+    @cached_property
+    def sections(self) -> list[SectionName]:
+        """The names in the sections at the end."""
+        return section_names(self.source.text) if self.model is not None else []
+
+    def _original(self, item: object) -> object:
+        assert self.subject is not None
+        return self.subject.effective.original(item)
+
+    # ---- Asking -------------------------------------------------------------------------------
+
+    def number(self, scope: Scope) -> int:
+        """The number of a scope."""
+        return self._numbers[id(scope)]
+
+    def resolve(self, scope: Scope, name: str) -> Scope:
+        """The scope whose value a name means; the outermost one if none defines it."""
+        if name in scope.position:
+            return scope
+        found = scope.find_outer(name)
+        if found is not None:
+            return found[0]
+        last = scope
+        for around, _ in scope.outer():
+            if name in around.position:  # defined only later: the checker tells
+                return around
+            last = around
+        return last
+
+    @cached_property
+    def places(self) -> TextPlaces:
+        """Places of what is no statement: headers, graphs, functions."""
+        assert self.subject is not None
+        return TextPlaces(self.source, self.subject, exact=10_000)
+
+    def name_span(self, item: Graph | Function) -> Span:
+        """Where the name of a graph or function stands."""
+        return self.places.span(Place(item, ("name",)))
+
+    def located(self, statement: Statement) -> Located | None:
+        """The places of a statement; None if its text has a mistake."""
+        try:
+            return self._located[statement.at]
+        except KeyError:
+            chunk = self.source.text[statement.at : statement.limit]
+            places = self._cache.find(statement.kind, chunk)
+            found = None if places is None else Located(statement.at, places)
+            self._located[statement.at] = found
+            return found
+
+    def span(self, occurrence: Occurrence) -> Span | None:
+        """Where a name stands; None if the text has a mistake there."""
+        if occurrence.known is not None:
+            return occurrence.known
+        assert occurrence.statement is not None
+        located = self.located(occurrence.statement)
+        if located is None:
+            return None
+        for path in occurrence.path:
+            span = located.find(*path)
+            if span is not None:
+                return span
+        return None
+
+    def statement_at(self, offset: int) -> Statement | None:
+        """The innermost statement that holds an offset."""
+        number = bisect_right(self._starts, offset) - 1
+        for _ in range(_MOST_BACK):
+            if number < 0:
+                return None
+            statement = self.statements[number]
+            located = self.located(statement)
+            if located is not None and located.span.end >= offset:
+                return statement
+            holder = statement.scope.holder
+            if holder is None and statement.kind == "node":
+                return None
+            number -= 1
+        return None
+
+    def statements_in(self, start: int, end: int) -> Iterator[Statement]:
+        """The statements that begin in a part of the text, and the one that stands at its start."""
+        number = max(bisect_left(self._starts, start) - 1, 0)
+        while number < len(self.statements) and self.statements[number].at < end:
+            yield self.statements[number]
+            number += 1
+
+    def target(self, statement: Statement) -> Target:
+        """What a node calls; None if that is not known."""
+        assert self.subject is not None
+        return targets(self.subject)[id(statement.scope)][statement.number]
+
+    def functions(self) -> dict[FunctionKey, Scope]:
+        """The functions of the model."""
+        return {} if self.subject is None else self.subject.functions
+
+    def function_of(self, scope: Scope) -> Scope | None:
+        """The function a scope is in."""
+        outer = outermost(scope)
+        return outer if outer.kind == "function" else None
+
+    def scope_at(self, offset: int) -> Scope | None:
+        """The innermost graph or body around an offset, found by where the next ones begin."""
+        best: Scope | None = None
+        for scope in self.scopes:
+            start = scope.place.at
+            if 0 <= start <= offset <= self.scope_end(scope):
+                best = scope
+        if best is None and self.subject is not None:
+            best = self.subject.main
+        return best
+
+    def scope_end(self, scope: Scope) -> int:
+        """Where a graph or body ends at the latest."""
+        if scope.holder is not None:
+            statement = self.statement_of.get(id(self._original(scope.holder)))
+            if statement is not None:
+                located = self.located(statement)
+                return located.span.end if located is not None else statement.limit
+            return scope.place.at
+        starts = [
+            s.place.at for s in self.scopes if s.holder is None and s.place.at > scope.place.at
+        ]
+        starts += [name.at for name in self.sections[:1]]
+        return min([*starts, len(self.source.text)])
+
+
+_MOST_BACK = 10_000
+_LONGEST_HEAD = 10_000
+
+
+def outermost(scope: Scope) -> Scope:
+    """The graph or body that a scope is nested in; itself if it is in none."""
+    while scope.parent is not None:
+        scope = scope.parent
+    return scope

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offsets to the positions of the protocol and back.
+
+The protocol counts lines from 0, ended by LF, CRLF or CR, and columns in units of the encoding that
+client and server agreed on (LSP 3.18, Position). Offsets count characters (code points).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from lsprotocol import types as t
+
+from onnxtext.source import Span
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+class Lines:
+    """The lines of one text.
+
+    Attributes:
+        text: the text.
+        encoding: what columns count: `utf-8`, `utf-16` or `utf-32`.
+    """
+
+    def __init__(self, text: str, encoding: str) -> None:
+        self.text = text
+        self.encoding = encoding
+        if "\r" in text:
+            self._starts = [0, *[found.end() for found in _LINE_END.finditer(text)]]
+        else:
+            starts = [0]
+            at = text.find("\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = text.find("\n", at + 1)
+            self._starts = starts
+        self._plain = encoding == "utf-32" or text.isascii()
+
+    @property
+    def count(self) -> int:
+        """How many lines there are; the last one may be empty."""
+        return len(self._starts)
+
+    def line_start(self, line: int) -> int:
+        """The offset of a line's first character; the text's end for a line behind the last."""
+        return self._starts[line] if line < len(self._starts) else len(self.text)
+
+    def line_end(self, line: int) -> int:
+        """The offset behind a line's last character, its line end not counted."""
+        if line + 1 >= len(self._starts):
+            return len(self.text)
+        end = self._starts[line + 1]
+        while end > self._starts[line] and self.text[end - 1] in "\r\n":
+            end -= 1
+        return end
+
+    def line_of(self, offset: int) -> int:
+        """The line an offset is in."""
+        return bisect_right(self._starts, offset) - 1
+
+    def position(self, offset: int) -> t.Position:
+        """The position of an offset, clamped to the text."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self._starts, offset) - 1
+        start = self._starts[line]
+        if self._plain:
+            return t.Position(line, offset - start)
+        return t.Position(line, self.width(self.text[start:offset]))
+
+    def width(self, part: str) -> int:
+        """How many units a part of a line takes."""
+        if self._plain or part.isascii():
+            return len(part)
+        if self.encoding == "utf-8":
+            return len(part.encode("utf-8", "surrogatepass"))
+        return len(part.encode("utf-16-le", "surrogatepass")) // 2
+
+    def offset(self, position: t.Position) -> int:
+        """The offset of a position; what lies beyond a line is its end (LSP 3.18, Position)."""
+        line = max(position.line, 0)
+        if line >= len(self._starts):
+            return len(self.text)
+        start, end = self._starts[line], self.line_end(line)
+        column = max(position.character, 0)
+        if self._plain:
+            return min(start + column, end)
+        part = self.text[start:end]
+        if part.isascii():
+            return start + min(column, len(part))
+        return start + _characters(part, column, self.encoding)
+
+    def range(self, span: Span) -> t.Range:
+        """The range of a span."""
+        return t.Range(self.position(span[0]), self.position(span[1]))
+
+    def span(self, range: t.Range) -> Span:
+        """The span of a range; a range that ends before it begins is empty."""
+        start = self.offset(range.start)
+        return Span(start, max(start, self.offset(range.end)))
+
+
+def _characters(part: str, column: int, encoding: str) -> int:
+    """How many characters the first units of a line are; a split one counts as not reached."""
+    units = 0
+    for index, character in enumerate(part):
+        point = ord(character)
+        if encoding == "utf-16":
+            units += 2 if point > 0xFFFF else 1
+        else:
+            units += 1 if point < 0x80 else 2 if point < 0x800 else 3 if point < 0x10000 else 4
+        if units > column:
+            return index
+    return len(part)
+
+
+def change(
+    text: str, lines: Lines | None, event: t.TextDocumentContentChangeEvent, encoding: str
+) -> str:
+    """A text after a change that a client tells."""
+    if isinstance(event, t.TextDocumentContentChangeWholeDocument):
+        return event.text
+    start, end = (lines or Lines(text, encoding)).span(event.range)
+    return text[:start] + event.text + text[end:]

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server: documents come and go, requests are answered, diagnostics are pushed."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from onnxtext import __version__
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.analysis import Analysis
+from onnxtext.lsp.background import Checker
+from onnxtext.lsp.diagnostics import convert
+from onnxtext.lsp.document import MOST_CHARACTERS, Document
+from onnxtext.lsp.worker import Failure, Job
+
+STRICT = "ONNXTEXT_LSP_STRICT"
+"""With this variable set, a mistake of ours is an error of the request; else it is logged, and the
+request has no result: an editor shows each error of a server to its user."""
+
+SYNTAX_DELAY = 0.01
+"""Seconds before a changed text is read: changes that come together are read together."""
+
+Handler = Callable[..., Any]
+log = logging.getLogger(__name__)
+
+
+class Server(LanguageServer):
+    """The language server of onnxtext.
+
+    Attributes:
+        documents: the open documents, by URI.
+        checker: checks them in the background.
+        strict: whether mistakes of ours are told to the client.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("onnxtext", __version__)
+        self.documents: dict[str, Document] = {}
+        self.checker = Checker(self._checked)
+        self.strict = bool(os.environ.get(STRICT))
+        self._reading: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+
+    # ---- Requests -----------------------------------------------------------------------------
+
+    def answer(self, method: str, handler: Handler, options: Any = None) -> None:
+        """Answer a request or take a notification; no exception of ours gets out.
+
+        Args:
+            method: of the protocol.
+            handler: takes the server and the parameters; may be a coroutine function.
+            options: of the capability.
+        """
+        if inspect.iscoroutinefunction(handler):
+
+            @functools.wraps(handler)
+            async def waiting(params: Any) -> Any:
+                try:
+                    return await handler(self, params)
+                except Exception as error:
+                    return self._mistake(method, error)
+
+            guarded: Handler = waiting
+        else:
+
+            @functools.wraps(handler)
+            def direct(params: Any) -> Any:
+                try:
+                    return handler(self, params)
+                except Exception as error:
+                    return self._mistake(method, error)
+
+            guarded = direct
+        # The wrapped function's signature would make pygls hand the server in once more.
+        del guarded.__wrapped__  # type: ignore[attr-defined]
+        guarded.__annotations__ = {}
+        self.feature(method, options)(guarded)
+
+    def _mistake(self, method: str, error: Exception) -> None:
+        if self.strict or isinstance(error, JsonRpcException):
+            raise error
+        log.error("%s failed", method, exc_info=error)
+        message = f"{method}: {type(error).__name__}: {error}"
+        self.window_log_message(t.LogMessageParams(t.MessageType.Error, message))
+
+    def document(self, uri: str) -> Document | None:
+        """An open document; None if it is not open."""
+        return self.documents.get(uri)
+
+    @property
+    def encoding(self) -> str:
+        """What columns count, as agreed with the client."""
+        chosen = self.server_capabilities.position_encoding
+        return str(getattr(chosen, "value", chosen) or "utf-16")
+
+    # ---- Documents ----------------------------------------------------------------------------
+
+    def opened(self, params: t.DidOpenTextDocumentParams) -> None:
+        """A document was opened."""
+        item = params.text_document
+        path = to_fs_path(item.uri) if item.uri.startswith("file:") else None
+        document = Document.open(
+            item.uri, None if path is None else Path(path), item.text, item.version, self.encoding
+        )
+        self.documents[item.uri] = document
+        self._read(item.uri)
+        self._check(document, delay=0)
+
+    def changed(self, params: t.DidChangeTextDocumentParams) -> None:
+        """A document was changed."""
+        uri = params.text_document.uri
+        document = self.documents.get(uri)
+        if document is None:
+            return
+        document.update(params.text_document.version, params.content_changes)
+        waiting = self._reading.pop(uri, None)
+        if waiting is not None:
+            waiting.cancel()
+        loop = asyncio.get_running_loop()
+        self._reading[uri] = loop.call_later(SYNTAX_DELAY, self._read, uri)
+        self._check(document)
+
+    def closed(self, params: t.DidCloseTextDocumentParams) -> None:
+        """A document was closed."""
+        uri = params.text_document.uri
+        if self.documents.pop(uri, None) is not None:
+            self.checker.cancel(uri)
+            self._publish(uri, None, [])
+            self._wake(uri)
+
+    def saved(self, params: t.DidSaveTextDocumentParams) -> None:
+        """A document was saved: files beside it may have changed too."""
+        document = self.documents.get(params.text_document.uri)
+        if document is not None:
+            self._check(document, delay=0)
+
+    def _read(self, uri: str) -> None:
+        """Read the newest text, and tell what is wrong with it if that is something new."""
+        self._reading.pop(uri, None)
+        document = self.documents.get(uri)
+        if document is None:
+            return
+        try:
+            syntax = document.version.syntax
+        except Exception as error:
+            self._mistake("reading", error)
+            return
+        if syntax or document.told_syntax:
+            document.told_syntax = bool(syntax)
+            self._tell(document, list(syntax))
+
+    def _check(self, document: Document, delay: float | None = None) -> None:
+        version = document.version
+        if len(version.text) > MOST_CHARACTERS:
+            self.checker.cancel(document.uri)
+            document.analysis, document.analysed = Analysis(), version.number
+            self._wake(document.uri)
+            return
+        base = None if document.path is None else document.path.parent
+        job = Job(version.text, version.source.name, base)
+        if delay is None:
+            self.checker.submit(document.uri, version.number, job)
+        else:
+            self.checker.submit(document.uri, version.number, job, delay)
+
+    def _checked(self, uri: str, number: int, made: Analysis | Failure) -> None:
+        """The checker is done with a version; what it says of an old one is not told."""
+        document = self.documents.get(uri)
+        if document is None or document.version.number != number:
+            return
+        if isinstance(made, Failure):
+            log.error("checking %s: %s", uri, made.message)
+            self.window_log_message(t.LogMessageParams(t.MessageType.Error, made.message))
+            made = Analysis()
+        document.analysis, document.analysed = made, number
+        syntax = list(document.version.syntax)
+        document.told_syntax = bool(syntax)
+        self._tell(document, [*syntax, *made.diagnostics])
+        self._refresh()
+        self._wake(uri)
+
+    async def checked(self, params: Any) -> dict[str, Any]:
+        """Wait until a document as it is now was checked: `onnxtext/checked` {uri} -> {version}."""
+        uri = getattr(params, "uri", None)
+        while True:
+            document = self.documents.get(str(uri))
+            if document is None:
+                return {"version": None}
+            if document.current is not None:
+                return {"version": document.version.number}
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(document.uri, []).append(waiter)
+            await waiter
+
+    def _wake(self, uri: str) -> None:
+        for waiter in self._waiting.pop(uri, ()):
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _tell(self, document: Document, found: list[Diagnostic]) -> None:
+        version = document.version
+        document.diagnostics = found
+        document.diagnosed = version.number
+        self._publish(document.uri, version.number, convert(found, version.lines, document.uri))
+
+    def _publish(self, uri: str, number: int | None, found: list[t.Diagnostic]) -> None:
+        self.text_document_publish_diagnostics(t.PublishDiagnosticsParams(uri, found, number))
+
+    def _refresh(self) -> None:
+        """Ask the client to ask again for what depends on the checker."""
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+
+
+def create_server() -> Server:
+    """A server with all its features."""
+    from onnxtext.lsp.features import register
+
+    server = Server()
+    server.answer(t.INITIALIZED, lambda server, params: server.checker.start())
+    server.answer(t.SHUTDOWN, lambda server, *params: server.checker.close())
+    server.answer(t.TEXT_DOCUMENT_DID_OPEN, Server.opened)
+    server.answer(t.TEXT_DOCUMENT_DID_CHANGE, Server.changed)
+    server.answer(t.TEXT_DOCUMENT_DID_CLOSE, Server.closed)
+    server.answer(t.TEXT_DOCUMENT_DID_SAVE, Server.saved, t.SaveOptions(include_text=False))
+    server.answer("onnxtext/checked", Server.checked)
+    register(server)
+    return server

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process that checks: `python -m onnxtext.lsp.worker`, one job after the other.
+
+Each message is its length, eight bytes, little-endian, and that many bytes of pickle. It is a
+process of its own so that typing waits for nothing it does, so that it can be stopped at any time,
+and so that what crashes the inference of onnx crashes nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from onnxtext.lsp.analysis import Analysis, analyse
+
+HEAD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A text to be checked.
+
+    Attributes:
+        text: the text.
+        name: what to call it.
+        base_dir: the directory it is in; None if it is in none.
+    """
+
+    text: str
+    name: str
+    base_dir: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong where nothing should: a bug, told to whoever looks into the log."""
+
+    message: str
+
+
+def pack(message: object) -> bytes:
+    """A message with its length."""
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    return len(data).to_bytes(HEAD, "little") + data
+
+
+def main() -> None:
+    """Answer jobs until the pipe is closed."""
+    reader = sys.stdin.buffer
+    writer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Whatever a library prints must not get between the messages.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    _warm_up()
+    while True:
+        job = _read(reader)
+        if job is None:
+            return
+        writer.write(pack(_answer(job)))
+        writer.flush()
+
+
+def _answer(job: Job) -> Analysis | Failure:
+    try:
+        return analyse(job.text, job.name, job.base_dir)
+    except Exception:  # whatever it is, the next version deserves an answer
+        import traceback
+
+        return Failure(traceback.format_exc())
+
+
+def _read(reader: BinaryIO) -> Job | None:
+    head = reader.read(HEAD)
+    if len(head) < HEAD:
+        return None
+    data = reader.read(int.from_bytes(head, "little"))
+    job: Job = pickle.loads(data)
+    return job
+
+
+def _warm_up() -> None:
+    """Import and compute what every job needs."""
+    analyse(
+        "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu (x) }", "", None
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An editor's side of a session, as far as the tests need one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as t
+from pytest_lsp import LanguageClient
+
+MARK = "|"
+"""Where the cursor is, in texts of tests."""
+
+
+class Session:
+    """One open document.
+
+    Attributes:
+        client: speaks to the server.
+        uri: of the document.
+        text: as it is now.
+    """
+
+    def __init__(self, client: LanguageClient, path: Path, text: str, *, unit: str = "utf-16"):
+        self.client = client
+        self.path = path
+        self.uri = path.as_uri()
+        self.text = text
+        self.unit = unit
+        self.number = 1
+        self.client.text_document_did_open(
+            t.DidOpenTextDocumentParams(t.TextDocumentItem(self.uri, "onnxtxt", 1, text))
+        )
+
+    @property
+    def document(self) -> t.TextDocumentIdentifier:
+        """The document in parameters."""
+        return t.TextDocumentIdentifier(self.uri)
+
+    def position(self, offset: int) -> t.Position:
+        """The position of an offset, found in the simplest way."""
+        before = self.text[:offset]
+        line = before.count("\n")
+        column = before[before.rfind("\n") + 1 :]
+        match self.unit:
+            case "utf-16":
+                return t.Position(line, len(column.encode("utf-16-le")) // 2)
+            case "utf-8":
+                return t.Position(line, len(column.encode("utf-8")))
+        return t.Position(line, len(column))
+
+    def offset(self, position: t.Position) -> int:
+        """The offset of a position."""
+        start = 0
+        for _ in range(position.line):
+            start = self.text.index("\n", start) + 1
+        end = start
+        while self.position(end) != position:
+            end += 1
+        return end
+
+    def at(self, needle: str, *, nth: int = 0) -> t.Position:
+        """The position of the mark `|` in a piece of the text that is found without it."""
+        shift = needle.index(MARK) if MARK in needle else 0
+        bare = needle.replace(MARK, "", 1)
+        at = -1
+        for _ in range(nth + 1):
+            at = self.text.index(bare, at + 1)
+        return self.position(at + shift)
+
+    def part(self, range: t.Range) -> str:
+        """The text in a range."""
+        return self.text[self.offset(range.start) : self.offset(range.end)]
+
+    def params(self, kind: Any, needle: str, *, nth: int = 0, **more: Any) -> Any:
+        """Parameters of a request about a place."""
+        return kind(text_document=self.document, position=self.at(needle, nth=nth), **more)
+
+    def edit(self, start: int, end: int, new: str) -> None:
+        """Change the text as somebody who types would."""
+        self.number += 1
+        range = t.Range(self.position(start), self.position(end))
+        change = t.TextDocumentContentChangePartial(range, new)
+        self.text = self.text[:start] + new + self.text[end:]
+        self.client.text_document_did_change(
+            t.DidChangeTextDocumentParams(
+                t.VersionedTextDocumentIdentifier(self.number, self.uri), [change]
+            )
+        )
+
+    def replace(self, old: str, new: str) -> None:
+        """Change the first place where something stands."""
+        at = self.text.index(old)
+        self.edit(at, at + len(old), new)
+
+    def apply(self, edits: Any) -> str:
+        """The text after edits, which do not overlap."""
+        made = self.text
+        for edit in sorted(
+            edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True
+        ):
+            start, end = self.offset(edit.range.start), self.offset(edit.range.end)
+            made = made[:start] + edit.new_text + made[end:]
+        return made
+
+    async def request(self, method: str, **params: Any) -> Any:
+        """A request of our own."""
+        return await self.client.protocol.send_request_async(method, params)
+
+    async def diagnostics(self) -> list[t.Diagnostic]:
+        """All diagnostics of the text as it is now, the checker's included."""
+        await self.request("onnxtext/checked", uri=self.uri)
+        return list(self.client.diagnostics.get(self.uri, ()))
+
+    async def syntax(self) -> list[t.Diagnostic]:
+        """The next diagnostics that are told."""
+        await asyncio.wait_for(
+            self.client.wait_for_notification("textDocument/publishDiagnostics"), 10
+        )
+        return list(self.client.diagnostics[self.uri])

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The requests of our own: binary models as texts, conversion, verification, the graph view."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+
+import onnxtext
+from tests.lsp.session import Session
+
+pytestmark = pytest.mark.asyncio
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def binary() -> bytes:
+    """A model with a weight that is too large to be inline."""
+    weight = np.arange(300, dtype=np.float32).reshape(3, 100)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 100])],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return model.SerializeToString()
+
+
+async def ask(client: LanguageClient, method: str, **params: Any) -> Any:
+    return await client.protocol.send_request_async(method, params)
+
+
+async def test_a_binary_as_text_and_back(client: LanguageClient, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(binary())
+    read = await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
+    assert read.size == len(binary())
+    assert read.digest == hashlib.sha256(binary()).hexdigest()
+    assert 'blob"' in read.text
+    assert "base64" not in read.text
+
+    other = tmp_path / "same.onnx"
+    made = await ask(
+        client,
+        "onnxtext/toBinary",
+        text=read.text,
+        original=path.as_uri(),
+        target=other.as_uri(),
+        digest=read.digest,
+    )
+    assert other.read_bytes() == binary()
+    assert made.written == len(binary())
+    assert made.digest == read.digest
+
+    changed = read.text.replace("MatMul", "Gemm")
+    made = await ask(client, "onnxtext/toBinary", text=changed, original=path.as_uri())
+    model = onnx.load_from_string(path.read_bytes())
+    assert model.graph.node[0].op_type == "Gemm"
+    assert numpy_helper.to_array(model.graph.initializer[0])[2, 99] == 299
+    assert made.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+async def test_a_text_with_errors_is_not_written(client: LanguageClient, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(binary())
+    read = await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
+    with pytest.raises(JsonRpcException) as caught:
+        await ask(
+            client,
+            "onnxtext/toBinary",
+            text=read.text.replace("MatMul (x", "MatMul [x"),
+            original=path.as_uri(),
+        )
+    assert "the text has errors" in str(caught.value)
+    first = caught.value.data["diagnostics"][0]
+    assert first["range"]["start"]["line"] == read.text[: read.text.index("MatMul")].count("\n")
+    assert path.read_bytes() == binary()
+
+
+async def test_a_file_that_somebody_else_changed(client: LanguageClient, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(binary())
+    read = await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
+    changed = binary() + b"\x12\x00"
+    path.write_bytes(changed)
+    with pytest.raises(JsonRpcException, match="changed by something else"):
+        await ask(
+            client,
+            "onnxtext/toBinary",
+            text=read.text,
+            original=path.as_uri(),
+            digest=read.digest,
+        )
+    assert path.read_bytes() == changed
+
+
+async def test_what_is_no_model(client: LanguageClient, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"this is no model")
+    with pytest.raises(JsonRpcException, match=r"m\.onnx"):
+        await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
+    with pytest.raises(JsonRpcException, match="cannot read"):
+        await ask(client, "onnxtext/fromBinary", uri=(tmp_path / "none.onnx").as_uri())
+    with pytest.raises(JsonRpcException, match="no file of this machine"):
+        await ask(client, "onnxtext/fromBinary", uri="untitled:Untitled-1")
+
+
+async def test_convert_and_verify(client: LanguageClient, tmp_path: Path) -> None:
+    text = EXAMPLES / "classifier.onnxtxt"
+    made = tmp_path / "c.onnx"
+    answer = await ask(
+        client, "onnxtext/convert", uri=text.as_uri(), target=made.as_uri(), direction="to-binary"
+    )
+    assert answer.target == made.as_uri()
+    assert made.read_bytes() == onnxtext.to_binary(text.read_text("utf-8"))
+
+    back = tmp_path / "c.onnxtxt"
+    await ask(
+        client, "onnxtext/convert", uri=made.as_uri(), target=back.as_uri(),
+        direction="from-binary",
+    )  # fmt: skip
+    assert onnxtext.to_binary(back.read_text("utf-8")) == made.read_bytes()
+
+    verified = await ask(client, "onnxtext/verify", uri=made.as_uri())
+    assert verified.ok
+    assert "L1 L3" in verified.report
+
+    bad = tmp_path / "bad.onnxtxt"
+    bad.write_text(text.read_text("utf-8").replace("Gemm", "Gemmm"), "utf-8")
+    with pytest.raises(JsonRpcException, match="Gemmm"):
+        await ask(
+            client, "onnxtext/convert", uri=bad.as_uri(), target=made.as_uri(),
+            direction="to-binary", force=True,
+        )  # fmt: skip
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"\x08")
+    verified = await ask(client, "onnxtext/verify", uri=broken.as_uri())
+    assert not verified.ok
+    assert verified.report
+
+
+async def test_the_graph_view(client: LanguageClient) -> None:
+    path = EXAMPLES / "collatz.onnxtxt"
+    session = Session(client, path, path.read_text("utf-8"))
+    await session.diagnostics()
+    drawn = await session.request("onnxtext/graph", uri=session.uri)
+    assert drawn.version == 1
+    assert not drawn.truncated
+    nodes = {node.id: (graph, node) for graph in drawn.graphs for node in graph.nodes}
+    model = onnxtext.parse(session.text)
+    assert len(drawn.graphs[0].nodes) >= len(model.graph.nodes)
+    holders = [graph.parent for graph in drawn.graphs if graph.parent is not None]
+    assert holders
+    assert all(nodes[holder][1].bodies for holder in holders)
+    edges = [edge for graph in drawn.graphs for edge in graph.edges]
+    assert edges
+    assert all(edge[0] in nodes for edge in edges)  # `from`, which is no name in Python
+    assert all(edge.to in nodes for edge in edges)
+    assert any(edge.type for edge in edges)
+
+
+async def test_the_graph_of_a_text_with_errors(client: LanguageClient) -> None:
+    path = EXAMPLES / "classifier.onnxtxt"
+    text = path.read_text("utf-8").replace("Softmax", "= Softmax")
+    session = Session(client, path, text)
+    drawn = await session.request("onnxtext/graph", uri=session.uri)
+    assert any(node.op == "Gemm" for graph in drawn.graphs for node in graph.nodes)
