@@ -74,7 +74,7 @@ class Scene {
       id: `root ${root.id}`,
       layoutOptions: { ...options, 'elk.padding': padding(0) },
       children: [elk],
-      edges: edges.map((edge, at) => this.#edge(edge, `${root.id} ${at.toString()}`, edges.length <= MOST_LABELS)),
+      edges: edges.map((edge, at) => this.#edge(edge, `${root.id} ${at}`, edges.length <= MOST_LABELS)),
     };
   }
 
@@ -94,7 +94,7 @@ class Scene {
         layoutOptions: {
           'elk.padding': padding(height + 4),
           'elk.nodeSize.constraints': 'MINIMUM_SIZE',
-          'elk.nodeSize.minimum': `(${width.toString()}, ${height.toString()})`,
+          'elk.nodeSize.minimum': `(${width}, ${height})`,
         },
         children: bodies.map((body) => this.#group(body, true, edges, seen)),
       };
@@ -129,7 +129,7 @@ class Scene {
       'elk.layered.thoroughness': nodes > MANY_NODES ? '1' : '7',
       // Straight lines through long networks.
       'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',
-      'elk.edgeRouting': nodes > MANY_NODES ? 'POLYLINE' : 'SPLINES',
+      'elk.edgeRouting': 'POLYLINE',
     };
   }
 }
@@ -204,5 +204,5 @@ function groupId(graph: string): string {
 }
 
 function padding(top: number): string {
-  return `[top=${top.toString()},left=8,bottom=8,right=8]`;
+  return `[top=${top},left=8,bottom=8,right=8]`;
 }

@@ -123,4 +123,4 @@ export type FromView =
   | { type: 'ready' }
   | { type: 'reveal'; id: string; focus: boolean }
   | { type: 'options'; options: ViewOptions }
-  | { type: 'drawn'; nodes: number; milliseconds: number };
+  | { type: 'drawn'; nodes: number; edges: number; milliseconds: number };

@@ -80,13 +80,13 @@ test('to the right, too; a model without nodes is an empty drawing; loops of edg
 
 test('the thread of the bundle lays out 2,000 nodes, a chain of 2,000 too; a newer task ends it', async (t) => {
   const layouter = new Layouter(path.resolve(import.meta.dirname, '../../dist/worker.mjs'));
-  const chain = model(graph('chain', Array.from({ length: 2000 }, (_, at) => node(`n${at.toString()}`, at)),
-    Array.from({ length: 1999 }, (_, at) => [`n${at.toString()}`, `n${(at + 1).toString()}`] as [string, string])));
+  const chain = model(graph('chain', Array.from({ length: 2000 }, (_, at) => node(`n${at}`, at)),
+    Array.from({ length: 1999 }, (_, at) => [`n${at}`, `n${(at + 1)}`] as [string, string])));
   for (const [name, each] of [['transformer', transformer(2000)], ['chain', chain]] as const) {
     const start = performance.now();
     const drawn = await layouter.layout({ model: each, options: DOWN, mostNodes: 5000 });
     assert.ok(drawn.nodes.length >= 2000);
-    t.diagnostic(`${name}: ${drawn.nodes.length.toString()} nodes, ${drawn.edges.length.toString()} edges in ${Math.round(performance.now() - start).toString()} ms`);
+    t.diagnostic(`${name}: ${drawn.nodes.length} nodes, ${drawn.edges.length} edges in ${Math.round(performance.now() - start)} ms`);
   }
   const first = layouter.layout({ model: transformer(2000), options: DOWN, mostNodes: 5000 });
   const second = layouter.layout({ model: transformer(20), options: DOWN, mostNodes: 5000 });

@@ -24,7 +24,7 @@ export function transformer(count: number): GraphDocument {
   const nodes: GraphNode[] = [];
   const edges: [string, string][] = [];
   const add = (op: string, ...from: string[]) => {
-    const id = `n${nodes.length.toString()}`;
+    const id = `n${nodes.length}`;
     nodes.push(node(id, nodes.length, { op, detail: 'axis = -1' }));
     for (const each of from) edges.push([each, id]);
     return id;
