@@ -15,6 +15,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index import Index
 from onnxtext.lsp.positions import Lines, change
 from onnxtext.lsp.statements import PlacesCache
+from onnxtext.lsp.types import declared_types
 from onnxtext.source import Source, Span
 from onnxtext.syntax.parse import parse_partial
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from lsprotocol import types as t
 
+    from onnxtext.checker.scopes import Scope
     from onnxtext.lsp.analysis import Analysis
 
 MOST_CHARACTERS = 32 << 20
@@ -46,6 +48,7 @@ class Version:
         self.source = source
         self.lines = Lines(source.text, encoding)
         self._cache = cache
+        self._declared: dict[int, dict[str, str]] = {}
 
     @property
     def text(self) -> str:
@@ -74,6 +77,13 @@ class Version:
         """What is where."""
         return Index(self.source, self.root, self._cache)
 
+    def declared(self, scope: Scope) -> dict[str, str]:
+        """The types that the text declares for the values of a graph or body."""
+        known = self._declared.get(id(scope))
+        if known is None:
+            known = self._declared[id(scope)] = declared_types(scope)
+        return known
+
     async def index_ready(self) -> Index:
         """The index with the places of all statements, found without holding anybody up."""
         index = self.index
@@ -100,6 +110,7 @@ class Document:
         analysis: what the checker found out last, and about which version.
         analysed: the number of that version.
         diagnostics: what the client was told last; `diagnosed` is the version it was told of.
+        tokens: the semantic tokens that the client has, and how it calls them.
         told_syntax: whether the client was told of mistakes in the text.
     """
 
@@ -113,6 +124,7 @@ class Document:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     diagnosed: int = -1
     told_syntax: bool = False
+    tokens: tuple[str, list[int]] | None = None
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
@@ -136,6 +148,23 @@ class Document:
     def current(self) -> Analysis | None:
         """What the checker found out about the text as it is now; None if it is not done."""
         return self.analysis if self.analysed == self.version.number else None
+
+    def declared(self, scope: Scope) -> dict[str, str]:
+        """The types that the text declares for the values of a graph or body."""
+        return self.version.declared(scope)
+
+    def type_of(self, scope: Scope, name: str) -> str | None:
+        """The type of a value: as it was inferred, else as it is declared; None if not known."""
+        if self.current is not None:
+            inferred = self.current.types.get(scope.place.at, {}).get(name)
+            if inferred is not None:
+                return inferred
+        return self.declared(scope).get(name)
+
+    def types_of(self, scope: Scope) -> dict[str, str]:
+        """The types of all values of a graph or body that are known."""
+        inferred = self.current.types.get(scope.place.at, {}) if self.current is not None else {}
+        return {**self.declared(scope), **inferred}
 
 
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:

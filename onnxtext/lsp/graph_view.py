@@ -11,7 +11,6 @@ from onnxtext.checker.scopes import Scope
 from onnxtext.lsp.document import Document, Version
 from onnxtext.lsp.index import Index
 from onnxtext.lsp.operators import value_text
-from onnxtext.lsp.types import value_types
 from onnxtext.source import Span
 
 MOST_NODES = 5000
@@ -51,7 +50,7 @@ class _Drawing:
         name = f"g{number}"
         nodes: list[dict[str, Any]] = []
         edges: list[dict[str, Any]] = []
-        self._types[number] = value_types(self.document, scope)
+        self._types[number] = self.document.types_of(scope)
         holder = None
         if scope.parent is not None:
             holder = f"g{self.index.number(scope.parent)}n{scope.holder_index}"

@@ -20,12 +20,14 @@ from onnxtext.checker.places import TextPlaces
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import FunctionKey, Options, Subject, function_key, plain_domain
 from onnxtext.checker.targets import Target, targets
+from onnxtext.lsp.operators import known_schemas
 from onnxtext.lsp.sections import SectionName, name_of, section_names
 from onnxtext.lsp.statements import Located, PlacesCache
 from onnxtext.source import Source, Span
 from onnxtext.syntax.lexer import load_lexer
 
 Role = Literal["definition", "declaration", "use"]
+Group = Literal["input", "initializer", "info", "output", "node"]
 Key = tuple[str, int, Any]
 """What a name means: `value`, `parameter` or `function`; the scope's number; the name."""
 
@@ -39,6 +41,7 @@ class Statement:
         kind: as `syntax.locate` knows it: `node` or `value_info`.
         item: the statement in the tree.
         scope: the graph or body it stands in.
+        group: what a value is declared as; `node` for a node.
         number: the index of a node among those of its scope.
         limit: where the next statement that is not part of this one begins.
     """
@@ -47,6 +50,7 @@ class Statement:
     kind: Literal["node", "value_info"]
     item: Any
     scope: Scope
+    group: Group = "node"
     number: int = -1
     limit: int = 0
 
@@ -106,7 +110,10 @@ class Index:
         self._located: dict[int, Located | None] = {}
         self._heads: dict[int, list[tuple[Key, Span]]] = {}
         self._value_starts: set[int] = set()
+        self._inputs: dict[int, frozenset[str]] = {}
         self.subject: Subject | None = None if root is None else Subject(root, Options())
+        if self.subject is not None:
+            self.subject.schemas = known_schemas()
         self.scopes: list[Scope] = [] if self.subject is None else self.subject.scopes
         self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
         self.statements: list[Statement] = []
@@ -128,19 +135,20 @@ class Index:
             self._section(name)
 
     def _values(self, number: int, scope: Scope) -> None:
-        groups: tuple[tuple[list[ValueInfo], Role], ...] = (
-            (scope.inputs, "definition"),
-            (scope.initializers, "definition"),
-            (scope.infos, "declaration"),
-            (scope.outputs, "declaration"),
+        groups: tuple[tuple[list[ValueInfo], Group], ...] = (
+            (scope.inputs, "input"),
+            (scope.initializers, "initializer"),
+            (scope.infos, "info"),
+            (scope.outputs, "output"),
         )
-        for values, role in groups:
+        for values, group in groups:
+            role: Role = "definition" if group in ("input", "initializer") else "declaration"
             for value in values:
                 item: Any = self._original(value)
                 if item.at < 0 or id(item) in self.statement_of or item.at in self._value_starts:
                     continue
                 self._value_starts.add(item.at)
-                statement = Statement(item.at, "value_info", item, scope)
+                statement = Statement(item.at, "value_info", item, scope, group)
                 self.statements.append(statement)
                 self.statement_of[id(item)] = statement
                 self._occur(number, item.name, Occurrence(role, statement, (("name",),)))
@@ -150,7 +158,7 @@ class Index:
             item: Any = self._original(node)
             if item.at < 0:
                 continue
-            statement = Statement(item.at, "node", item, scope, place)
+            statement = Statement(item.at, "node", item, scope, "node", place)
             self.statements.append(statement)
             self.statement_of[id(item)] = statement
             for i, name in enumerate(item.outputs):
@@ -370,6 +378,14 @@ class Index:
         while number < len(self.statements) and self.statements[number].at < end:
             yield self.statements[number]
             number += 1
+
+    def inputs(self, scope: Scope) -> frozenset[str]:
+        """The names of the inputs of a graph or body."""
+        known = self._inputs.get(id(scope))
+        if known is None:
+            known = frozenset(value.name for value in scope.inputs)
+            self._inputs[id(scope)] = known
+        return known
 
     def target(self, statement: Statement) -> Target:
         """What a node calls; None if that is not known."""

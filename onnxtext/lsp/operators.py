@@ -12,7 +12,13 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.explain import written
 from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import AttributeParameter, Parameter, Signature, schema_of
+from onnxtext.checker.signatures import (
+    AttributeParameter,
+    Parameter,
+    Schemas,
+    Signature,
+    schema_of,
+)
 from onnxtext.printer.strings import quoted, word
 from onnxtext.tensor.floats import float32_text
 
@@ -20,6 +26,12 @@ _QUOTED = re.compile(
     r"(?<![\w'])'([A-Za-z0-9_]+)'(?![\w'])|\"([A-Za-z0-9_]+)\"|`([A-Z][A-Z0-9_]+)`"
 )
 _LONGEST_DOC = 6000
+
+
+@cache
+def known_schemas() -> Schemas:
+    """The operators that the installed onnx knows, read once for all documents."""
+    return Schemas()
 
 
 def parameter_text(parameter: Parameter) -> str:

@@ -34,11 +34,11 @@ _INT_KEYS = {"onnxtext", "ir_version", "model_version"}
 _TEXT_KEYS = {"producer_name", "producer_version", "domain", "doc_string", "overload"}
 _LIST_KEYS = {"opset_import", "metadata_props", "explicit", "encoding"}
 PRESENCE_KEYS = {"onnxtext", "explicit"}
-_MODEL_KEYS = {
+MODEL_KEYS = {
     *PRESENCE_KEYS, "encoding", "ir_version", "opset_import", "producer_name", "producer_version",
     "domain", "model_version", "doc_string", "metadata_props",
 }  # fmt: skip
-_FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overload"}
+FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overload"}
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ def model(
         Fault: the header or a section says what does not belong there.
     """
     head = head or Header()
-    head.allow(_MODEL_KEYS, "a model")
+    head.allow(MODEL_KEYS, "a model")
     for item in functions:
         if item.presence is not None:
             raise _at(item.at, item.name, "the language version stands in the model's header only")
@@ -253,7 +253,7 @@ def function(
         Fault: a value of the function is given data.
     """
     head = head or Header()
-    head.allow(_FUNCTION_KEYS, "a function")
+    head.allow(FUNCTION_KEYS, "a function")
     for value in (*inputs, *outputs, *(values or ())):
         if value.data is not None:
             raise _at(value.at, value.name, "a function has no initializers")

@@ -12,7 +12,38 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     """Add all features to a server."""
     from onnxtext.lsp import requests
-    from onnxtext.lsp.features import hover
+    from onnxtext.lsp.features import (
+        calls,
+        code_actions,
+        completion,
+        folding,
+        formatting,
+        hover,
+        inlay_hints,
+        links,
+        navigation,
+        rename,
+        selection,
+        semantic_tokens,
+        signature_help,
+        symbols,
+    )
 
-    for module in (hover, requests):
+    for module in (
+        calls,
+        code_actions,
+        completion,
+        folding,
+        formatting,
+        hover,
+        inlay_hints,
+        links,
+        navigation,
+        rename,
+        requests,
+        selection,
+        semantic_tokens,
+        signature_help,
+        symbols,
+    ):
         module.register(server)

@@ -24,7 +24,6 @@ from onnxtext.lsp.operators import (
 )
 from onnxtext.lsp.spots import Spot, spot_at
 from onnxtext.lsp.tensors import statistics
-from onnxtext.lsp.types import value_type
 from onnxtext.printer.strings import word
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def _value(document: Document, spot: Spot) -> str | None:
     assert spot.key is not None
     index = document.version.index
     scope = index.scopes[spot.key[1]]
-    type = value_type(document, scope, spot.name)
+    type = document.type_of(scope, spot.name)
     head = f"{type} {word(spot.name)}" if type is not None else word(spot.name)
     lines = [_fence(head), *_origin(scope, spot.name)]
     if type is None and spot.name in scope.position:
@@ -165,10 +164,8 @@ def _doc(scope: Scope, name: str) -> str:
     if at != GIVEN:
         decorators += scope.nodes[at].decorators
     for decorator in decorators:
-        if decorator.name == "doc" and decorator.fields:
-            said = decorator.fields[0].value
-            if isinstance(said, str):
-                return said
+        if decorator.name == "doc" and decorator.arguments:
+            said = decorator.arguments[0].value
             if isinstance(said, bytes):
                 return said.decode("utf-8", "replace")
     return ""

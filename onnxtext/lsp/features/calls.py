@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The call hierarchy of functions: who calls one, and what it calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as t
+
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import FunctionKey, function_key, plain_domain
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.index import Index, outermost
+from onnxtext.lsp.spots import spot_at
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer(t.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, prepare)
+    server.answer(t.CALL_HIERARCHY_INCOMING_CALLS, incoming)
+    server.answer(t.CALL_HIERARCHY_OUTGOING_CALLS, outgoing)
+
+
+def prepare(
+    server: Server, params: t.CallHierarchyPrepareParams
+) -> list[t.CallHierarchyItem] | None:
+    """The function, or the graph, under the cursor."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    index = document.version.index
+    offset = document.version.lines.offset(params.position)
+    spot = spot_at(index, offset)
+    if spot is None or spot.kind not in ("function", "graph"):
+        return None
+    if spot.kind == "function" and spot.key is not None:
+        scope = index.functions().get(spot.key[2])
+    else:
+        scope = next((s for s in index.scopes if s.parent is None and s.name == spot.name), None)
+    return None if scope is None else [_item(document, scope)]
+
+
+def incoming(
+    server: Server, params: t.CallHierarchyIncomingCallsParams
+) -> list[t.CallHierarchyIncomingCall] | None:
+    """The graphs and functions whose nodes call a function."""
+    document, wanted = _given(server, params.item)
+    if document is None:
+        return None
+    index = document.version.index
+    by_caller: dict[int, tuple[Scope, list[Span]]] = {}
+    for key, caller, span in _calls(index):
+        if wanted is not None and key == function_key(wanted.owner):
+            by_caller.setdefault(id(caller), (caller, []))[1].append(span)
+    lines = document.version.lines
+    return [
+        t.CallHierarchyIncomingCall(_item(document, caller), list(map(lines.range, spans)))
+        for caller, spans in by_caller.values()
+    ]
+
+
+def outgoing(
+    server: Server, params: t.CallHierarchyOutgoingCallsParams
+) -> list[t.CallHierarchyOutgoingCall] | None:
+    """The functions that a graph or function calls."""
+    document, wanted = _given(server, params.item)
+    if document is None:
+        return None
+    index = document.version.index
+    by_callee: dict[FunctionKey, list[Span]] = {}
+    for key, caller, span in _calls(index):
+        if wanted is caller:
+            by_callee.setdefault(key, []).append(span)
+    lines = document.version.lines
+    return [
+        t.CallHierarchyOutgoingCall(
+            _item(document, index.functions()[key]), list(map(lines.range, spans))
+        )
+        for key, spans in by_callee.items()
+    ]
+
+
+def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
+    """All calls of functions: which, from which graph or function, and where."""
+    found = []
+    for key, symbol in index.symbols.items():
+        if key[0] != "function" or key[2] not in index.functions():
+            continue
+        for occurrence in symbol.occurrences:
+            span = index.span(occurrence)
+            if occurrence.statement is not None and span is not None:
+                found.append((key[2], outermost(occurrence.statement.scope), span))
+    return found
+
+
+def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
+    index, lines = document.version.index, document.version.lines
+    name = index.name_span(scope.place)
+    start = max(scope.place.at, 0)
+    end = max(start, index.scope_end(scope))
+    is_function = scope.kind == "function"
+    domain, overload = "", ""
+    if is_function:
+        domain, _, overload = function_key(scope.owner)
+    return t.CallHierarchyItem(
+        scope.name,
+        t.SymbolKind.Function if is_function else t.SymbolKind.Module,
+        document.uri,
+        lines.range(Span(min(start, name.start), max(end, name.end))),
+        lines.range(name),
+        detail=plain_domain(domain) or None,
+        data={"kind": scope.kind, "domain": domain, "overload": overload},
+    )
+
+
+def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
+    """The document and the graph or function of an item that the client gives back."""
+    document = server.document(item.uri)
+    if document is None:
+        return None, None
+    index = document.version.index
+    data: Any = item.data
+    kind, domain, overload = (_field(data, name) for name in ("kind", "domain", "overload"))
+    if kind == "function":
+        return document, index.functions().get((domain, item.name, overload))
+    scopes = (s for s in index.scopes if s.parent is None and s.kind == kind)
+    return document, next((scope for scope in scopes if scope.name == item.name), None)
+
+
+def _field(data: Any, name: str) -> str:
+    value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
+    return value if isinstance(value, str) else ""

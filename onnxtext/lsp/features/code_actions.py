@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code actions: the fixes of diagnostics, one by one or all safe ones, and silencing a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.checker.registry import rules
+from onnxtext.diagnostics import Diagnostic, Edit
+from onnxtext.lsp.diagnostics import convert, span_of
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.edits import text_edits, workspace_edit
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+FIX_ALL = "source.fixAll.onnxtext"
+_MOST = 100
+
+
+def register(server: Server) -> None:
+    """Add the request."""
+    options = t.CodeActionOptions(
+        code_action_kinds=[t.CodeActionKind.QuickFix, t.CodeActionKind.SourceFixAll]
+    )
+    server.answer(t.TEXT_DOCUMENT_CODE_ACTION, actions, options)
+
+
+def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
+    """What can be done about the diagnostics in a range."""
+    document = server.document(params.text_document.uri)
+    if document is None or document.diagnosed != document.version.number:
+        return None
+    span = document.version.lines.span(params.range)
+    wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
+    found: list[t.CodeAction] = []
+    if _asked(t.CodeActionKind.QuickFix.value, wanted):
+        for diagnostic in _at(document, span)[:_MOST]:
+            found += _fixes(server, document, diagnostic)
+    if _asked(FIX_ALL, wanted):
+        found += _fix_all(server, document)
+    return found
+
+
+def _asked(kind: str, wanted: list[str]) -> bool:
+    """Whether a kind of action was asked for; kinds are hierarchical (LSP, CodeActionKind)."""
+    return not wanted or any(kind == item or kind.startswith(f"{item}.") for item in wanted)
+
+
+def _at(document: Document, span: Span) -> list[Diagnostic]:
+    size = len(document.version.text)
+    found = []
+    for diagnostic in document.diagnostics:
+        place = span_of(diagnostic, size)
+        if place.start <= span.end and span.start <= place.end:
+            found.append(diagnostic)
+    return found
+
+
+def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterator[t.CodeAction]:
+    lines = document.version.lines
+    shown = convert([diagnostic], lines, document.uri)
+    fix = diagnostic.fix
+    if fix is not None:
+        title = fix.title[:1].upper() + fix.title[1:]
+        yield t.CodeAction(
+            title,
+            t.CodeActionKind.QuickFix,
+            shown,
+            is_preferred=fix.applicability == "safe",
+            edit=workspace_edit(server, document, text_edits(lines, fix.edits)),
+        )
+    if diagnostic.code in rules():
+        edit = silence(document, diagnostic)
+        yield t.CodeAction(
+            f"Silence `{diagnostic.code}` here",
+            t.CodeActionKind.QuickFix,
+            shown,
+            edit=workspace_edit(server, document, text_edits(lines, [edit])),
+        )
+
+
+def silence(document: Document, diagnostic: Diagnostic) -> Edit:
+    """A comment above the statement of a finding that silences it."""
+    version = document.version
+    place = span_of(diagnostic, len(version.text))
+    statement = version.index.statement_at(place.start)
+    at = place.start if statement is None else statement.at
+    line = version.lines.line_start(version.lines.line_of(at))
+    before = version.text[line:at]
+    indent = before[: len(before) - len(before.lstrip())]
+    comment = f"{indent}# onnxtext: ignore[{diagnostic.code}]\n"
+    return Edit(Span(line, line), comment)
+
+
+def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
+    """All safe fixes that do not get in each other's way."""
+    edits: list[Edit] = []
+    for diagnostic in document.diagnostics:
+        fix = diagnostic.fix
+        if fix is None or fix.applicability != "safe":
+            continue
+        if not any(_overlap(new.span, old.span) for new in fix.edits for old in edits):
+            edits += fix.edits
+    if edits:
+        lines = document.version.lines
+        yield t.CodeAction(
+            "Fix all that is safe to fix",
+            FIX_ALL,
+            edit=workspace_edit(server, document, text_edits(lines, edits)),
+        )
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one == other or (one.start < other.end and other.start < one.end)

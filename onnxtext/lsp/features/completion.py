@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Completion: operators, attributes and their values, values in scope, types, keys, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as t
+
+from onnxtext.ast.model import Function
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.scopes import Opsets, Scope
+from onnxtext.checker.signatures import Signature, newest_versions
+from onnxtext.lsp.context import Context, context_at
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.features.signature_help import target_of
+from onnxtext.lsp.operators import (
+    attribute_line,
+    documentation,
+    enumerated,
+    function_documentation,
+    function_text,
+    known_schemas,
+    parameter_of,
+    placeholder,
+    signature_text,
+)
+from onnxtext.lsp.positions import Lines
+from onnxtext.lsp.spots import parameter_names
+from onnxtext.printer.strings import quoted, value_name, word
+from onnxtext.syntax.headers import FUNCTION_KEYS, MODEL_KEYS
+from onnxtext.tensor.elements import ELEMENTS
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+_MOST = 400
+"""So many items are sent; what is typed next makes fewer."""
+
+_CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
+_DECORATORS = {
+    "doc": "doc($1)", "meta": 'meta("$1": "$2")', "denotation": 'denotation("$1")',
+    "segment": "segment(begin: $1, end: $2)", "device": 'device("$1")', "set": "set($1: $2)",
+    "unset": "unset($1)", "value_info": "value_info(initializers)",
+}  # fmt: skip
+_SECTIONS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    options = t.CompletionOptions(
+        trigger_characters=[".", "@", '"', "<", "(", ",", "=", ":", "["], resolve_provider=True
+    )
+    server.answer(t.TEXT_DOCUMENT_COMPLETION, complete, options)
+    server.answer(t.COMPLETION_ITEM_RESOLVE, resolve)
+
+
+def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | None:
+    """What may stand at the cursor."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    offset = version.lines.offset(params.position)
+    context = context_at(version.index, offset)
+    scope = version.index.scope_at(offset)
+    maker = _Maker(document, context, scope, offset, snippets=_snippets(server))
+    items: list[t.CompletionItem] = []
+    for item in maker.items():
+        items.append(item)
+        if len(items) > _MOST:
+            return t.CompletionList(is_incomplete=True, items=items[:_MOST])
+    return t.CompletionList(is_incomplete=False, items=items)
+
+
+def _snippets(server: Server) -> bool:
+    document = server.client_capabilities.text_document
+    completion = document.completion if document is not None else None
+    item = completion.completion_item if completion is not None else None
+    return bool(item is not None and item.snippet_support)
+
+
+def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
+    """The documentation of an item, once somebody looks at it."""
+    data: Any = params.data
+    name = _text(data, "operator")
+    version = _number(data, "version")
+    if name:
+        signature = known_schemas().find(_text(data, "domain"), name, version)
+        if signature is not None:
+            attribute = _text(data, "attribute")
+            said = documentation(signature, full=False)
+            if attribute in signature.attributes:
+                said = attribute_line(signature, attribute)
+            head = "" if attribute else f"```onnxtxt\n{signature_text(signature)}\n```\n\n"
+            params.documentation = t.MarkupContent(t.MarkupKind.Markdown, head + said)
+    return params
+
+
+def _text(data: Any, name: str) -> str:
+    value = data.get(name) if isinstance(data, dict) else getattr(data, name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _number(data: Any, name: str) -> int:
+    value = data.get(name) if isinstance(data, dict) else getattr(data, name, 0)
+    return value if isinstance(value, int) else 0
+
+
+class _Maker:
+    """Makes the items of one request."""
+
+    def __init__(
+        self,
+        document: Document,
+        context: Context,
+        scope: Scope | None,
+        offset: int,
+        *,
+        snippets: bool,
+    ) -> None:
+        self.document = document
+        self.index = document.version.index
+        self.lines: Lines = document.version.lines
+        self.context = context
+        self.scope = scope
+        self.offset = offset
+        self.snippets = snippets
+        self.range = self.lines.range(context.span)
+
+    def items(self) -> Iterator[t.CompletionItem]:
+        """All that fits, the likeliest first."""
+        match self.context.kind:
+            case "operator":
+                yield from self._operators()
+            case "inputs":
+                yield from self._values()
+            case "attribute":
+                yield from self._attributes()
+            case "attribute-value":
+                yield from self._attribute_values()
+            case "declaration":
+                yield from self._types()
+            case "body":
+                yield from self._types()
+            case "header":
+                yield from self._keys()
+            case "header-value":
+                yield from self._header_values()
+            case "decorator":
+                for name, snippet in _DECORATORS.items():
+                    yield self._item(name, t.CompletionItemKind.Keyword, snippet=snippet)
+            case "reference":
+                yield from self._parameters()
+            case "top":
+                for name in _SECTIONS:
+                    yield self._item(
+                        name, t.CompletionItemKind.Keyword, snippet=f"{name} {{\n  $0\n}}"
+                    )
+
+    def _item(
+        self,
+        label: str,
+        kind: t.CompletionItemKind,
+        *,
+        text: str | None = None,
+        snippet: str | None = None,
+        detail: str | None = None,
+        data: Any = None,
+        order: str = "",
+        deprecated: bool = False,
+    ) -> t.CompletionItem:
+        written = label if text is None else text
+        is_snippet = snippet is not None and self.snippets
+        return t.CompletionItem(
+            label,
+            kind=kind,
+            detail=detail,
+            data=data,
+            sort_text=f"{order}{label}" if order else None,
+            filter_text=written if written != label else None,
+            insert_text_format=t.InsertTextFormat.Snippet if is_snippet else None,
+            text_edit=t.TextEdit(self.range, snippet if is_snippet and snippet else written),
+            tags=[t.CompletionItemTag.Deprecated] if deprecated else None,
+        )
+
+    # ---- Operators --------------------------------------------------------------------------
+
+    def _opsets(self) -> Opsets:
+        if self.scope is not None and self.scope.opsets is not None:
+            return self.scope.opsets
+        return Opsets(dict(newest_versions()))
+
+    def _operators(self) -> Iterator[t.CompletionItem]:
+        given = ".".join(self.context.operator)
+        prefix = self.context.prefix.casefold()
+        for scope in self.index.functions().values():
+            yield from self._function(scope, given)
+        schemas = known_schemas()
+        for domain, version in self._opsets().versions.items():
+            if given not in ("", domain):
+                continue
+            for name in schemas.names(domain):
+                qualified = name if given == domain else f"{domain}.{name}"
+                if prefix and not _matches(prefix, qualified):
+                    continue
+                signature = schemas.find(domain, name, version)
+                if signature is not None:
+                    yield self._operator(signature, qualified, version)
+
+    def _operator(self, signature: Signature, label: str, version: int) -> t.CompletionItem:
+        return self._item(
+            label,
+            t.CompletionItemKind.Function,
+            snippet=_call(label, signature),
+            detail=f"{signature.domain or 'ai.onnx'} {signature.since}",
+            data={"operator": signature.name, "domain": signature.domain, "version": version},
+            order="1",
+            deprecated=signature.deprecated,
+        )
+
+    def _function(self, scope: Scope, given: str) -> Iterator[t.CompletionItem]:
+        function = scope.owner
+        assert isinstance(function, Function)
+        domain = function.domain or ""
+        if given not in ("", domain):
+            return
+        dots = ".".join(map(word, domain.split("."))) if domain else ""
+        label = word(function.name) if given == domain else f"{dots}.{word(function.name)}"
+        overload = f":{word(function.overload)}" if function.overload else ""
+        names = [_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
+        item = self._item(
+            label + overload,
+            t.CompletionItemKind.Function,
+            snippet=f"{label}{overload} ({', '.join(names)})",
+            detail=function_text(scope),
+            order="0",
+        )
+        item.documentation = function_documentation(scope) or None
+        yield item
+
+    def _target(self) -> Signature | Scope | None:
+        """What the operator before the cursor is."""
+        if not self.context.operator:
+            return None
+        return target_of(self.document, self.context, self.offset)
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    def _attributes(self) -> Iterator[t.CompletionItem]:
+        target = self._target()
+        if isinstance(target, Signature):
+            for name, formal in target.attributes.items():
+                if name in self.context.given:
+                    continue
+                start = placeholder(target, name, formal)
+                yield self._item(
+                    name,
+                    t.CompletionItemKind.Property,
+                    text=f"{word(name)} = ",
+                    snippet=f"{word(name)} = ${{1:{_escape(start)}}}",
+                    detail="required" if formal.required else f"default {start}",
+                    data={
+                        "operator": target.name,
+                        "domain": target.domain,
+                        "version": target.since,
+                        "attribute": name,
+                    },
+                    order="0" if formal.required else "1",
+                )
+        elif isinstance(target, Scope) and target.function is not None:
+            for parameter in target.function.attributes:
+                label = parameter.name if isinstance(parameter, Attribute) else parameter
+                if label not in self.context.given:
+                    yield self._item(
+                        label,
+                        t.CompletionItemKind.Property,
+                        text=f"{word(label)} = ",
+                        detail=parameter_of(parameter),
+                    )
+
+    def _attribute_values(self) -> Iterator[t.CompletionItem]:
+        target = self._target()
+        name = self.context.attribute
+        if isinstance(target, Signature) and name in target.attributes:
+            for value in enumerated(target, name):
+                yield self._item(
+                    value, t.CompletionItemKind.EnumMember, text=quoted(value), order="0"
+                )
+        for parameter in parameter_names(self.scope) if self.scope is not None else ():
+            yield self._item(
+                f"@{word(parameter)}", t.CompletionItemKind.Variable, detail="parameter", order="1"
+            )
+
+    def _parameters(self) -> Iterator[t.CompletionItem]:
+        for parameter in parameter_names(self.scope) if self.scope is not None else ():
+            yield self._item(word(parameter), t.CompletionItemKind.Variable, detail="parameter")
+
+    # ---- Values -----------------------------------------------------------------------------
+
+    def _values(self) -> Iterator[t.CompletionItem]:
+        prefix = self.context.prefix.casefold().lstrip('"')
+        count = 0
+        for scope, name in self._visible():
+            if prefix and not _matches(prefix, name):
+                continue
+            yield self._item(
+                name,
+                t.CompletionItemKind.Variable,
+                text=value_name(name),
+                detail=self.document.type_of(scope, name),
+                order=f"{count:05}",
+            )
+            count += 1
+
+    def _visible(self) -> Iterable[tuple[Scope, str]]:
+        """The values that may be used at the cursor, the nearest definition first."""
+        scope = self.scope
+        seen: set[str] = set()
+        limit = self.offset
+        while scope is not None:
+            nodes = scope.nodes
+            for name, at in reversed(scope.position.items()):
+                before = at < 0 or 0 <= nodes[at].at < limit
+                if before and name not in seen and name not in self.context.outputs:
+                    seen.add(name)
+                    yield scope, name
+            limit = scope.holder.at if scope.holder is not None else limit
+            scope = scope.parent or scope.beside
+
+    # ---- The rest ---------------------------------------------------------------------------
+
+    def _types(self) -> Iterator[t.CompletionItem]:
+        for name in ELEMENTS:
+            yield self._item(name, t.CompletionItemKind.Class, snippet=f"{name}[$1]", order="0")
+        for name in _CONTAINERS:
+            yield self._item(name, t.CompletionItemKind.Class, snippet=f"{name}($1)", order="1")
+
+    def _keys(self) -> Iterator[t.CompletionItem]:
+        keys = MODEL_KEYS if "onnxtext" in self.context.given else MODEL_KEYS | FUNCTION_KEYS
+        for key in sorted(keys - set(self.context.given)):
+            yield self._item(key, t.CompletionItemKind.Property, text=f"{key}: ")
+
+    def _header_values(self) -> Iterator[t.CompletionItem]:
+        versions = newest_versions()
+        match self.context.attribute:
+            case "opset_import":
+                yield self._item(str(versions[""]), t.CompletionItemKind.Value)
+                for domain, version in versions.items():
+                    text = f"{quoted(domain)}: {version}"
+                    yield self._item(text, t.CompletionItemKind.Value)
+            case "ir_version":
+                import onnx
+
+                for version in range(onnx.IR_VERSION, 2, -1):
+                    yield self._item(
+                        str(version), t.CompletionItemKind.Value, order=f"{99 - version}"
+                    )
+            case "onnxtext":
+                yield self._item("1", t.CompletionItemKind.Value)
+
+
+def _matches(prefix: str, name: str) -> bool:
+    """Whether the letters of a prefix stand in a name in this order, as editors match."""
+    letters = iter(name.casefold())
+    return all(letter in letters for letter in prefix)
+
+
+def _call(label: str, signature: Signature) -> str:
+    """A snippet that calls an operator: its required attributes, its required inputs."""
+    stop = 1
+    attributes = []
+    for name, formal in signature.attributes.items():
+        if formal.required:
+            start = _escape(placeholder(signature, name, formal))
+            attributes.append(f"{word(name)} = ${{{stop}:{start}}}")
+            stop += 1
+    inputs = []
+    for index, formal_input in enumerate(signature.inputs):
+        if index < signature.least_inputs and formal_input.option != "optional":
+            inputs.append(_stop(stop, formal_input.name))
+            stop += 1
+    shown = f" <{', '.join(attributes)}>" if attributes else ""
+    return f"{label}{shown} ({', '.join(inputs) or '$' + str(stop)})$0"
+
+
+def _stop(number: int, text: str) -> str:
+    return f"${{{number}:{_escape(text)}}}"
+
+
+def _escape(text: str) -> str:
+    """Text in a placeholder of a snippet (LSP, Snippet Syntax)."""
+    return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")

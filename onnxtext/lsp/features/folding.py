@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be folded: brackets over several lines, comments, sections, long strings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.lsp.document import Version
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+_PIECES = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\]|\\.)*"|#[^\n]*|=>|[()\[\]{}<>]', re.DOTALL
+)
+_PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_MOST = 20_000
+
+
+def register(server: Server) -> None:
+    """Add the request."""
+    server.answer(t.TEXT_DOCUMENT_FOLDING_RANGE, folding)
+
+
+def folding(server: Server, params: t.FoldingRangeParams) -> list[t.FoldingRange] | None:
+    """The ranges, outer and inner ones."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    best: dict[int, t.FoldingRange] = {}
+    for found in _ranges(document.version):
+        known = best.get(found.start_line)
+        if known is None or known.end_line < found.end_line:
+            best[found.start_line] = found
+        if len(best) >= _MOST:
+            break
+    return sorted(best.values(), key=lambda found: found.start_line)
+
+
+def _ranges(version: Version) -> Iterator[t.FoldingRange]:
+    lines = version.lines
+    open_brackets: list[tuple[str, int]] = []
+    comment: tuple[int, int] | None = None
+    for piece in _PIECES.finditer(version.text):
+        text = piece.group()
+        line = lines.line_of(piece.start())
+        if text[0] == "#":
+            alone = not version.text[lines.line_start(line) : piece.start()].strip()
+            if comment is not None and alone and comment[1] == line - 1:
+                comment = comment[0], line
+                continue
+            if comment is not None and comment[1] > comment[0]:
+                yield t.FoldingRange(*comment, kind=t.FoldingRangeKind.Comment)
+            comment = (line, line) if alone else None
+        elif text in ("(", "[", "{", "<"):
+            open_brackets.append((text, line))
+        elif text in _PAIRS:
+            start = _close(open_brackets, _PAIRS[text])
+            if start is not None and line - 1 > start:
+                yield t.FoldingRange(start, line - 1)
+        elif text[:3] == '"""':
+            end = lines.line_of(piece.end())
+            if end - 1 > line:
+                yield t.FoldingRange(line, end - 1)
+    if comment is not None and comment[1] > comment[0]:
+        yield t.FoldingRange(*comment, kind=t.FoldingRangeKind.Comment)
+
+
+def _close(open_brackets: list[tuple[str, int]], wanted: str) -> int | None:
+    """Take off the stack what a bracket closes; in a text with mistakes that may be none."""
+    for depth in range(len(open_brackets) - 1, max(len(open_brackets) - 8, -1), -1):
+        if open_brackets[depth][0] == wanted:
+            line = open_brackets[depth][1]
+            del open_brackets[depth:]
+            return line
+    return None

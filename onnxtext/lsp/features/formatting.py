@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formatting: the whole text, a range of lines, or what was just typed, by `onnxtext fmt`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.diagnostics import Edit, OnnxTextError
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.edits import minimal_edits, text_edits
+from onnxtext.source import Source, Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer(t.TEXT_DOCUMENT_FORMATTING, whole)
+    server.answer(t.TEXT_DOCUMENT_RANGE_FORMATTING, part)
+    server.answer(
+        t.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
+        on_type,
+        t.DocumentOnTypeFormattingOptions(
+            first_trigger_character="\n", more_trigger_character=["}"]
+        ),
+    )
+
+
+async def whole(server: Server, params: t.DocumentFormattingParams) -> list[t.TextEdit] | None:
+    """Edits to the canonical layout; none for a text with mistakes, which is left as it is."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    return await _format(document, None)
+
+
+async def part(server: Server, params: t.DocumentRangeFormattingParams) -> list[t.TextEdit] | None:
+    """Edits of the lines in a range."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    return await _format(document, document.version.lines.span(params.range))
+
+
+async def on_type(
+    server: Server, params: t.DocumentOnTypeFormattingParams
+) -> list[t.TextEdit] | None:
+    """Edits of the statement that was just ended by a line break or a bracket.
+
+    The line the cursor is in is left alone, so that nothing moves under it.
+    """
+    document = server.document(params.text_document.uri)
+    if document is None or params.position.line == 0:
+        return None
+    lines = document.version.lines
+    line = params.position.line - (params.ch == "\n")
+    start, end = lines.line_start(line), lines.line_end(line)
+    statement = document.version.index.statement_at(end)
+    if statement is not None and params.ch == "}":
+        start = min(start, statement.at)
+    return await _format(document, Span(start, end))
+
+
+async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | None:
+    version = document.version
+    if version.syntax:
+        return None
+    edits = await asyncio.to_thread(formatting_edits, version.source)
+    if edits is None or document.version is not version:
+        return None
+    if span is not None:
+        edits = [edit for edit in edits if _touches(edit, version.text, span)]
+    return text_edits(version.lines, edits)
+
+
+def formatting_edits(source: Source) -> list[Edit] | None:
+    """The edits that format a text; None if it cannot be formatted."""
+    from onnxtext.format.text import format_source
+
+    try:
+        formatted = format_source(source)
+    except OnnxTextError:
+        return None
+    return minimal_edits(source.text, formatted)
+
+
+def _touches(edit: Edit, text: str, span: Span) -> bool:
+    """Whether an edit is of lines of a range only."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", max(span.end - (span.end > span.start), span.start))
+    end = len(text) if end < 0 else end + 1
+    return start <= edit.span.start and edit.span.end <= end

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inlay hints: the inferred types of values that the text declares no type for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.index import Statement
+from onnxtext.lsp.statements import Located
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the request."""
+    server.answer(t.TEXT_DOCUMENT_INLAY_HINT, hints)
+
+
+def hints(server: Server, params: t.InlayHintParams) -> list[t.InlayHint] | None:
+    """The hints in a range, as far as the checker is done with this version."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    span = document.version.lines.span(params.range)
+    found: list[t.InlayHint] = []
+    for statement in document.version.index.statements_in(span.start, span.end + 1):
+        found += _hints(document, statement, span)
+    return found
+
+
+def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.InlayHint]:
+    index, lines = document.version.index, document.version.lines
+    names = statement.item.outputs if statement.kind == "node" else (statement.item.name,)
+    for number, name in enumerate(names):
+        if not name or statement.scope.position.get(name) is None:
+            continue
+        if name in document.declared(statement.scope):
+            continue
+        type = document.type_of(statement.scope, name)
+        located = index.located(statement)
+        if type is None or located is None:
+            continue
+        place = located.find("name") if statement.kind != "node" else _output(located, number)
+        if place is not None and span.start <= place.start <= span.end:
+            # The type stands where it would be written; to accept the hint writes it.
+            position = lines.position(place.start)
+            typed = t.TextEdit(t.Range(position, position), f"{type} ")
+            yield t.InlayHint(
+                position, type, t.InlayHintKind.Type, text_edits=[typed], padding_right=True
+            )
+
+
+def _output(located: Located, number: int) -> Span | None:
+    return located.find("outputs", number, "name") or located.find("outputs", number)

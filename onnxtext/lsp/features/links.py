@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links to files that a document names: external data, data files, stores, and its own blobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.lsp.document import Document
+from onnxtext.source import Span
+from onnxtext.weights.paths import PathError, inside
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.lsp.server import Server
+
+_LINKS = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'  # passed over
+    r'|blob"(?P<blob>[0-9a-f]+)"'
+    r'|file"(?P<file>[^"\\\n]+)"'
+    r'|"location"\s*:\s*"(?P<location>[^"\\\n]+)"'
+    r'|\b(?:store|safetensors)\s*:\s*"(?P<place>[^"\\\n]+)"'
+    r'|"(?:[^"\\]|\\.)*"',
+    re.DOTALL,
+)
+_MOST = 5000
+
+
+def register(server: Server) -> None:
+    """Add the request."""
+    server.answer(t.TEXT_DOCUMENT_DOCUMENT_LINK, links, t.DocumentLinkOptions())
+
+
+def links(server: Server, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
+    """The links of a document; only to what is there."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    found: list[t.DocumentLink] = []
+    for link in _links(document):
+        found.append(link)
+        if len(found) >= _MOST:
+            break
+    return found
+
+
+def _links(document: Document) -> Iterator[t.DocumentLink]:
+    version = document.version
+    base = None if document.path is None else document.path.parent
+    resources = _resources(version.text)
+    stored: dict[str, Path | None] = {}
+    for piece in _LINKS.finditer(version.text):
+        kind = piece.lastgroup
+        if kind is None:
+            continue
+        name = piece.group(kind)
+        span = Span(*piece.span(kind))
+        target: str | None = None
+        tooltip = None
+        if kind == "blob":
+            at = next((at for digest, at in resources.items() if digest.startswith(name)), None)
+            if at is not None:
+                target = f"{document.uri}#L{version.lines.line_of(at) + 1}"
+                tooltip = "the bytes of this blob"
+            elif base is not None:
+                if name not in stored:
+                    stored[name] = _stored(version.index.model, base, name)
+                path = stored[name]
+                target = None if path is None else path.as_uri()
+        elif base is not None:
+            target = _file(base, name.partition("#")[0] if kind == "file" else name)
+        if target is not None:
+            yield t.DocumentLink(version.lines.range(span), target, tooltip)
+
+
+def _file(base: Path, name: str) -> str | None:
+    """The URI of a file beside the text; None if it is not there or leads out of the directory."""
+    try:
+        path = inside(base, name)
+        return path.as_uri() if path.exists() else None
+    except (PathError, OSError, ValueError):
+        return None
+
+
+_RESOURCE = re.compile(r'^[ \t]*"([0-9a-f]{16,64})"\s*:', re.MULTILINE)
+
+
+def _resources(text: str) -> dict[str, int]:
+    start = text.rfind("\nresources {")
+    return {} if start < 0 else {m.group(1): m.start(1) for m in _RESOURCE.finditer(text, start)}
+
+
+def _stored(model: Model | None, base: Path, digest: str) -> Path | None:
+    """The file of a blob in a store."""
+    from onnxtext.weights.store import Store
+
+    for place in model.places if model is not None else ():
+        if place.kind != "store":
+            continue
+        try:
+            directory = inside(base, place.path)
+            found = Store(directory).matching(digest)
+            if len(found) == 1:
+                return inside(directory, found[0])
+        except (PathError, OSError):
+            continue
+    return None

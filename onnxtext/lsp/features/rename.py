@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Renaming values, functions and their parameters: quoted where needed, never onto another name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
+
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import plain_domain
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.edits import workspace_edit
+from onnxtext.lsp.features.navigation import places
+from onnxtext.lsp.index import Index, Symbol
+from onnxtext.lsp.sections import name_of
+from onnxtext.lsp.spots import parameter_names, symbol_at
+from onnxtext.printer.strings import value_name, word
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+REFUSED = -32803
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer(t.TEXT_DOCUMENT_PREPARE_RENAME, prepare)
+    server.answer(t.TEXT_DOCUMENT_RENAME, rename, t.RenameOptions(prepare_provider=True))
+
+
+def prepare(server: Server, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
+    """What would be renamed, and its name as it is now."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    found = symbol_at(version.index, version.lines.offset(params.position))
+    if found is None:
+        return None
+    symbol, spot = found
+    return t.PrepareRenamePlaceholder(version.lines.range(spot.span), symbol.name)
+
+
+def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
+    """Give all places of a name another one.
+
+    Raises:
+        JsonRpcException: the new name is empty, or means something else already.
+    """
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    found = symbol_at(version.index, version.lines.offset(params.position))
+    if found is None:
+        return None
+    symbol = found[0]
+    new = name_of(params.new_name.strip())
+    if new == symbol.name:
+        return None
+    objection = _objection(version.index, symbol, new) if new else "a name cannot be empty"
+    if objection is not None:
+        raise JsonRpcException(objection, REFUSED)
+    return workspace_edit(server, document, _edits(document, symbol, new))
+
+
+def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
+    spelled = value_name(new) if symbol.key[0] == "value" else word(new)
+    lines = document.version.lines
+    spans = dict.fromkeys(span for _, span in places(document, symbol))
+    return [t.TextEdit(lines.range(span), spelled) for span in spans]
+
+
+def _objection(index: Index, symbol: Symbol, new: str) -> str | None:
+    """Why a name cannot be given; None if it can."""
+    match symbol.key[0]:
+        case "value":
+            assert symbol.scope is not None
+            return _value_objection(index, symbol, symbol.scope, new)
+        case "parameter":
+            scope = index.scopes[symbol.key[1]]
+            if new in parameter_names(scope):
+                return f"`{new}` is a parameter of this function already"
+        case "function":
+            domain, _, overload = symbol.key[2]
+            if (domain, new, overload) in index.functions():
+                return f"there is a function `{new}` already"
+            for scope in index.scopes:
+                for node in scope.nodes:
+                    if node.op_type == new and plain_domain(node.domain) == domain:
+                        return f"there are nodes that call `{new}`, which would call this function"
+    return None
+
+
+def _value_objection(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
+    """Values of a graph and of those around and in it have different names (IR spec, Names)."""
+    for key, other in index.symbols.items():
+        if key[0] != "value" or key[2] != new or other.scope is None:
+            continue
+        if _related(scope, other.scope):
+            words = other.scope.words()
+            if other.defined:
+                return f"`{new}` is a value of {words} already"
+            return f"`{new}` is used in {words}, where nothing defines it: it would mean this value"
+    return None
+
+
+def _related(one: Scope, other: Scope) -> bool:
+    """Whether a graph is in another, or they are the same."""
+    for inner, outer in ((one, other), (other, one)):
+        if inner is outer or any(around is outer for around, _ in inner.outer()):
+            return True
+    return False

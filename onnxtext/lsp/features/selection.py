@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Growing a selection: name, part of a statement, statement, list, graph, text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.lsp.document import Version
+from onnxtext.lsp.index import Statement
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the request."""
+    server.answer(t.TEXT_DOCUMENT_SELECTION_RANGE, selection)
+
+
+def selection(server: Server, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:
+    """For each position the ranges around it, inner ones first."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    return [_chain(version, version.lines.offset(position)) for position in params.positions]
+
+
+def _chain(version: Version, offset: int) -> t.SelectionRange:
+    spans = [Span(0, len(version.text)), *_around(version, offset)]
+    found: t.SelectionRange | None = None
+    last: Span | None = None
+    for span in sorted(set(spans), key=lambda span: (span.start - span.end, span)):
+        if last is None or (last.start <= span.start and span.end <= last.end):
+            found = t.SelectionRange(version.lines.range(span), found)
+            last = span
+    assert found is not None
+    return found
+
+
+def _around(version: Version, offset: int) -> list[Span]:
+    index = version.index
+    spans: list[Span] = []
+    scope = index.scope_at(offset)
+    while scope is not None:
+        start = scope.place.at
+        end = index.scope_end(scope)
+        if 0 <= start <= offset <= end:
+            text = version.text[start:end].rstrip()
+            if start + len(text) >= offset:
+                spans.append(Span(start, start + len(text)))
+        scope = scope.parent
+    statement: Statement | None = index.statement_at(offset)
+    while statement is not None:
+        located = index.located(statement)
+        if located is not None:
+            spans.append(located.span)
+            spans += [located.absolute(places) for _, places in located.path_to(offset)]
+        holder = statement.scope.holder
+        statement = index.statement_of.get(id(holder)) if holder is not None else None
+    line = version.lines.line_of(offset)
+    start, end = version.lines.line_start(line), version.lines.line_end(line)
+    text = version.text[start:end]
+    bare = Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
+    if not spans and bare.start <= offset <= bare.end:
+        spans.append(bare)
+    return [span for span in spans if span.start <= offset <= span.end]

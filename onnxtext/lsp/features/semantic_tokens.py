@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Semantic tokens: what the names of a text mean, for colours that no grammar can give."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.scopes import GIVEN, Scope
+from onnxtext.checker.signatures import Signature
+from onnxtext.lsp.document import Document, Version
+from onnxtext.lsp.index import Index, Statement
+from onnxtext.lsp.statements import Located
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+TYPES = (
+    "variable", "parameter", "function", "namespace", "property", "type", "typeParameter",
+    "class", "decorator", "label",
+)  # fmt: skip
+MODIFIERS = ("declaration", "readonly", "deprecated", "defaultLibrary", "definition")
+LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
+_TYPE = {name: number for number, name in enumerate(TYPES)}
+_MODIFIER = {name: 1 << number for number, name in enumerate(MODIFIERS)}
+
+Token = tuple[int, int, int, int]
+"""Where it starts and ends, its type and its modifiers."""
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, full, LEGEND)
+    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, part, LEGEND)
+    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, delta)
+
+
+async def full(server: Server, params: t.SemanticTokensParams) -> t.SemanticTokens | None:
+    """The tokens of the whole text."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    await version.index_ready()
+    data = encode(version, tokens(version, Span(0, len(version.text))))
+    return _remember(document, data)
+
+
+def part(server: Server, params: t.SemanticTokensRangeParams) -> t.SemanticTokens | None:
+    """The tokens of a part of the text."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    span = version.lines.span(params.range)
+    return t.SemanticTokens(encode(version, tokens(version, span)))
+
+
+async def delta(
+    server: Server, params: t.SemanticTokensDeltaParams
+) -> t.SemanticTokens | t.SemanticTokensDelta | None:
+    """What has changed since the client asked last."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    await version.index_ready()
+    data = encode(version, tokens(version, Span(0, len(version.text))))
+    known = document.tokens
+    made = _remember(document, data)
+    if known is None or known[0] != params.previous_result_id:
+        return made
+    old = known[1]
+    head = 0
+    most = min(len(old), len(data))
+    while head < most and old[head] == data[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and old[-1 - tail] == data[-1 - tail]:
+        tail += 1
+    edit = t.SemanticTokensEdit(head, len(old) - head - tail, data[head : len(data) - tail])
+    edits = [edit] if edit.delete_count or edit.data else []
+    return t.SemanticTokensDelta(edits, made.result_id)
+
+
+def _remember(document: Document, data: list[int]) -> t.SemanticTokens:
+    name = uuid.uuid4().hex
+    document.tokens = name, data
+    return t.SemanticTokens(data, name)
+
+
+def encode(version: Version, found: list[Token]) -> list[int]:
+    """Tokens as the protocol has them: five numbers each, relative to the one before."""
+    lines = version.lines
+    data: list[int] = []
+    last_line = last_column = 0
+    last_end = -1
+    for start, end, kind, modifiers in sorted(set(found)):
+        if start < last_end:
+            continue
+        position = lines.position(start)
+        if end > lines.line_end(position.line):
+            continue  # a name with a line break: editors want tokens of one line
+        line, column = position.line, position.character
+        shift = column - last_column if line == last_line else column
+        data += (line - last_line, shift, lines.width(version.text[start:end]), kind, modifiers)
+        last_line, last_column, last_end = line, column, end
+    return data
+
+
+def tokens(version: Version, span: Span) -> list[Token]:
+    """The tokens that begin in a part of the text, in no order."""
+    index = version.index
+    found: list[Token] = []
+    for scope in index.scopes:
+        found += _heads(index, scope)
+    for statement in index.statements_in(span.start, span.end):
+        located = index.located(statement)
+        if located is not None:
+            if statement.kind == "node":
+                found += _node(index, statement, located)
+            else:
+                found += _value(index, statement, located)
+    for name in index.sections:
+        kind = "function" if name.function is not None else "variable"
+        found.append((*name.span, _TYPE[kind], 0))
+    return [token for token in found if span.start <= token[0] < span.end]
+
+
+def _heads(index: Index, scope: Scope) -> Iterator[Token]:
+    if scope.place.at < 0:
+        return
+    if scope.kind != "function":
+        yield (*index.name_span(scope.place), _TYPE["class"], _MODIFIER["declaration"])
+        return
+    for key, span in index.function_heads(scope):
+        kind = "function" if key[0] == "function" else "parameter"
+        yield (*span, _TYPE[kind], _MODIFIER["declaration"])
+
+
+def _value(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+    scope, value, text = statement.scope, statement.item, index.source.text
+    type = located.find("type")
+    if type is not None:
+        yield from _type(type, text)
+    name = located.find("name")
+    if name is not None:
+        kind, modifiers = _meaning(index, scope, value.name)
+        if statement.group in ("info", "output"):
+            yield (*name, kind, modifiers)
+        else:
+            yield (*name, kind, modifiers | _MODIFIER["declaration"])
+
+
+def _type(span: Span, text: str) -> Iterator[Token]:
+    """The element type of a type, without its dimensions."""
+    end = text.find("[", span.start, span.end)
+    first = end if end >= 0 else span.end
+    if text.find("(", span.start, first) < 0:
+        yield (span.start, first, _TYPE["type"], 0)
+
+
+def _meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
+    """The kind of a value: an input, an initializer, or what a node computes."""
+    if scope.position.get(name) != GIVEN:
+        return _TYPE["variable"], 0
+    if name in index.inputs(scope):
+        return _TYPE["parameter"], 0
+    return _TYPE["variable"], _MODIFIER["readonly"]
+
+
+def _node(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+    node: Node = statement.item
+    text = index.source.text
+    label = located.find("label", "name")
+    if label is not None:
+        yield (*label, _TYPE["label"], 0)
+    for number, name in enumerate(node.outputs):
+        type = located.find("outputs", number, "type")
+        if type is not None:
+            yield from _type(type, text)
+        span = located.find("outputs", number, "name") or located.find("outputs", number)
+        if name and span is not None:
+            yield (*span, _TYPE["variable"], _MODIFIER["declaration"])
+    for number, name in enumerate(node.inputs):
+        span = located.find("names", number) if name else None
+        if span is not None:
+            yield (*span, *_meaning(index, index.resolve(statement.scope, name), name))
+    yield from _operator(index, statement, located)
+    for number, _ in enumerate(node.attributes):
+        span = located.find("attributes", number, "name")
+        if span is not None:
+            yield (*span, _TYPE["property"], 0)
+        reference = located.find("attributes", number, "value", "name")
+        if reference is not None and text[reference.start - 1 : reference.start] == "@":
+            yield (*reference, _TYPE["parameter"], 0)
+
+
+def _operator(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+    try:
+        parts = [item for item in located.places.find("operator").items if item is not None]
+    except LookupError:
+        return
+    for item in parts[:-1]:
+        yield (*located.absolute(item), _TYPE["namespace"], 0)
+    for item in parts[-1:]:
+        target = index.target(statement)
+        modifiers = 0
+        if isinstance(target, Signature):
+            modifiers = _MODIFIER["defaultLibrary"]
+            modifiers |= _MODIFIER["deprecated"] if target.deprecated else 0
+        yield (*located.absolute(item), _TYPE["function"], modifiers)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signature help: the inputs and attributes of an operator while its call is being written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.ast.model import Function
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.scopes import Opsets, Scope
+from onnxtext.checker.signatures import Signature, newest_versions
+from onnxtext.checker.subject import plain_domain
+from onnxtext.lsp.context import Context, context_at
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.operators import (
+    attribute_line,
+    documentation,
+    known_schemas,
+    one_line,
+    parameter_of,
+    parameter_text,
+    schema,
+)
+from onnxtext.printer.strings import word
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the request."""
+    options = t.SignatureHelpOptions(
+        trigger_characters=["(", ",", "<"], retrigger_characters=[")", ">"]
+    )
+    server.answer(t.TEXT_DOCUMENT_SIGNATURE_HELP, signature_help, options)
+
+
+def signature_help(server: Server, params: t.SignatureHelpParams) -> t.SignatureHelp | None:
+    """The signature of the operator whose call the cursor is in."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    offset = document.version.lines.offset(params.position)
+    context = context_at(document.version.index, offset)
+    if context.kind not in ("inputs", "attribute", "attribute-value") or not context.operator:
+        return None
+    target = target_of(document, context, offset)
+    if isinstance(target, Signature):
+        return _of_operator(target, context)
+    if isinstance(target, Scope):
+        return _of_function(target, context)
+    return None
+
+
+def target_of(document: Document, context: Context, offset: int) -> Signature | Scope | None:
+    """What an operator's name means at an offset."""
+    index = document.version.index
+    domain = plain_domain(".".join(context.operator[:-1]))
+    function = index.functions().get((domain, context.operator[-1], context.overload))
+    if function is not None:
+        return function
+    scope = index.scope_at(offset)
+    known = scope.opsets if scope is not None else None
+    opsets = known or Opsets(dict(newest_versions()))
+    version = opsets.versions.get(domain)
+    if version is None:
+        return None
+    return known_schemas().find(domain, context.operator[-1], version)
+
+
+def _of_operator(signature: Signature, context: Context) -> t.SignatureHelp:
+    found = schema(signature)
+    name = f"{signature.domain}.{signature.name}" if signature.domain else signature.name
+    outputs = ", ".join(map(parameter_text, signature.outputs))
+    if context.kind == "inputs":
+        labels = [parameter_text(formal) for formal in signature.inputs]
+        docs = [one_line(formal.description) for formal in found.inputs]
+        label = f"{outputs} = {name} ({', '.join(labels)})"
+        active = min(context.number, len(labels) - 1)
+    else:
+        names = [n for n in signature.attributes if n not in context.given]
+        labels = names
+        docs = [attribute_line(signature, n) for n in names]
+        label = f"{outputs} = {name} <{', '.join(labels)}>"
+        active = names.index(context.attribute) if context.attribute in names else 0
+    return _help(label, labels, docs, active, documentation(signature, full=False))
+
+
+def _of_function(scope: Scope, context: Context) -> t.SignatureHelp:
+    function = scope.owner
+    assert isinstance(function, Function)
+    outputs = ", ".join(value.name for value in scope.outputs)
+    if context.kind == "inputs":
+        labels = [word(value.name) for value in scope.inputs]
+        label = f"{outputs} = {function.name} ({', '.join(labels)})"
+        active = min(context.number, len(labels) - 1)
+    else:
+        labels = [parameter_of(item) for item in function.attributes]
+        label = f"{outputs} = {function.name} <{', '.join(labels)}>"
+        names = [i.name if isinstance(i, Attribute) else i for i in function.attributes]
+        active = names.index(context.attribute) if context.attribute in names else 0
+    return _help(label, labels, [""] * len(labels), active, function.doc_string or "")
+
+
+def _help(
+    label: str, labels: list[str], docs: list[str], active: int, said: str
+) -> t.SignatureHelp:
+    parameters = [
+        t.ParameterInformation(name, t.MarkupContent(t.MarkupKind.Markdown, doc) if doc else None)
+        for name, doc in zip(labels, docs, strict=True)
+    ]
+    documented = t.MarkupContent(t.MarkupKind.Markdown, said) if said else None
+    information = t.SignatureInformation(label, documented, parameters)
+    return t.SignatureHelp([information], 0, max(active, 0))
