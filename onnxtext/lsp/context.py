@@ -72,30 +72,29 @@ def context_at(index: Index, offset: int) -> Context:
             word = None
     prefix = "" if word is None else word.group()
     start = offset - len(prefix)
-    tokens = _tokens(index, start)
-    return _Reader(tokens, Context("nothing", prefix, Span(start, offset))).read()
+    begin = _begin(index, start)
+    tokens = load_lexer().tokens(text, begin, start)
+    made = Context("nothing", prefix, Span(start, offset))
+    return _Reader(tokens, made, in_body=begin > 0).read()
 
 
-def _tokens(index: Index, end: int) -> list[Token]:
-    """The tokens before an offset, from a place where no bracket but those of graphs is open."""
-    begin = 0
-    for number in range(len(index.statements) - 1, -1, -1):
-        statement = index.statements[number]
+def _begin(index: Index, end: int) -> int:
+    """An offset before another one at which no bracket but that of a body is open."""
+    for statement in reversed(index.statements):
         if statement.at < end and statement.kind == "node" and statement.scope.parent is None:
             located = index.located(statement)
             if located is not None and located.span.end < end:
-                begin = located.span.end
-                break
-    begin = max(begin, 0) if end - begin <= _MOST_CHARACTERS else end - _MOST_CHARACTERS
-    return load_lexer().tokens(index.source.text, begin, end)
+                return located.span.end
+    return 0 if end <= _MOST_CHARACTERS else end - _MOST_CHARACTERS
 
 
 class _Reader:
     """Reads the tokens, keeping what is open."""
 
-    def __init__(self, tokens: list[Token], made: Context) -> None:
+    def __init__(self, tokens: list[Token], made: Context, *, in_body: bool) -> None:
         self.tokens = tokens
         self.made = made
+        self.in_body = in_body
         self.open: list[int] = []  # indices of the brackets that are open
         self.closed: dict[int, int] = {}  # index of a closing bracket to that of its opening one
 
@@ -280,7 +279,7 @@ class _Reader:
 
     def _closed_body(self) -> bool:
         """Whether what was read last lies outside of all bodies."""
-        return not self.tokens or any(token in ("}", ">") for token in self.tokens[-1:])
+        return self.tokens[-1] == "}" if self.tokens else not self.in_body
 
 
 def _is_name(token: str) -> bool:

@@ -57,11 +57,18 @@ def minimal_edits(old: str, new: str) -> list[Edit]:
     for line in left:
         offsets.append(offsets[-1] + len(line))
     matcher = SequenceMatcher(None, left, right, autojunk=len(left) > 500)
-    return [
-        Edit(Span(offsets[i1], offsets[i2]), "".join(right[j1:j2]))
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
-        if tag != "equal"
-    ]
+    edits = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        pairs = min(i2 - i1, j2 - j1)
+        for k in range(pairs):
+            edits.append(Edit(Span(offsets[i1 + k], offsets[i1 + k + 1]), right[j1 + k]))
+        if pairs < max(i2 - i1, j2 - j1):
+            edits.append(
+                Edit(Span(offsets[i1 + pairs], offsets[i2]), "".join(right[j1 + pairs : j2]))
+            )
+    return edits
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

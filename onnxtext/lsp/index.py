@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.values import Reference
+from onnxtext.ast.values import Attribute, Reference
 from onnxtext.checker.finding import Place
 from onnxtext.checker.places import TextPlaces
 from onnxtext.checker.scopes import Scope
@@ -110,6 +110,7 @@ class Index:
         self._located: dict[int, Located | None] = {}
         self._heads: dict[int, list[tuple[Key, Span]]] = {}
         self._value_starts: set[int] = set()
+        self._ends: dict[int, int] = {}
         self._inputs: dict[int, frozenset[str]] = {}
         self.subject: Subject | None = None if root is None else Subject(root, Options())
         if self.subject is not None:
@@ -211,6 +212,13 @@ class Index:
         if key in self.subject.functions:
             calls = (("operator", -1), ("operator",))
             self._mark(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
+            callee = self.subject.functions[key]
+            parameters = parameter_names(callee)
+            for i, attribute in enumerate(node.attributes):
+                if attribute.name in parameters:
+                    meaning: Key = ("parameter", self.number(callee), attribute.name)
+                    given = (("attributes", i, "name"),)
+                    self._mark(meaning, attribute.name, Occurrence("use", statement, given))
         scope = statement.scope
         if scope.function is None:
             return
@@ -280,6 +288,8 @@ class Index:
         if name.function is not None:
             key = name.function
             return self.subject.functions.get((plain_domain(key[0]), key[1], key[2]))
+        if name.training is not None:
+            return self._training(*name.training)
         scope = self.subject.main
         if name.within is not None:
             domain, function, overload = name.within
@@ -291,6 +301,13 @@ class Index:
             children = [c for c in scope.children.get(at, ()) if c.attribute == attribute]
             scope = children[number or 0] if len(children) > (number or 0) else None
         return scope
+
+    def _training(self, number: int, kind: str) -> Scope | None:
+        model = self.model
+        if model is None or number >= len(model.training):
+            return None
+        graph = getattr(model.training[number], kind)
+        return next((scope for scope in self.scopes if scope.place is graph), None)
 
     @cached_property
     def sections(self) -> list[SectionName]:
@@ -413,22 +430,56 @@ class Index:
         return best
 
     def scope_end(self, scope: Scope) -> int:
-        """Where a graph or body ends at the latest."""
+        """Where a graph or body ends: behind the bracket that closes it."""
+        known = self._ends.get(id(scope))
+        if known is None:
+            known = self._ends[id(scope)] = self._find_end(scope)
+        return known
+
+    def _find_end(self, scope: Scope) -> int:
+        """The first `}` behind the last statement of a graph, or behind its own `{`."""
+        at, nodes = max(scope.place.at, 0), False
+        if scope.nodes:
+            last = self.statement_of.get(id(self._original(scope.nodes[-1])))
+            located = None if last is None else self.located(last)
+            if located is not None:
+                at, nodes = located.span.end, True
+        limit = self._limit_of(scope)
+        lexer, depth = load_lexer(), int(nodes)
+        for _ in range(_MOST_BACK):
+            token = lexer.token(self.source.text, at)
+            if token is None or token.at >= limit:
+                break
+            at = token.at + len(token)
+            depth += (token == "{") - (token == "}")
+            if depth <= 0 and token == "}":
+                return at
+        return limit
+
+    def _limit_of(self, scope: Scope) -> int:
+        """Where the next graph, or what holds this one, ends it at the latest."""
         if scope.holder is not None:
             statement = self.statement_of.get(id(self._original(scope.holder)))
             if statement is not None:
                 located = self.located(statement)
                 return located.span.end if located is not None else statement.limit
-            return scope.place.at
-        starts = [
-            s.place.at for s in self.scopes if s.holder is None and s.place.at > scope.place.at
-        ]
+        at = scope.place.at
+        starts = [other.place.at for other in self.scopes if other.holder is None]
+        starts = [start for start in starts if start > at]
         starts += [name.at for name in self.sections[:1]]
         return min([*starts, len(self.source.text)])
 
 
 _MOST_BACK = 10_000
 _LONGEST_HEAD = 10_000
+
+
+def parameter_names(scope: Scope) -> list[str]:
+    """The attribute parameters of the function a scope is in."""
+    function = scope.function
+    if function is None:
+        return []
+    return [item.name if isinstance(item, Attribute) else item for item in function.attributes]
 
 
 def outermost(scope: Scope) -> Scope:

@@ -22,9 +22,10 @@ from onnxtext.checker.signatures import (
 from onnxtext.printer.strings import quoted, word
 from onnxtext.tensor.floats import float32_text
 
-_QUOTED = re.compile(
-    r"(?<![\w'])'([A-Za-z0-9_]+)'(?![\w'])|\"([A-Za-z0-9_]+)\"|`([A-Z][A-Z0-9_]+)`"
-)
+_QUOTED = re.compile(r"(?<![\w'])'([A-Za-z0-9_]+)[,.]?'(?!\w)|\"([A-Za-z0-9_]+)[,.]?\"")
+_LISTED = re.compile(r"(?:one of|either|modes?|loss|apply):? ((?:[^.;]|\(.*?\))+)")
+_TICKED = re.compile(r"`([A-Za-z0-9_]+)`")
+_UPPER = re.compile(r"\b[A-Z]{3,}\b")
 _LONGEST_DOC = 6000
 
 
@@ -131,15 +132,32 @@ def literal(value: object) -> str:
 def enumerated(signature: Signature, name: str) -> list[str]:
     """The values that the documentation of a string attribute names; [] if it names none.
 
-    Schemas do not list them; their descriptions quote them ("Must be one of 'VALID', …").
+    Schemas do not list them, their descriptions do, in several ways: "Must be one of forward
+    (default), reverse, or bidirectional", "'none': no reduction", "`zeros`(default), `border`".
     """
     if signature.attributes[name].type != AttributeType.STRING:
         return []
-    formal = schema(signature).attributes[name]
+    said = one_line(schema(signature).attributes[name].description)
     default = default_text(signature, name).strip('"')
-    found = [next(filter(None, groups)) for groups in _QUOTED.findall(formal.description)]
-    values = list(dict.fromkeys([*([default] if default else []), *found]))
-    return values if len(values) > 1 else []
+    for find in (_quoted_words, _listed_words, _TICKED.findall, _UPPER.findall):
+        found = [word for word in find(said) if word not in signature.attributes]
+        values = list(dict.fromkeys([*([default] if default else []), *found]))
+        if len(values) > 1:
+            return values
+    return []
+
+
+def _quoted_words(text: str) -> list[str]:
+    return [next(filter(None, groups)) for groups in _QUOTED.findall(text)]
+
+
+def _listed_words(text: str) -> list[str]:
+    found = _LISTED.search(text)
+    if found is None:
+        return []
+    bare = re.sub(r"\([^)]*\)", "", found.group(1))
+    parts = re.split(r",|\bor\b|\band\b", bare)
+    return [part.strip() for part in parts if re.fullmatch(r"\w+", part.strip())]
 
 
 def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> str:

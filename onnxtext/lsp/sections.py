@@ -15,7 +15,7 @@ from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.strings import byte_string, escaped, plain
 
-_SECTION = re.compile(r"^(?:metadata|quantization)[ \t]*\{", re.MULTILINE)
+_SECTION = re.compile(r"^(?:metadata|quantization|training)[ \t]*\{", re.MULTILINE)
 _BLOCKS = ("graph", "value", "tensor", "node", "function")
 _NAMES = ("WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "METADATA")
 _MOST = 200_000
@@ -33,6 +33,7 @@ class SectionName:
             attribute and number of a graph in a list.
         within: the function that the block stands in; None for the main graph.
         function: the function that is named; None for the name of a value.
+        training: which training section it is in, and the graph of it that is meant.
     """
 
     at: int
@@ -41,13 +42,20 @@ class SectionName:
     path: tuple[tuple[str, str, int | None], ...] = ()
     within: tuple[str, str, str] | None = None
     function: tuple[str, str, str] | None = None
+    training: tuple[int, str] | None = None
 
 
 def section_names(text: str) -> list[SectionName]:
     """The names of values and functions in the sections `metadata` and `quantization`."""
     found: list[SectionName] = []
+    trainings = 0
     for section in _SECTION.finditer(text):
-        _Reader(text, section.start()).read(found)
+        reader = _Reader(text, section.start())
+        if section.group().startswith("training"):
+            reader.read_training(found, trainings)
+            trainings += 1
+        else:
+            reader.read(found)
     return found
 
 
@@ -92,24 +100,53 @@ class _Reader:
                     functions.append((depth, function))
                 waiting = []
             elif token == ":" and quantization and waiting:
-                self._path(waiting, None, found)
+                path = self._path(waiting, None, found)
                 waiting = []
-                self._skip_brackets()
+                for _, value in self._pairs():
+                    span = Span(value.at, value.at + len(value))
+                    found.append(SectionName(self.at, name_of(value), span, path))
             elif token.startswith('"""') or (waiting and waiting[-1] == ":" and depth > 0):
                 entry = not (waiting and waiting[0] in _BLOCKS and len(waiting) > 2)
                 waiting = [] if entry else [*waiting, token]
             else:
                 waiting.append(token)
 
-    def _skip_brackets(self) -> None:
+    def _pairs(self) -> list[tuple[Token, Token]]:
+        """The pairs of a list `["a": "b", …]`."""
         depth = 0
+        inside: list[Token] = []
+        for _ in range(_MOST):
+            token = self.next()
+            if token is None:
+                break
+            depth += (token == "[") - (token == "]")
+            if depth <= 0:
+                break
+            if token not in ("[", ":", ","):
+                inside.append(token)
+        return list(zip(inside[::2], inside[1::2], strict=False))
+
+    def read_training(self, found: list[SectionName], number: int) -> None:
+        """Read a training section: its bindings are from initializers to outputs of its graphs."""
+        depth = 0
+        key = ""
         for _ in range(_MOST):
             token = self.next()
             if token is None:
                 return
-            depth += (token == "[") - (token == "]")
-            if depth <= 0:
+            depth += (token == "{") - (token == "}")
+            if token == "}" and depth <= 0:
                 return
+            if depth == 1 and token in ("initialization_binding", "update_binding"):
+                key = str(token)
+                self.next()
+                graph = "algorithm" if key == "update_binding" else "initialization"
+                for left, right in self._pairs():
+                    span = Span(left.at, left.at + len(left))
+                    found.append(SectionName(self.at, name_of(left), span))
+                    span = Span(right.at, right.at + len(right))
+                    made = SectionName(self.at, name_of(right), span, training=(number, graph))
+                    found.append(made)
 
     def _block(
         self,
@@ -140,8 +177,12 @@ class _Reader:
         tokens: list[Token],
         within: tuple[str, str, str] | None,
         found: list[SectionName],
-    ) -> None:
-        """A path `output.attribute[1].output`: each output in it is a value's name."""
+    ) -> tuple[tuple[str, str, int | None], ...]:
+        """A path `output.attribute[1].output`: each output in it is a value's name.
+
+        Returns:
+            How to get to the graph of the last name.
+        """
         steps: list[tuple[Step, Token]] = []
         for token in tokens:
             if token == ".":
@@ -160,6 +201,7 @@ class _Reader:
             if index + 1 < len(steps):
                 attribute = steps[index + 1][0]
                 path.append((step.name, attribute.name, attribute.number))
+        return tuple(path)
 
 
 def name_of(token: str) -> str:

@@ -6,10 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from onnxtext.ast.values import Attribute
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import plain_domain
-from onnxtext.lsp.index import Index, Key, Statement, Symbol, outermost
+from onnxtext.lsp.index import Index, Key, Statement, Symbol, outermost, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.locate import Places
 
@@ -144,7 +143,11 @@ def _attribute(
     names = [step for step, _ in steps]
     if names[:1] == ["name"]:
         span = _absolute(statement, steps[0][1])
-        return Spot("attribute", attribute.name, span, statement, attribute=number)
+        callee = index.target(statement)
+        meaning: Key | None = None
+        if isinstance(callee, Scope) and attribute.name in parameter_names(callee):
+            meaning = ("parameter", index.number(callee), attribute.name)
+        return Spot("attribute", attribute.name, span, statement, meaning, number)
     for _, places in steps:
         if places.rule == "reference" and "name" in places.parts:
             span = _absolute(statement, places.parts["name"])
@@ -190,11 +193,3 @@ def _in_heads(index: Index, offset: int) -> Spot | None:
 
 
 _LONGEST_HEAD = 10_000
-
-
-def parameter_names(scope: Scope) -> list[str]:
-    """The attribute parameters of the function a scope is in."""
-    function = scope.function
-    if function is None:
-        return []
-    return [item.name if isinstance(item, Attribute) else item for item in function.attributes]

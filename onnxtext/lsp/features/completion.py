@@ -15,6 +15,7 @@ from onnxtext.checker.signatures import Signature, newest_versions
 from onnxtext.lsp.context import Context, context_at
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.features.signature_help import target_of
+from onnxtext.lsp.index import parameter_names
 from onnxtext.lsp.operators import (
     attribute_line,
     documentation,
@@ -27,7 +28,6 @@ from onnxtext.lsp.operators import (
     signature_text,
 )
 from onnxtext.lsp.positions import Lines
-from onnxtext.lsp.spots import parameter_names
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.tensor.elements import ELEMENTS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.diagnostics import Edit, OnnxTextError
-from onnxtext.lsp.document import Document
+from onnxtext.lsp.document import Document, read_partial
 from onnxtext.lsp.edits import minimal_edits, text_edits
 from onnxtext.source import Source, Span
 
@@ -69,23 +69,34 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
     version = document.version
     if version.syntax:
         return None
-    edits = await asyncio.to_thread(formatting_edits, version.source)
+    edits = await asyncio.to_thread(formatting_edits, version.source, span)
     if edits is None or document.version is not version:
         return None
-    if span is not None:
-        edits = [edit for edit in edits if _touches(edit, version.text, span)]
     return text_edits(version.lines, edits)
 
 
-def formatting_edits(source: Source) -> list[Edit] | None:
-    """The edits that format a text; None if it cannot be formatted."""
+def formatting_edits(source: Source, span: Span | None = None) -> list[Edit] | None:
+    """The edits that format a text; None if it cannot be formatted.
+
+    Args:
+        source: the text.
+        span: only edits of its lines; they are proven to change nothing of what the text says.
+    """
+    from onnxtext.checker.repair import apply_edits
     from onnxtext.format.text import format_source
 
     try:
         formatted = format_source(source)
     except OnnxTextError:
         return None
-    return minimal_edits(source.text, formatted)
+    edits = minimal_edits(source.text, formatted)
+    if span is None:
+        return edits
+    chosen = [edit for edit in edits if _touches(edit, source.text, span)]
+    if len(chosen) == len(edits) or not chosen:
+        return chosen
+    made = Source(apply_edits(source.text, chosen), source.name)
+    return chosen if read_partial(made) == read_partial(source) else None
 
 
 def _touches(edit: Edit, text: str, span: Span) -> bool:

@@ -13,10 +13,11 @@ from onnxtext.checker.subject import plain_domain
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.edits import workspace_edit
 from onnxtext.lsp.features.navigation import places
-from onnxtext.lsp.index import Index, Symbol
+from onnxtext.lsp.index import Index, Symbol, parameter_names
 from onnxtext.lsp.sections import name_of
-from onnxtext.lsp.spots import parameter_names, symbol_at
-from onnxtext.printer.strings import value_name, word
+from onnxtext.lsp.spots import symbol_at
+from onnxtext.printer.strings import quoted, value_name, word
+from onnxtext.source import Span
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server import Server
@@ -68,9 +69,19 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
 
 def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
     spelled = value_name(new) if symbol.key[0] == "value" else word(new)
-    lines = document.version.lines
-    spans = dict.fromkeys(span for _, span in places(document, symbol))
-    return [t.TextEdit(lines.range(span), spelled) for span in spans]
+    lines, text = document.version.lines, document.version.text
+    edits = []
+    for span in dict.fromkeys(span for _, span in places(document, symbol)):
+        # In a section a name may stand where the language wants a string.
+        string = symbol.key[0] == "value" and _in_section(document, span)
+        string = string and text.startswith(('"', 'b"'), span.start)
+        edits.append(t.TextEdit(lines.range(span), quoted(new) if string else spelled))
+    return edits
+
+
+def _in_section(document: Document, span: Span) -> bool:
+    sections = document.version.index.sections
+    return bool(sections) and span.start > sections[0].at
 
 
 def _objection(index: Index, symbol: Symbol, new: str) -> str | None:

@@ -1,0 +1,631 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every feature on a real document: the examples of the repository."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+
+import onnxtext
+from tests.lsp.documents import EXAMPLES, example
+from tests.lsp.session import Session
+
+pytestmark = pytest.mark.asyncio
+
+
+def opened(client: LanguageClient, name: str) -> Session:
+    return Session(client, EXAMPLES / f"{name}.onnxtxt", example(name))
+
+
+async def hover(session: Session, needle: str, *, nth: int = 0) -> str:
+    found = await session.client.text_document_hover_async(
+        session.params(t.HoverParams, needle, nth=nth)
+    )
+    assert found is not None, needle
+    assert isinstance(found.contents, t.MarkupContent)
+    return found.contents.value
+
+
+async def test_diagnostics_of_the_checker_and_their_fixes(client: LanguageClient) -> None:
+    session = opened(client, "classifier")
+    assert [d for d in await session.diagnostics() if d.severity == 1] == []
+    session.replace("Gemm (flowers", "Gemm (flower")
+    found = await session.diagnostics()
+    wrong = next(d for d in found if d.code == "value-undefined")
+    assert session.part(wrong.range) == "flower"
+    assert wrong.source == "onnxtext"
+    actions = await client.text_document_code_action_async(
+        t.CodeActionParams(session.document, wrong.range, t.CodeActionContext([wrong]))
+    )
+    assert actions is not None
+    fix = next(a for a in actions if isinstance(a, t.CodeAction) and a.is_preferred)
+    assert edited(session, fix.edit) == example("classifier")
+    silencing = next(a for a in actions if "Silence" in a.title)
+    assert isinstance(silencing, t.CodeAction)
+    silenced = edited(session, silencing.edit)
+    assert "value-undefined" not in {d.code for d in onnxtext.check(silenced)}
+    all_of_them = await client.text_document_code_action_async(
+        t.CodeActionParams(
+            session.document,
+            wrong.range,
+            t.CodeActionContext([], only=[t.CodeActionKind.SourceFixAll]),
+        )
+    )
+    assert all_of_them is not None
+    assert len(all_of_them) == 1
+    assert edited(session, all_of_them[0].edit) == example("classifier")  # type: ignore[union-attr]
+
+
+def edited(session: Session, edit: t.WorkspaceEdit | None) -> str:
+    assert edit is not None
+    assert edit.document_changes
+    change = edit.document_changes[0]
+    assert isinstance(change, t.TextDocumentEdit)
+    assert change.text_document.version == session.number
+    return session.apply(change.edits)
+
+
+async def test_hover(client: LanguageClient) -> None:
+    session = opened(client, "attention")
+    await session.diagnostics()
+    trilu = await hover(session, "Tri|lu")
+    assert "Trilu" in trilu
+    assert "ai.onnx` 14" in trilu  # the newest version up to the imported one
+    assert "upper or lower triangular" in trilu
+    assert "output of the graph" in await hover(session, "looked|_up = ")
+    assert "float[Q, V] looked_up" in await hover(session, "looked|_up = ")
+    assert "float[Q, K] scores" in await hover(session, "scores| = Mul")  # inferred in a function
+    assert "int, default `0`" not in await hover(session, "(queries, |keys, values)")
+    assert "start: int = 0" in await hover(session, "st|art = 0")
+    assert "scale: float = 1.0" in await hover(session, "@sc|ale> ()")
+    assert "parameter of `Attention`" in await hover(session, "sc|ale = 20.0")
+    function = await hover(session, "my.ops.Scor|es <")
+    assert "scores = my.ops.Scores <scale: float = 1.0> (queries, keys)" in function
+
+
+async def test_hover_of_tensors(client: LanguageClient) -> None:
+    session = opened(client, "extensions")
+    await session.diagnostics()
+    sine = await hover(session, "si|ne, index")
+    assert "float[16] sine" in sine
+    assert "min -1, max 1" in sine
+    assert "initializer of the graph `wavetable`" in sine
+    assert "min -1, max 1" in await hover(session, "0, 0.38|268343")
+    assert "where in the wave to look" in await hover(session, "Mod (posi|tion")
+    assert "input with a default" in await hover(session, "ga|in)")
+    assert "distortion" in await hover(session, "Clip (ha|lf")
+    assert "float16[N] clipped" in await hover(session, "Cast <to = 1> (clip|ped")
+
+
+async def test_navigation(client: LanguageClient) -> None:
+    session = opened(client, "collatz")
+
+    async def definition(needle: str) -> list[tuple[str, str]]:
+        found: Any = await client.text_document_definition_async(
+            session.params(t.DefinitionParams, needle)
+        )
+        lines = session.text.split("\n")
+        return [(session.part(f.range), lines[f.range.start.line].strip()) for f in found]
+
+    # `two` is used two graphs further in than it is defined.
+    assert await definition("Div (n, tw|o)") == [("two", "int64 two = 2,")]
+    assert await definition("Max (top, nex|t)") == [("next", "next = If (is_even) <")]
+    assert await definition("Mod (|n, two)") == [("n", "int64 n,")]
+    assert await definition("int64 steps|,") == [
+        ("steps", "last, highest, steps, visited = Loop (limit, not_there, start, start, zero) <")
+    ]
+    found = await client.text_document_references_async(
+        session.params(
+            t.ReferenceParams, "int64 |two", context=t.ReferenceContext(include_declaration=True)
+        )
+    )
+    assert found is not None
+    assert len(found) == 3
+    assert {session.part(f.range) for f in found} == {"two"}
+    used = await client.text_document_references_async(
+        session.params(
+            t.ReferenceParams, "int64 |two", context=t.ReferenceContext(include_declaration=False)
+        )
+    )
+    assert used is not None
+    assert len(used) == 2
+    marked = await client.text_document_document_highlight_async(
+        session.params(t.DocumentHighlightParams, "Max (top, nex|t)")
+    )
+    assert marked is not None
+    kinds = [m.kind for m in marked]
+    assert kinds.count(t.DocumentHighlightKind.Write) == 1
+    assert kinds.count(t.DocumentHighlightKind.Text) == 1  # the output of the body
+    assert kinds.count(t.DocumentHighlightKind.Read) == 3
+
+
+async def test_navigation_of_functions_and_parameters(client: LanguageClient) -> None:
+    session = opened(client, "attention")
+    found: Any = await client.text_document_definition_async(
+        session.params(t.DefinitionParams, "my.ops.Attenti|on:masked")
+    )
+    assert len(found) == 1
+    assert session.text[session.offset(found[0].range.start) :].startswith(
+        "Attention <scale = 1.0> (queries, keys, values, mask)"
+    )
+    found = await client.text_document_definition_async(
+        session.params(t.DefinitionParams, "scale: float = @sca|le> (queries", nth=1)
+    )
+    assert session.position(session.offset(found[0].range.start)).line == (
+        session.text[: session.text.index("Attention <scale = 1.0> (queries, keys, values, mask)")]
+    ).count("\n")
+    used = await client.text_document_references_async(
+        session.params(
+            t.ReferenceParams,
+            "Scores <sca|le = 1.0>",
+            context=t.ReferenceContext(include_declaration=True),
+        )
+    )
+    assert used is not None
+    # Its definition, `@scale` in its body, and two calls that give it.
+    assert len(used) == 4
+
+
+async def rename(session: Session, needle: str, new: str, *, nth: int = 0) -> str:
+    edit = await session.client.text_document_rename_async(
+        session.params(t.RenameParams, needle, nth=nth, new_name=new)
+    )
+    return edited(session, edit)
+
+
+async def test_renaming_values(client: LanguageClient) -> None:
+    session = opened(client, "collatz")
+    prepared: Any = await client.text_document_prepare_rename_async(
+        session.params(t.PrepareRenameParams, "Mod (n, tw|o)")
+    )
+    assert prepared.placeholder == "two"
+    assert session.part(prepared.range) == "two"
+    made = await rename(session, "Mod (n, tw|o)", "a pair")
+    assert made == session.text.replace("int64 two", 'int64 "a pair"').replace(
+        "(n, two)", '(n, "a pair")'
+    )
+    onnxtext.parse(made)
+    assert "inf" in await rename(session, "Mod (n, tw|o)", "inf")
+    assert 'int64 "inf" = 2' in await rename(session, "Mod (n, tw|o)", "inf")
+    assert 'int64 "float" = 2' in await rename(session, "Mod (n, tw|o)", '"float"')
+    for taken in ("one", "next", "half", "start", "i", ""):
+        with pytest.raises(JsonRpcException):
+            await rename(session, "Mod (n, tw|o)", taken)
+    # `half` and `tripled` are in two branches: neither sees the other.
+    assert "tripled" in await rename(session, "int64 hal|f", "tripled")
+
+
+async def test_renaming_what_sections_name(client: LanguageClient, tmp_path: Path) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
+g (float[2] x, bool c) => (float[2] z) <float[1] s = {1}, float[1] p = {2}> {
+  y = f.F <a = 1.0> (x)
+  z = If (c) <
+    then_branch = t () => (float[2] q) {
+      q = Add (y, y)
+    },
+    else_branch = e () => (float[2] r) {
+      r = Sub (y, y)
+    },
+  >
+}
+<domain: "f", opset_import: [21]>
+F <a> (i) => (o) {
+  o = LeakyRelu <alpha: float = @a> (i)
+}
+
+metadata {
+  value x { k: "v" }
+  node y { x: "y" }
+  node z.then_branch.q { k: "y" }
+  function f.F { k: "F"  node o { k: "o" } }
+}
+quantization {
+  y: ["SCALE_TENSOR": "s", "ZERO_POINT_TENSOR": "p"]
+}
+"""
+    session = Session(client, tmp_path / "sections.onnxtxt", text)
+    assert [d for d in await session.diagnostics() if d.severity == 1] == []
+    made = await rename(session, "Add (|y", "new")
+    expected = text.replace("y = f.F", "new = f.F").replace("(y, y)", "(new, new)")
+    expected = expected.replace("node y {", "node new {").replace("  y: [", "  new: [")
+    assert made == expected
+    made = await rename(session, "|q = Add", "new")
+    assert made == text.replace("float[2] q", "float[2] new").replace(
+        "q = Add", "new = Add"
+    ).replace("then_branch.q", "then_branch.new")
+    made = await rename(session, "float[1] |s", "new")
+    assert made == text.replace("float[1] s", "float[1] new").replace('"s"', '"new"')
+    assert await rename(session, "f.|F <a", "G") == text.replace("f.F", "f.G").replace(
+        "\nF <", "\nG <"
+    )
+    expected = text.replace("@a", "@new").replace("F <a", "F <new")
+    assert await rename(session, "@|a>", "new") == expected
+    made = await rename(session, "|o = Leaky", "new")
+    assert made == text.replace("=> (o)", "=> (new)").replace("o = Leaky", "new = Leaky").replace(
+        "node o", "node new"
+    )
+
+
+async def test_renaming_what_trainings_bind(client: LanguageClient, tmp_path: Path) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x) => (float[2] z) <float[2] w = {1, 2}> {
+  z = Add (x, w)
+}
+training {
+  initialization: init () => (float[2] w0) {
+    w0 = Constant <value = float[2] {0, 0}> ()
+  }
+  algorithm: step () => (float[2] w1) {
+    w1 = Neg (w)
+  }
+  initialization_binding: ["w": "w0"]
+  update_binding: ["w": "w1"]
+}
+"""
+    session = Session(client, tmp_path / "training.onnxtxt", text)
+    assert [d for d in await session.diagnostics() if d.severity == 1] == []
+    made = await rename(session, "Neg (|w", "weight")
+    assert made == text.replace("[2] w =", "[2] weight =").replace("x, w", "x, weight").replace(
+        "(w)", "(weight)"
+    ).replace('"w":', "weight:").replace("weight:", '"weight":')
+    made = await rename(session, "|w1 = Neg", "new")
+    assert made == text.replace("w1 =", "new =").replace("] w1", "] new").replace('"w1"', '"new"')
+
+
+async def complete(session: Session, line: str, *, after: str) -> dict[str, t.CompletionItem]:
+    """The items at the mark in a line that is put behind another one."""
+    at = session.text.index(after) + len(after)
+    end = session.text.index("\n", at) + 1
+    session.edit(end, end, line.replace("|", "") + "\n")
+    offset = end + line.index("|")
+    found: Any = await session.client.text_document_completion_async(
+        t.CompletionParams(session.document, session.position(offset))
+    )
+    session.edit(end, end + len(line), "")
+    session.items_at = offset  # type: ignore[attr-defined]
+    return {item.label: item for item in found.items}
+
+
+async def test_completion(client: LanguageClient) -> None:
+    session = opened(client, "attention")
+    after = "everything)"
+    operators = await complete(session, "  z = |", after=after)
+    assert {"Relu", "Conv", "my.ops.Attention", "my.ops.Attention:masked"} <= operators.keys()
+    assert "ai.onnx.ml.Scaler" not in operators  # not imported
+    conv = operators["Conv"]
+    assert isinstance(conv.text_edit, t.TextEdit)
+    assert conv.text_edit.new_text == "Conv (${1:X}, ${2:W})$0"
+    assert conv.insert_text_format == t.InsertTextFormat.Snippet
+    resolved = await client.completion_item_resolve_async(conv)
+    assert "convolution operator" in resolved.documentation.value  # type: ignore[union-attr]
+    cast = operators["Cast"]
+    assert cast.text_edit.new_text == "Cast <to = ${1:0}> (${2:input})$0"  # type: ignore[union-attr]
+    begun = await complete(session, "  z = So|", after=after)
+    assert "Softmax" in begun
+    assert "Conv" not in begun
+    inside = await complete(session, "  z = my.ops.|", after=after)
+    assert {"Scores", "Attention", "Attention:masked"} <= inside.keys()
+    assert "Relu" not in inside
+
+    values = await complete(session, "  z = Relu (|", after=after)
+    assert next(iter(values)) == "mask"  # the nearest one first
+    assert {"queries", "length", "everything"} <= values.keys()
+    assert not {"running_mean", "z", "turned"} & values.keys()
+    assert values["everything"].detail == "bool[K, K]"
+    second = await complete(session, "  z = Add (mask, qu|", after=after)
+    assert "queries" in second
+    assert "mask" not in second
+
+    attributes = await complete(session, "  z = Conv <group = 1, |", after=after)
+    assert {"auto_pad", "pads", "strides"} <= attributes.keys()
+    assert "group" not in attributes
+    enumerated = await complete(session, "  z = Conv <auto_pad = |", after=after)
+    assert {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"} <= enumerated.keys()
+    assert enumerated["VALID"].text_edit.new_text == '"VALID"'  # type: ignore[union-attr]
+    own = await complete(session, "  z = my.ops.Scores <|", after=after)
+    assert list(own) == ["scale"]
+    parameters = await complete(session, "  z = LeakyRelu <alpha: float = @|", after="fit = MatMul")
+    assert list(parameters) == ["scale"]
+
+    types = await complete(session, "  fl|", after=after)
+    assert {"float", "float16", "seq", "bfloat16"} <= types.keys()
+    keys = await complete(session, "  |", after="ir_version: 10,")
+    assert {"producer_name", "doc_string", "metadata_props"} <= keys.keys()
+    assert "ir_version" not in keys
+    decorators = await complete(session, "  @|", after=after)
+    assert {"doc", "meta", "set"} <= decorators.keys()
+
+
+async def test_completion_of_quoted_names(client: LanguageClient) -> None:
+    session = opened(client, "extensions")
+    values = await complete(session, "  z = Relu (|", after="full = Cast")
+    assert values["wave/scale:0"].text_edit.new_text == '"wave/scale:0"'  # type: ignore[union-attr]
+    begun = await complete(session, '  z = Relu ("wa|', after="full = Cast")
+    item = begun["wave/scale:0"]
+    assert isinstance(item.text_edit, t.TextEdit)
+    assert item.text_edit.new_text == '"wave/scale:0"'
+    # What is replaced begins at the quote.
+    width = item.text_edit.range.end.character - item.text_edit.range.start.character
+    assert width == len('"wa')
+
+
+async def test_signature_help(client: LanguageClient) -> None:
+    session = opened(client, "convnet")
+
+    async def shown(line: str) -> t.SignatureHelp:
+        at = session.text.index("  direction")
+        session.edit(at, at, line.replace("|", "") + "\n")
+        found = await client.text_document_signature_help_async(
+            t.SignatureHelpParams(session.document, session.position(at + line.index("|")))
+        )
+        session.edit(at, at + len(line), "")
+        assert found is not None
+        return found
+
+    found = await shown("  z = Conv (image, |")
+    assert found.active_parameter == 1
+    assert found.signatures[0].label == "Y: T = Conv (X: T, W: T, B?: T)"
+    assert [p.label for p in found.signatures[0].parameters or ()] == ["X: T", "W: T", "B?: T"]
+    found = await shown("  z = Conv <group = 1> (image, sobel, |")
+    assert found.active_parameter == 2
+    found = await shown("  z = Conv <kernel_shape = [3, 3], auto_pad = |> (image)")
+    labels = [str(p.label) for p in found.signatures[0].parameters or ()]
+    assert labels[found.active_parameter or 0] == "auto_pad"
+    found = await shown("  z = Concat <axis = 0> (image, image, image, |")
+    assert found.active_parameter == 0  # a variadic input
+
+
+async def test_inlay_hints(client: LanguageClient) -> None:
+    session = opened(client, "collatz")
+    await session.diagnostics()
+    hints = await client.text_document_inlay_hint_async(
+        t.InlayHintParams(session.document, t.Range(t.Position(0, 0), t.Position(200, 0)))
+    )
+    assert hints is not None
+    shown = {}
+    for hint in hints:
+        offset = session.offset(hint.position)
+        shown[session.text[offset:].split()[0]] = hint.label
+    assert shown["not_there"] == "bool"
+    assert shown["remainder"] == "int64"
+    assert "two" not in shown  # its type is written
+    assert "path" not in shown
+    first = next(h for h in hints if session.text[session.offset(h.position) :].startswith("not"))
+    assert first.text_edits
+    assert "\n  bool not_there = Greater" in session.apply(first.text_edits)
+    part = await client.text_document_inlay_hint_async(
+        t.InlayHintParams(session.document, t.Range(first.position, first.position))
+    )
+    assert part is not None
+    assert [hint.label for hint in part] == ["bool"]
+
+
+async def test_symbols(client: LanguageClient) -> None:
+    session = opened(client, "attention")
+    found: Any = await client.text_document_document_symbol_async(
+        t.DocumentSymbolParams(session.document)
+    )
+    assert [s.name for s in found] == ["soft_dictionary", "Scores", "Attention", "Attention"]
+    assert [s.kind for s in found[:2]] == [t.SymbolKind.Module, t.SymbolKind.Function]
+    main = {s.name: s for s in found[0].children}
+    assert main["mask"].detail == "Trilu"
+    assert main["queries"].kind == t.SymbolKind.Variable
+    for symbol in found:
+        assert session.part(symbol.selection_range) == symbol.name
+        assert session.part(symbol.range).rstrip().endswith("}")
+    other = opened(client, "collatz")
+    nested: Any = await client.text_document_document_symbol_async(
+        t.DocumentSymbolParams(other.document)
+    )
+    loop = next(s for s in nested[0].children if s.detail == "Loop")
+    assert [s.name for s in loop.children] == ["step"]
+    branches = next(s for s in loop.children[0].children if s.detail == "If").children
+    assert [s.name for s in branches] == ["halve", "triple"]
+    everywhere: Any = await client.workspace_symbol_async(t.WorkspaceSymbolParams("sco"))
+    assert {s.name for s in everywhere} == {"Scores", "scores"}
+    both: Any = await client.workspace_symbol_async(t.WorkspaceSymbolParams("tripled"))
+    assert {s.location.uri for s in both} == {other.uri}
+
+
+async def test_folding_and_selection(client: LanguageClient) -> None:
+    session = opened(client, "collatz")
+    folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
+    assert folds is not None
+    lines = session.text.split("\n")
+    by_start = {lines[f.start_line].strip(): lines[f.end_line].strip() for f in folds}
+    assert by_start["<"] == "opset_import: [21],"
+    assert by_start["next = If (is_even) <"] == "},"
+    assert by_start["then_branch = halve () => (int64 half) {"] == "half = Div (n, two)"
+    comment = next(f for f in folds if f.kind == t.FoldingRangeKind.Comment)
+    assert (comment.start_line, comment.end_line) == (0, 3)
+
+    chains = await client.text_document_selection_range_async(
+        t.SelectionRangeParams(session.document, [session.at("Div (|n, two)")])
+    )
+    assert chains
+    parts = []
+    link: t.SelectionRange | None = chains[0]
+    while link is not None:
+        parts.append(session.part(link.range))
+        link = link.parent
+    assert parts[0] == "n"
+    assert "half = Div (n, two)" in parts
+    assert any(part.startswith("next = If") for part in parts)
+    assert parts[-1] == session.text
+    assert all(inner in outer for inner, outer in itertools.pairwise(parts))
+
+
+def decoded(
+    session: Session, data: Any, legend: t.SemanticTokensLegend
+) -> list[tuple[str, str, set[str]]]:
+    """Semantic tokens as text, type and modifiers."""
+    found = []
+    line = column = 0
+    data = list(data)
+    for at in range(0, len(data), 5):
+        lines, columns, size, kind, modifiers = data[at : at + 5]
+        column = columns if lines else column + columns
+        line += lines
+        start = session.offset(t.Position(line, column))
+        end = session.offset(t.Position(line, column + size))
+        names = {m for n, m in enumerate(legend.token_modifiers) if modifiers >> n & 1}
+        found.append((session.text[start:end], legend.token_types[kind], names))
+    return found
+
+
+async def test_semantic_tokens(client: LanguageClient) -> None:
+    session = opened(client, "attention")
+    from onnxtext.lsp.features.semantic_tokens import LEGEND
+
+    whole = await client.text_document_semantic_tokens_full_async(
+        t.SemanticTokensParams(session.document)
+    )
+    assert whole is not None
+    tokens = decoded(session, whole.data, LEGEND)
+    assert ("soft_dictionary", "class", {"declaration"}) in tokens
+    assert ("queries", "parameter", {"declaration"}) in tokens
+    assert ("queries", "parameter", set()) in tokens
+    assert ("length", "variable", {"declaration"}) in tokens
+    assert ("Trilu", "function", {"defaultLibrary"}) in tokens
+    assert ("Scores", "function", set()) in tokens
+    assert ("Scores", "function", {"declaration"}) in tokens
+    assert ("my", "namespace", set()) in tokens
+    assert ("scale", "parameter", {"declaration"}) in tokens
+    assert ("scale", "parameter", set()) in tokens
+    assert ("axis", "property", set()) in tokens
+    assert ("bool", "type", set()) in tokens
+
+    session.replace("Trilu", "Relu")
+    change = await client.text_document_semantic_tokens_full_delta_async(
+        t.SemanticTokensDeltaParams(session.document, whole.result_id or "")
+    )
+    assert isinstance(change, t.SemanticTokensDelta)
+    data = list(whole.data)
+    for edit in change.edits:
+        data[edit.start : edit.start + edit.delete_count] = list(edit.data or ())
+    again = await client.text_document_semantic_tokens_full_async(
+        t.SemanticTokensParams(session.document)
+    )
+    assert again is not None
+    assert data == list(again.data)
+    assert len(change.edits) == 1
+    assert len(change.edits[0].data or ()) < 20
+
+    line = session.at("everything = |Const").line
+    part = await client.text_document_semantic_tokens_range_async(
+        t.SemanticTokensRangeParams(
+            session.document, t.Range(t.Position(line, 0), t.Position(line + 1, 0))
+        )
+    )
+    assert part is not None
+    names = [text for text, _, _ in decoded(session, part.data, LEGEND)]
+    assert names == ["bool", "everything", "ConstantOfShape", "value", "square"]
+
+
+async def test_formatting(client: LanguageClient) -> None:
+    session = opened(client, "attention")
+    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
+    nothing = await client.text_document_formatting_async(
+        t.DocumentFormattingParams(session.document, options)
+    )
+    assert not nothing
+    session.replace("  bool[K, K] mask =  Trilu".replace("=  ", "= "), "  bool[K,K]   mask=Trilu")
+    session.replace(
+        "  weights = Softmax <axis = -1> (scores)", "      weights=Softmax<axis=-1>(scores)"
+    )
+    whole = await client.text_document_formatting_async(
+        t.DocumentFormattingParams(session.document, options)
+    )
+    assert whole
+    assert len(whole) == 2
+    assert session.apply(whole) == example("attention")
+    line = session.at("weights=|Softmax").line
+    part = await client.text_document_range_formatting_async(
+        t.DocumentRangeFormattingParams(
+            session.document, t.Range(t.Position(line, 0), t.Position(line, 5)), options
+        )
+    )
+    assert part
+    assert len(part) == 1
+    assert "  weights = Softmax <axis = -1> (scores)\n" in session.apply(part)
+    assert "mask=Trilu" in session.apply(part)
+    end = session.text.index("\n", session.text.index("mask=Trilu"))
+    session.edit(end, end, "\n  ")
+    typed = await client.text_document_on_type_formatting_async(
+        t.DocumentOnTypeFormattingParams(session.document, session.position(end + 3), "\n", options)
+    )
+    assert typed
+    made = session.apply(typed)
+    assert "  bool[K, K] mask = Trilu" in made
+    assert "weights=Softmax" in made
+    session.replace("Trilu", "(Trilu")
+    broken = await client.text_document_formatting_async(
+        t.DocumentFormattingParams(session.document, options)
+    )
+    assert not broken
+
+
+async def test_links(client: LanguageClient, tmp_path: Path) -> None:
+    (tmp_path / "query.npy").write_bytes(b"x")
+    (tmp_path / "w.bin").write_bytes(b"x")
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g () => () <
+  float[2] a = file"query.npy",
+  float[2] b = ["location": "w.bin", "offset": "0"],
+  float[2] c = blob"24ae2dfe8df57c1b80e54cef3d90ac3b",
+  float[2] d = file"../secret.npy",
+  float[2] e = file"missing.npy",
+  string[1] f = {"file: query.npy"},
+> {}
+
+resources {
+  "24ae2dfe8df57c1b80e54cef3d90ac3b": base64 \"\"\"
+    AACAPwAAAEA=
+    \"\"\"
+}
+"""
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    found = await client.text_document_document_link_async(t.DocumentLinkParams(session.document))
+    assert found is not None
+    shown = {session.part(link.range): link.target for link in found}
+    assert shown == {
+        "query.npy": (tmp_path / "query.npy").as_uri(),
+        "w.bin": (tmp_path / "w.bin").as_uri(),
+        "24ae2dfe8df57c1b80e54cef3d90ac3b": f"{session.uri}#L12",
+    }
+
+
+async def test_call_hierarchy(client: LanguageClient) -> None:
+    session = opened(client, "attention")
+    items = await client.text_document_prepare_call_hierarchy_async(
+        session.params(t.CallHierarchyPrepareParams, "my.ops.Sco|res <scale")
+    )
+    assert items
+    assert items[0].name == "Scores"
+    callers = await client.call_hierarchy_incoming_calls_async(
+        t.CallHierarchyIncomingCallsParams(items[0])
+    )
+    assert callers is not None
+    assert [(c.from_.name, len(c.from_ranges)) for c in callers] == [
+        ("Attention", 1),
+        ("Attention", 1),
+    ]
+    main = await client.text_document_prepare_call_hierarchy_async(
+        session.params(t.CallHierarchyPrepareParams, "soft_|dictionary")
+    )
+    assert main
+    called = await client.call_hierarchy_outgoing_calls_async(
+        t.CallHierarchyOutgoingCallsParams(main[0])
+    )
+    assert called is not None
+    assert [(c.to.name, len(c.from_ranges)) for c in called] == [("Attention", 2), ("Attention", 1)]
+    assert all(session.part(r) == "Attention" for c in called for r in c.from_ranges)

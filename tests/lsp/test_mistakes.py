@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A document with mistakes keeps every feature for the rest of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from lsprotocol import types as t
+from pytest_lsp import LanguageClient
+
+from tests.lsp.documents import EXAMPLES, example
+from tests.lsp.session import Session
+from tests.lsp.test_features import edited, hover
+
+pytestmark = pytest.mark.asyncio
+
+BREAKS = {
+    "node": ("square = Concat <axis = 0> (length, length)", "square = Concat <axis = 0 (length,"),
+    "header": ("ir_version: 10,", "ir_version 10,"),
+    "input": ("float[K, D] keys,", "float[K, D] ] keys,"),
+    "string": ('"my.ops": 1],\n>', '"my.ops: 1],\n>'),
+    "function": ("fit = MatMul (queries, turned)", "fit == MatMul (queries, turned)"),
+}
+
+
+@pytest.mark.parametrize("place", BREAKS)
+async def test_every_feature_for_the_rest(client: LanguageClient, place: str) -> None:
+    old, new = BREAKS[place]
+    text = example("attention").replace(old, new)
+    assert text != example("attention")
+    session = Session(client, EXAMPLES / "attention.onnxtxt", text)
+    found = await session.diagnostics()
+    errors = [item for item in found if item.severity == t.DiagnosticSeverity.Error]
+    assert errors
+    # Nothing that is right is called wrong because of it.
+    line = session.text[: session.text.index(new[:12])].count("\n")
+    assert all(abs(item.range.start.line - line) <= 2 for item in errors), errors
+
+    assert "answers" in await hover(session, "answ|ers = MatMul")
+    definition: Any = await client.text_document_definition_async(
+        session.params(t.DefinitionParams, "Mul (|fit")
+        if place != "function"
+        else session.params(t.DefinitionParams, "MatMul (|weights")
+    )
+    assert definition
+    used = await client.text_document_references_async(
+        session.params(
+            t.ReferenceParams,
+            "allowed| = Where",
+            context=t.ReferenceContext(include_declaration=True),
+        )
+    )
+    assert used is not None
+    assert len(used) == 2
+    marked = await client.text_document_document_highlight_async(
+        session.params(t.DocumentHighlightParams, "allowed| = Where")
+    )
+    assert marked is not None
+    assert len(marked) == 2
+    edit = await client.text_document_rename_async(
+        session.params(t.RenameParams, "allowed| = Where", new_name="open")
+    )
+    assert edited(session, edit) == text.replace("allowed", "open")
+    symbols: Any = await client.text_document_document_symbol_async(
+        t.DocumentSymbolParams(session.document)
+    )
+    assert [s.name for s in symbols].count("Attention") == 2
+    tokens = await client.text_document_semantic_tokens_full_async(
+        t.SemanticTokensParams(session.document)
+    )
+    assert tokens is not None
+    assert len(tokens.data) > 300
+    folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
+    assert folds
+    chains = await client.text_document_selection_range_async(
+        t.SelectionRangeParams(session.document, [session.at("allowed| = Where")])
+    )
+    assert chains
+    assert session.part(chains[0].range) == "allowed"
+    hints = await client.text_document_inlay_hint_async(
+        t.InlayHintParams(session.document, t.Range(t.Position(0, 0), t.Position(99, 0)))
+    )
+    assert hints
+    items = await client.text_document_prepare_call_hierarchy_async(
+        session.params(t.CallHierarchyPrepareParams, "my.ops.Sco|res <scale")
+    )
+    assert items
+    drawn = await session.request("onnxtext/graph", uri=session.uri)
+    assert len(drawn.graphs) == 4
+    completed: Any = await client.text_document_completion_async(
+        session.params(t.CompletionParams, "Where (|mask")
+    )
+    assert "scores" in {item.label for item in completed.items}
+    helped = await client.text_document_signature_help_async(
+        session.params(t.SignatureHelpParams, "Where (mask, |scores")
+    )
+    assert helped is not None
+    assert helped.active_parameter == 1
+
+
+async def test_a_fix_of_a_mistake(client: LanguageClient) -> None:
+    text = example("attention").replace("<axis = 0> (length, length)", "<axis = 0> (length length)")
+    session = Session(client, EXAMPLES / "attention.onnxtxt", text)
+    (found,) = await session.syntax()
+    assert found.code == "missing-comma"
+    actions: Any = await client.text_document_code_action_async(
+        t.CodeActionParams(session.document, found.range, t.CodeActionContext([found]))
+    )
+    assert edited(session, actions[0].edit) == example("attention")
+
+
+async def test_while_a_statement_is_typed(client: LanguageClient) -> None:
+    session = Session(client, EXAMPLES / "attention.onnxtxt", example("attention"))
+    at = session.text.index("  # `:masked` picks")
+    for character in "  [n] extra = Add (mask, mask)\n":
+        session.edit(at, at, character)
+        at += 1
+        shown = await hover(session, "Tri|lu")
+        assert "Trilu" in shown
+        symbols: Any = await client.text_document_document_symbol_async(
+            t.DocumentSymbolParams(session.document)
+        )
+        assert [s.name for s in symbols] == ["soft_dictionary", "Scores", "Attention", "Attention"]
+    found = await session.diagnostics()
+    # The rules know by now that Add takes no bool.
+    assert {item.code for item in found if item.severity == 1} == {"type-mismatch"}
