@@ -9,7 +9,7 @@ import { SCHEME } from './binary/uris.ts';
 import { registerCommands } from './commands.ts';
 import { registerGraphView } from './graph/panel.ts';
 import { onDidSelect } from './server/interpreters.ts';
-import { Server } from './server/server.ts';
+import { Server, type Status } from './server/server.ts';
 import { SECTION } from './settings.ts';
 import { showStatus } from './status.ts';
 
@@ -17,7 +17,13 @@ const RESTARTING = ['interpreter', 'server.source', 'server.arguments'].map((nam
 
 let server: Server | undefined;
 
-export function activate(context: vscode.ExtensionContext): void {
+/** For other extensions, and for the tests. */
+export interface Api {
+  /** Whether the language server runs, with which Python, or why not. */
+  status: () => Status;
+}
+
+export function activate(context: vscode.ExtensionContext): Api {
   const started = new Server(context);
   server = started;
   const files = new BinaryFiles(started);
@@ -37,6 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
   registerGraphView(context, started);
   void started.restart();
   void onDidSelect(() => void started.restart()).then((selection) => context.subscriptions.push(selection));
+  return { status: () => started.status };
 }
 
 export async function deactivate(): Promise<void> {

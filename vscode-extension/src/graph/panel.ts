@@ -93,9 +93,9 @@ class GraphPanel {
   #times = { request: 0, layout: 0, drawing: 0 };
   #ready: () => void = () => undefined;
   readonly #isReady = new Promise<void>((resolve) => { this.#ready = resolve; });
-  #isDrawn: (drawn: Drawn) => void = () => undefined;
-  /** The first drawing. */
-  readonly drawn = new Promise<Drawn>((resolve) => { this.#isDrawn = resolve; });
+  #isDrawn: (drawn: Drawn | undefined) => void = () => undefined;
+  /** The first drawing; undefined if there could be none. */
+  readonly drawn = new Promise<Drawn | undefined>((resolve) => { this.#isDrawn = resolve; });
 
   constructor(context: vscode.ExtensionContext, server: Server, document: vscode.TextDocument, panel: vscode.WebviewPanel) {
     this.#server = server;
@@ -144,7 +144,9 @@ class GraphPanel {
       await this.#layOut(model);
       this.#laidOut = shape;
     } catch (error) {
-      if (!(error instanceof Superseded)) this.#post({ type: 'notice', text: error instanceof Error ? error.message : String(error) });
+      if (error instanceof Superseded) return;
+      this.#post({ type: 'notice', text: error instanceof Error ? error.message : String(error) });
+      this.#isDrawn(undefined);
     }
   }
 

@@ -60,11 +60,11 @@ export class Server implements vscode.Disposable {
    *
    * @throws NoServer if there is none.
    */
-  async request<P, R>(type: RequestType<P, R, unknown>, params: P, token?: vscode.CancellationToken): Promise<R> {
+  async request<P, R>(type: RequestType<P, R, unknown>, params: P): Promise<R> {
     await this.#turn;
     const client = this.#client;
     if (!client?.isRunning()) throw new NoServer(this.#absence());
-    return await client.sendRequest<R>(type.method, params, token);
+    return await client.sendRequest<R>(type.method, params);
   }
 
   #absence(): string {
