@@ -30,13 +30,15 @@ export function element<K extends keyof SVGElementTagNameMap>(
 export class Picture {
   readonly #svg: SVGSVGElement;
   readonly #world = element('g');
-  readonly #groups = element('g');
+  /** Graphs, and nodes that hold graphs: what lies behind the edges. */
+  readonly #backdrop = element('g');
   readonly #overview = element('g');
   readonly #edges = element('g');
   readonly #nodes = element('g');
   #drawing: Drawing = { width: 0, height: 0, nodes: [], groups: [], edges: [], omitted: 0 };
   #index = new SpatialIndex<Item>();
   #shown = new Map<Item, SVGElement>();
+  #open = new Map<string, SVGElement>();
   #byId = new Map<string, DrawnNode>();
   #selected: string | null = null;
   #matches = new Set<string>();
@@ -46,7 +48,7 @@ export class Picture {
     const arrow = element('marker', { id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' },
       element('path', { d: 'M0 0.5L8 4L0 7.5z', class: 'arrow' }));
     svg.append(element('defs', {}, arrow), this.#world);
-    this.#world.append(this.#groups, this.#overview, this.#edges, this.#nodes);
+    this.#world.append(this.#backdrop, this.#overview, this.#edges, this.#nodes);
   }
 
   get drawing(): Drawing {
@@ -61,9 +63,21 @@ export class Picture {
     this.#drawing = drawing;
     this.#index = new SpatialIndex<Item>();
     this.#byId = new Map(drawing.nodes.map((node) => [node.id, node]));
-    for (const node of drawing.nodes) this.#index.add(node, { kind: 'node', node });
+    this.#open.clear();
+    for (const node of drawing.nodes) {
+      if (node.open) this.#open.set(node.id, nodeElement(node));
+      else this.#index.add(node, { kind: 'node', node });
+    }
     for (const edge of drawing.edges) if (edge.points.length >= 4) this.#index.add(boundsOf(edge.points), { kind: 'edge', edge });
-    this.#groups.replaceChildren(...drawing.groups.map(groupElement));
+    // What is larger lies further behind.
+    const area = ({ width, height }: Box) => width * height;
+    this.#backdrop.replaceChildren(...[
+      ...drawing.groups.map((group) => ({ size: area(group), shown: groupElement(group) })),
+      ...drawing.nodes.flatMap((node) => {
+        const shown = this.#open.get(node.id);
+        return shown ? [{ size: area(node), shown }] : [];
+      }),
+    ].sort((a, b) => b.size - a.size).map(({ shown }) => shown));
     this.#overview.replaceChildren(...overviewOf(drawing));
     this.#clear();
   }
@@ -99,12 +113,17 @@ export class Picture {
     this.#selected = selected;
     this.#matches = matches;
     for (const [item, shown] of this.#shown) this.#mark(item, shown);
+    for (const [id, shown] of this.#open) this.#markNode(id, shown);
+  }
+
+  #markNode(id: string, shown: SVGElement): void {
+    shown.classList.toggle('selected', id === this.#selected);
+    shown.classList.toggle('match', this.#matches.has(id));
   }
 
   #mark(item: Item, shown: SVGElement): void {
     if (item.kind === 'node') {
-      shown.classList.toggle('selected', item.node.id === this.#selected);
-      shown.classList.toggle('match', this.#matches.has(item.node.id));
+      this.#markNode(item.node.id, shown);
     } else {
       const near = item.edge.from === this.#selected || item.edge.to === this.#selected;
       shown.classList.toggle('near', near);
