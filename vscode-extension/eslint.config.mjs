@@ -19,6 +19,6 @@ export default tseslint.config(
   },
   {
     files: ['**/*.mjs', '**/*.cjs'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly', setTimeout: 'readonly', clearTimeout: 'readonly', fetch: 'readonly', performance: 'readonly', Buffer: 'readonly', require: 'readonly', exports: 'writable', document: 'readonly', getComputedStyle: 'readonly', window: 'readonly' } },
+    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly', setTimeout: 'readonly', clearTimeout: 'readonly', fetch: 'readonly', performance: 'readonly', Buffer: 'readonly', require: 'readonly', exports: 'writable', document: 'readonly', getComputedStyle: 'readonly', window: 'readonly', WheelEvent: 'readonly', requestAnimationFrame: 'readonly' } },
   },
 );

@@ -31,7 +31,9 @@ interface Settings {
 }
 
 function get<K extends keyof Settings>(name: K): Settings[K] {
-  return vscode.workspace.getConfiguration(SECTION).get(name) as Settings[K];
+  const value = vscode.workspace.getConfiguration(SECTION).get<Settings[K]>(name);
+  if (value === undefined) throw new Error(`package.json does not declare the setting ${SECTION}.${name}`);
+  return value;
 }
 
 export function serverSettings(): ServerSettings {

@@ -19,8 +19,10 @@ const GAP = 40;
 const MOST_CHARACTERS = 34;
 /** Up to so many edges, names and types are written beside them. */
 const MOST_LABELS = 300;
-/** Beyond so many nodes, ELK takes fewer pains with crossings. */
+/** Beyond so many nodes, ELK takes fewer pains with crossings; */
 const MANY_NODES = 300;
+/** beyond so many, also with layers. */
+const VERY_MANY_NODES = 1000;
 
 /** Draws a model's graphs, at most `mostNodes` nodes of them. */
 export async function arrange(model: GraphDocument, options: ViewOptions, mostNodes: number, layout: Layout): Promise<Drawing> {
@@ -124,8 +126,11 @@ class Scene {
       'elk.json.edgeCoords': 'ROOT',
       'elk.spacing.nodeNode': '24',
       'elk.layered.spacing.nodeNodeBetweenLayers': '36',
-      // With nesting, ELK 0.12 stumbles over it.
-      ...(nested ? {} : { 'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES' }),
+      ...(nodes > VERY_MANY_NODES
+        ? { 'elk.layered.layering.strategy': 'LONGEST_PATH_SOURCE', 'elk.layered.crossingMinimization.greedySwitch.type': 'OFF' }
+        : {}),
+      // With nesting, ELK 0.12 stumbles over it; with many nodes it takes long.
+      ...(nested || nodes > VERY_MANY_NODES ? {} : { 'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES' }),
       'elk.layered.thoroughness': nodes > MANY_NODES ? '1' : '7',
       // Straight lines through long networks.
       'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',

@@ -4,7 +4,7 @@
 
 import { Worker } from 'node:worker_threads';
 import type { Drawing } from './protocol.ts';
-import type { Task } from './worker.ts';
+import type { Answer, Task } from './worker.ts';
 
 /** Deep graphs need it: ELK walks them recursively. */
 const STACK_MEGABYTES = 64;
@@ -13,7 +13,10 @@ export class Superseded extends Error {}
 
 export class Layouter {
   readonly #script: string;
-  #running: { worker: Worker; giveUp: (reason: Error) => void } | undefined;
+  /** It is kept: ELK is faster the second time. */
+  #worker: Worker | undefined;
+  /** Ends the layout that is being made. */
+  #abandon: (() => void) | undefined;
 
   /** @param script path of the bundled worker. */
   constructor(script: string) {
@@ -26,27 +29,37 @@ export class Layouter {
    * @throws Superseded if another one was asked for before this one was done.
    */
   async layout(task: Task): Promise<Drawing> {
-    this.stop();
+    if (this.#abandon) this.stop();
+    const worker = (this.#worker ??= new Worker(this.#script, { resourceLimits: { stackSizeMb: STACK_MEGABYTES } }));
     return await new Promise<Drawing>((resolve, reject) => {
-      const worker = new Worker(this.#script, { workerData: task, resourceLimits: { stackSizeMb: STACK_MEGABYTES } });
-      const running = { worker, giveUp: reject };
-      this.#running = running;
-      const done = (then: () => void) => {
-        if (this.#running === running) this.#running = undefined;
-        void worker.terminate();
-        then();
+      const answered = (answer: Answer) => {
+        forget();
+        if ('drawing' in answer) resolve(answer.drawing);
+        else reject(new Error(answer.error));
       };
-      worker.once('message', (drawing: Drawing) => { done(() => { resolve(drawing); }); });
-      worker.once('error', (error: Error) => { done(() => { reject(error); }); });
-      worker.once('exit', () => { done(() => { reject(new Error('the layout ended without a drawing')); }); });
+      const failed = (error: unknown) => {
+        forget();
+        this.stop();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      };
+      const forget = () => {
+        worker.off('message', answered).off('error', failed);
+        this.#abandon = undefined;
+      };
+      this.#abandon = () => {
+        forget();
+        reject(new Superseded('there is a newer layout'));
+      };
+      worker.on('message', answered).on('error', failed);
+      worker.postMessage(task);
     });
   }
 
-  /** End what is running, if anything is. */
+  /** End the thread, and what it is doing. */
   stop(): void {
-    const running = this.#running;
-    this.#running = undefined;
-    running?.giveUp(new Superseded('there is a newer layout'));
-    void running?.worker.terminate();
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#abandon?.();
+    void worker?.terminate();
   }
 }

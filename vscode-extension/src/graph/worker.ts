@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A thread of its own for the layout: thousands of nodes take seconds. */
+/** A thread of its own for the layouts: thousands of nodes take seconds. */
 
 import ELK from 'elkjs/lib/elk.bundled.js';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { arrange } from './arrange.ts';
-import type { GraphDocument, ViewOptions } from './protocol.ts';
+import type { Drawing, GraphDocument, ViewOptions } from './protocol.ts';
 
 export interface Task {
   model: GraphDocument;
@@ -13,7 +13,17 @@ export interface Task {
   mostNodes: number;
 }
 
-const { model, options, mostNodes } = workerData as Task;
+export type Answer = { drawing: Drawing } | { error: string };
+
 const elk = new ELK();
-const drawing = await arrange(model, options, mostNodes, (graph) => elk.layout(graph));
-parentPort?.postMessage(drawing);
+
+parentPort?.on('message', ({ model, options, mostNodes }: Task) => {
+  arrange(model, options, mostNodes, (graph) => elk.layout(graph)).then(
+    (drawing) => { answer({ drawing }); },
+    (error: unknown) => { answer({ error: error instanceof Error ? error.message : String(error) }); },
+  );
+});
+
+function answer(message: Answer): void {
+  parentPort?.postMessage(message);
+}

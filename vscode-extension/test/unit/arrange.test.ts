@@ -88,8 +88,10 @@ test('the thread of the bundle lays out 2,000 nodes, a chain of 2,000 too; a new
     assert.ok(drawn.nodes.length >= 2000);
     t.diagnostic(`${name}: ${drawn.nodes.length} nodes, ${drawn.edges.length} edges in ${Math.round(performance.now() - start)} ms`);
   }
+  layouter.stop();
   const first = layouter.layout({ model: transformer(2000), options: DOWN, mostNodes: 5000 });
   const second = layouter.layout({ model: transformer(20), options: DOWN, mostNodes: 5000 });
   await assert.rejects(first, Superseded);
   assert.ok((await second).nodes.length < 60);
+  layouter.stop();
 });
