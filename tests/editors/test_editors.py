@@ -84,7 +84,7 @@ def test_emacs_colours_and_indentation(broken: Path) -> None:
 
 
 def test_emacs_has_no_warnings_of_the_compiler(tmp_path: Path) -> None:
-    mode = shutil.copy(ROOT / "editors/emacs/onnxtext-mode.el", tmp_path)
+    mode = str(shutil.copy(ROOT / "editors/emacs/onnxtext-mode.el", tmp_path))
     check = "(setq byte-compile-error-on-warn t)"
     compile_it = ["--eval", check, "-f", "batch-byte-compile", mode]
     run([editor("emacs"), "--batch", "-Q", *compile_it], tmp_path)
