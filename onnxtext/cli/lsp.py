@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import click
 
 EXAMPLES = """\b
@@ -43,9 +45,15 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
                 "the language server needs the extra `lsp`: pip install 'onnxtext[lsp]'"
             ) from None
         raise
+    # A text of thousands of statements is thousands of objects that live on: looking at all of
+    # them for garbage after every few hundred new ones would take longer than most answers.
+    gc.set_threshold(100_000, 20, 50)
     server = create_server()
-    if tcp is not None:
-        server.start_tcp("127.0.0.1", tcp)
-    else:
-        server.start_io()
+    try:
+        if tcp is not None:
+            server.start_tcp("127.0.0.1", tcp)
+        else:
+            server.start_io()
+    finally:
+        server.checker.close()
     return 0

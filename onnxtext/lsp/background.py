@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import pickle
+import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from onnxtext.lsp.analysis import Analysis
 from onnxtext.lsp.worker import HEAD, Failure, Job, pack
@@ -39,7 +41,8 @@ class Checker:
         self._delays: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, tuple[int, Job]] = {}
         self._running: tuple[str, int, float] | None = None
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = ThreadPoolExecutor(1, "checker")  # speaks with the process
         self._task: asyncio.Task[None] | None = None
         self._kill: asyncio.TimerHandle | None = None
         self._closed = False
@@ -69,10 +72,11 @@ class Checker:
     def close(self) -> None:
         """Stop everything."""
         self._closed = True
-        for delay in self._delays.values():
-            delay.cancel()
+        for handle in (*self._delays.values(), *([self._kill] if self._kill else [])):
+            handle.cancel()
         self._waiting.clear()
-        self._stop()
+        self._discard()
+        self._thread.shutdown(wait=False)
 
     def _due(self, uri: str, number: int, job: Job) -> None:
         self._delays.pop(uri, None)
@@ -84,59 +88,82 @@ class Checker:
             self._task = asyncio.get_running_loop().create_task(self._serve())
 
     async def _serve(self) -> None:
-        if self._process is None or self._process.returncode is not None:
-            await self._spawn()
+        loop = asyncio.get_running_loop()
+        self._spawn()
         while self._waiting and not self._closed:
             uri = next(iter(self._waiting))
             number, job = self._waiting.pop(uri)
-            self._running = uri, number, asyncio.get_running_loop().time()
+            self._running = uri, number, loop.time()
             made: Analysis | Failure | None
+            asked = loop.run_in_executor(self._thread, _ask, self._process, job)
             try:
-                made = await asyncio.wait_for(self._ask(job), LONGEST)
+                made = await asyncio.wait_for(asyncio.shield(asked), LONGEST)
             except asyncio.TimeoutError:
                 self._stop()
+                await asyncio.wait([asked])
                 made = Failure(f"checking took more than {LONGEST:.0f} seconds")
-            except (OSError, EOFError, asyncio.IncompleteReadError):
+            except (OSError, EOFError, ValueError):
                 # Stopped by us, or it died: then another version may do better.
                 made = None if self._process is None else Failure("the checking process died")
+                self._discard()
             if self._kill is not None:
                 self._kill.cancel()
             self._kill = None
             self._running = None
             if made is not None and not self._closed:
                 self._done(uri, number, made)
-            if self._process is None or self._process.returncode is not None:
-                await self._spawn()
+            self._spawn()
 
-    async def _ask(self, job: Job) -> Analysis | Failure:
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise EOFError
-        data = await asyncio.get_running_loop().run_in_executor(None, pack, job)
-        process.stdin.write(data)
-        await process.stdin.drain()
-        head = await process.stdout.readexactly(HEAD)
-        answer = await process.stdout.readexactly(int.from_bytes(head, "little"))
-        made: Analysis | Failure = pickle.loads(answer)
-        return made
-
-    async def _spawn(self) -> None:
-        if self._closed:
+    def _spawn(self) -> None:
+        if self._closed or (self._process is not None and self._process.poll() is None):
             return
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "onnxtext.lsp.worker",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            limit=1 << 20,
+        self._discard()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "onnxtext.lsp.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
 
     def _stop(self) -> None:
-        process, self._process = self._process, None
         self._kill = None
-        if process is not None and process.returncode is None:
-            self.stopped += 1
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+        self.stopped += self._process is not None
+        self._discard()
+
+    def _discard(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            if self._running is None:  # else the thread that reads meets the end of the pipe
+                _close(process)
+
+
+def _ask(process: subprocess.Popen[bytes] | None, job: Job) -> Analysis | Failure:
+    """Have a job done, in a thread that waits for it.
+
+    Raises:
+        OSError: the process is gone; so EOFError, ValueError.
+    """
+    if process is None or process.stdin is None or process.stdout is None:
+        raise EOFError
+    try:
+        process.stdin.write(pack(job))
+        process.stdin.flush()
+        head = process.stdout.read(HEAD)
+        size = int.from_bytes(head, "little")
+        data = process.stdout.read(size)
+        if len(head) < HEAD or len(data) < size:
+            raise EOFError
+    except (OSError, EOFError, ValueError):
+        _close(process)
+        raise
+    made: Analysis | Failure = pickle.loads(data)
+    return made
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()

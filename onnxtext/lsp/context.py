@@ -136,7 +136,8 @@ class _Reader:
         elif token == "[":
             self._brackets(bracket)
         elif token == "(":
-            if self._operator_before(bracket):
+            outer = str(self.tokens[self.open[-2]]) if len(self.open) > 1 else ""
+            if outer != "<" and self._operator_before(bracket):
                 self.made.kind = "inputs"
                 self.made.number = self._commas(bracket)
             else:

@@ -9,86 +9,32 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.values import Attribute, Reference
+from onnxtext.ast.values import Reference
 from onnxtext.checker.finding import Place
 from onnxtext.checker.places import TextPlaces
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import FunctionKey, Options, Subject, function_key, plain_domain
 from onnxtext.checker.targets import Target, targets
+from onnxtext.lsp.extents import find_end
+from onnxtext.lsp.names import (
+    Group,
+    Key,
+    Occurrence,
+    Role,
+    Statement,
+    Symbol,
+    outermost,
+    parameter_names,
+)
 from onnxtext.lsp.operators import known_schemas
 from onnxtext.lsp.sections import SectionName, name_of, section_names
 from onnxtext.lsp.statements import Located, PlacesCache
 from onnxtext.source import Source, Span
 from onnxtext.syntax.lexer import load_lexer
-
-Role = Literal["definition", "declaration", "use"]
-Group = Literal["input", "initializer", "info", "output", "node"]
-Key = tuple[str, int, Any]
-"""What a name means: `value`, `parameter` or `function`; the scope's number; the name."""
-
-
-@dataclass(slots=True, eq=False)
-class Statement:
-    """A node or a value's declaration.
-
-    Attributes:
-        at: where it begins.
-        kind: as `syntax.locate` knows it: `node` or `value_info`.
-        item: the statement in the tree.
-        scope: the graph or body it stands in.
-        group: what a value is declared as; `node` for a node.
-        number: the index of a node among those of its scope.
-        limit: where the next statement that is not part of this one begins.
-    """
-
-    at: int
-    kind: Literal["node", "value_info"]
-    item: Any
-    scope: Scope
-    group: Group = "node"
-    number: int = -1
-    limit: int = 0
-
-
-@dataclass(slots=True)
-class Occurrence:
-    """A place where a name stands.
-
-    Attributes:
-        role: whether it defines the name, says something about it, or uses it.
-        statement: the statement it is in; None for a place that is known already.
-        path: the part of the statement, the first of these that the text has.
-        known: the place, where it is in no statement.
-    """
-
-    role: Role
-    statement: Statement | None
-    path: tuple[tuple[str | int, ...], ...] = ()
-    known: Span | None = None
-
-
-@dataclass(slots=True)
-class Symbol:
-    """A name with one meaning.
-
-    Attributes:
-        key: the meaning.
-        name: the name.
-        scope: where it is defined; the outermost one around its uses if it is not.
-        defined: whether anything defines it.
-        occurrences: all places it stands at.
-    """
-
-    key: Key
-    name: str
-    scope: Scope | None
-    defined: bool = False
-    occurrences: list[Occurrence] = field(default_factory=list)
 
 
 class Index:
@@ -145,7 +91,7 @@ class Index:
         for values, group in groups:
             role: Role = "definition" if group in ("input", "initializer") else "declaration"
             for value in values:
-                item: Any = self._original(value)
+                item: Any = self.original(value)
                 if item.at < 0 or id(item) in self.statement_of or item.at in self._value_starts:
                     continue
                 self._value_starts.add(item.at)
@@ -156,7 +102,7 @@ class Index:
 
     def _nodes(self, number: int, scope: Scope) -> None:
         for place, node in enumerate(scope.nodes):
-            item: Any = self._original(node)
+            item: Any = self.original(node)
             if item.at < 0:
                 continue
             statement = Statement(item.at, "node", item, scope, "node", place)
@@ -314,7 +260,8 @@ class Index:
         """The names in the sections at the end."""
         return section_names(self.source.text) if self.model is not None else []
 
-    def _original(self, item: object) -> object:
+    def original(self, item: object) -> object:
+        """The statement of the tree that an effective one stands for."""
         assert self.subject is not None
         return self.subject.effective.original(item)
 
@@ -433,57 +380,9 @@ class Index:
         """Where a graph or body ends: behind the bracket that closes it."""
         known = self._ends.get(id(scope))
         if known is None:
-            known = self._ends[id(scope)] = self._find_end(scope)
+            known = self._ends[id(scope)] = find_end(self, scope)
         return known
-
-    def _find_end(self, scope: Scope) -> int:
-        """The first `}` behind the last statement of a graph, or behind its own `{`."""
-        at, nodes = max(scope.place.at, 0), False
-        if scope.nodes:
-            last = self.statement_of.get(id(self._original(scope.nodes[-1])))
-            located = None if last is None else self.located(last)
-            if located is not None:
-                at, nodes = located.span.end, True
-        limit = self._limit_of(scope)
-        lexer, depth = load_lexer(), int(nodes)
-        for _ in range(_MOST_BACK):
-            token = lexer.token(self.source.text, at)
-            if token is None or token.at >= limit:
-                break
-            at = token.at + len(token)
-            depth += (token == "{") - (token == "}")
-            if depth <= 0 and token == "}":
-                return at
-        return limit
-
-    def _limit_of(self, scope: Scope) -> int:
-        """Where the next graph, or what holds this one, ends it at the latest."""
-        if scope.holder is not None:
-            statement = self.statement_of.get(id(self._original(scope.holder)))
-            if statement is not None:
-                located = self.located(statement)
-                return located.span.end if located is not None else statement.limit
-        at = scope.place.at
-        starts = [other.place.at for other in self.scopes if other.holder is None]
-        starts = [start for start in starts if start > at]
-        starts += [name.at for name in self.sections[:1]]
-        return min([*starts, len(self.source.text)])
 
 
 _MOST_BACK = 10_000
 _LONGEST_HEAD = 10_000
-
-
-def parameter_names(scope: Scope) -> list[str]:
-    """The attribute parameters of the function a scope is in."""
-    function = scope.function
-    if function is None:
-        return []
-    return [item.name if isinstance(item, Attribute) else item for item in function.attributes]
-
-
-def outermost(scope: Scope) -> Scope:
-    """The graph or body that a scope is nested in; itself if it is in none."""
-    while scope.parent is not None:
-        scope = scope.parent
-    return scope

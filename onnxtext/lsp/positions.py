@@ -63,12 +63,16 @@ class Lines:
 
     def position(self, offset: int) -> t.Position:
         """The position of an offset, clamped to the text."""
+        return t.Position(*self.place(offset))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, clamped to the text."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
         if self._plain:
-            return t.Position(line, offset - start)
-        return t.Position(line, self.width(self.text[start:offset]))
+            return line, offset - start
+        return line, self.width(self.text[start:offset])
 
     def width(self, part: str) -> int:
         """How many units a part of a line takes."""

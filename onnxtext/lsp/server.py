@@ -23,6 +23,7 @@ from onnxtext.lsp.analysis import Analysis
 from onnxtext.lsp.background import Checker
 from onnxtext.lsp.diagnostics import convert
 from onnxtext.lsp.document import MOST_CHARACTERS, Document
+from onnxtext.lsp.protocol import Protocol
 from onnxtext.lsp.worker import Failure, Job
 
 STRICT = "ONNXTEXT_LSP_STRICT"
@@ -46,7 +47,7 @@ class Server(LanguageServer):
     """
 
     def __init__(self) -> None:
-        super().__init__("onnxtext", __version__)
+        super().__init__("onnxtext", __version__, protocol_cls=Protocol)
         self.documents: dict[str, Document] = {}
         self.checker = Checker(self._checked)
         self.strict = bool(os.environ.get(STRICT))

@@ -8,7 +8,8 @@ from typing import Literal
 
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import plain_domain
-from onnxtext.lsp.index import Index, Key, Statement, Symbol, outermost, parameter_names
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.names import Key, Statement, Symbol, outermost, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.locate import Places
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
+import pytest_asyncio
 import pytest_lsp
 from lsprotocol import types as t
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp import (
+    ClientServerConfig,
+    LanguageClient,
+    client_capabilities,
+    make_test_lsp_client,
+)
 
 from onnxtext.lsp.server import STRICT
 
@@ -19,9 +25,9 @@ CONFIG = ClientServerConfig(
 )
 
 
-@pytest_lsp.fixture(config=CONFIG)  # type: ignore[untyped-decorator]
-async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    """An editor with the abilities of VS Code; mistakes of the server are errors."""
+@pytest_lsp.fixture(config=CONFIG, scope="module")  # type: ignore[untyped-decorator]
+async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
+    """One server for the tests of a module: an editor with the abilities of VS Code."""
     await lsp_client.initialize_session(
         t.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
     )
@@ -29,12 +35,36 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.shutdown_session()
 
 
-@pytest_lsp.fixture(config=CONFIG)  # type: ignore[untyped-decorator]
-async def utf8_client(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    """An editor that counts columns in bytes."""
-    capabilities = client_capabilities("visual-studio-code")
-    assert capabilities.general is not None
-    capabilities.general.position_encodings = [t.PositionEncodingKind.Utf8]
-    await lsp_client.initialize_session(t.InitializeParams(capabilities=capabilities))
-    yield
-    await lsp_client.shutdown_session()
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
+    """The editor with no document open; mistakes of the server are errors."""
+    opened: list[str] = []
+    server.opened = opened  # type: ignore[attr-defined]
+    yield server
+    for uri in opened:
+        server.text_document_did_close(t.DidCloseTextDocumentParams(t.TextDocumentIdentifier(uri)))
+    assert not server.log_messages
+    server.diagnostics.clear()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[LanguageClient]]]:
+    """Makes editors that know one encoding of positions only."""
+    started: list[LanguageClient] = []
+
+    async def start(unit: str) -> LanguageClient:
+        client = make_test_lsp_client()
+        await client.start_io(*CONFIG.server_command, env=CONFIG.server_env)
+        started.append(client)
+        client.opened = []  # type: ignore[attr-defined]
+        capabilities = client_capabilities("visual-studio-code")
+        assert capabilities.general is not None
+        capabilities.general.position_encodings = [t.PositionEncodingKind(unit)]
+        made = await client.initialize_session(t.InitializeParams(capabilities=capabilities))
+        assert made.capabilities.position_encoding == unit
+        return client
+
+    yield start
+    for client in started:
+        await client.shutdown_session()
+        await client.stop()  # type: ignore[no-untyped-call]

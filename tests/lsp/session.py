@@ -30,6 +30,7 @@ class Session:
         self.text = text
         self.unit = unit
         self.number = 1
+        client.opened.append(self.uri)  # type: ignore[attr-defined]
         self.client.text_document_did_open(
             t.DidOpenTextDocumentParams(t.TextDocumentItem(self.uri, "onnxtxt", 1, text))
         )
@@ -107,7 +108,8 @@ class Session:
 
     async def request(self, method: str, **params: Any) -> Any:
         """A request of our own."""
-        return await self.client.protocol.send_request_async(method, params)
+        protocol: Any = self.client.protocol
+        return await protocol.send_request_async(method, params)
 
     async def diagnostics(self) -> list[t.Diagnostic]:
         """All diagnostics of the text as it is now, the checker's included."""

@@ -16,7 +16,7 @@ import onnxtext
 from tests.lsp.documents import EXAMPLES, example
 from tests.lsp.session import Session
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def opened(client: LanguageClient, name: str) -> Session:

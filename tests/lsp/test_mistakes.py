@@ -13,7 +13,7 @@ from tests.lsp.documents import EXAMPLES, example
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited, hover
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BREAKS = {
     "node": ("square = Concat <axis = 0> (length, length)", "square = Concat <axis = 0 (length,"),

@@ -17,7 +17,7 @@ from pytest_lsp import LanguageClient
 import onnxtext
 from tests.lsp.session import Session
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -37,7 +37,8 @@ def binary() -> bytes:
 
 
 async def ask(client: LanguageClient, method: str, **params: Any) -> Any:
-    return await client.protocol.send_request_async(method, params)
+    protocol: Any = client.protocol
+    return await protocol.send_request_async(method, params)
 
 
 async def test_a_binary_as_text_and_back(client: LanguageClient, tmp_path: Path) -> None:
@@ -82,7 +83,8 @@ async def test_a_text_with_errors_is_not_written(client: LanguageClient, tmp_pat
             original=path.as_uri(),
         )
     assert "the text has errors" in str(caught.value)
-    first = caught.value.data["diagnostics"][0]
+    data: Any = caught.value.data
+    first = data["diagnostics"][0]
     assert first["range"]["start"]["line"] == read.text[: read.text.index("MatMul")].count("\n")
     assert path.read_bytes() == binary()
 

@@ -10,7 +10,8 @@ from lsprotocol import types as t
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import FunctionKey, function_key, plain_domain
 from onnxtext.lsp.document import Document
-from onnxtext.lsp.index import Index, outermost
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.names import outermost
 from onnxtext.lsp.spots import spot_at
 from onnxtext.source import Span
 

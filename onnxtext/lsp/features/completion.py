@@ -15,7 +15,7 @@ from onnxtext.checker.signatures import Signature, newest_versions
 from onnxtext.lsp.context import Context, context_at
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.features.signature_help import target_of
-from onnxtext.lsp.index import parameter_names
+from onnxtext.lsp.names import parameter_names
 from onnxtext.lsp.operators import (
     attribute_line,
     documentation,

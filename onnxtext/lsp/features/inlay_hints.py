@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.document import Document
-from onnxtext.lsp.index import Statement
+from onnxtext.lsp.names import Statement
 from onnxtext.lsp.statements import Located
 from onnxtext.source import Span
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.document import Document
-from onnxtext.lsp.index import Role, Symbol
+from onnxtext.lsp.names import Role, Symbol
 from onnxtext.lsp.spots import symbol_at
 from onnxtext.source import Span
 

@@ -13,7 +13,8 @@ from onnxtext.checker.subject import plain_domain
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.edits import workspace_edit
 from onnxtext.lsp.features.navigation import places
-from onnxtext.lsp.index import Index, Symbol, parameter_names
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.names import Symbol, parameter_names
 from onnxtext.lsp.sections import name_of
 from onnxtext.lsp.spots import symbol_at
 from onnxtext.printer.strings import quoted, value_name, word

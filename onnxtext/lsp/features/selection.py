@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.document import Version
-from onnxtext.lsp.index import Statement
+from onnxtext.lsp.names import Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.scopes import GIVEN, Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.lsp.document import Document, Version
-from onnxtext.lsp.index import Index, Statement
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.names import Statement
 from onnxtext.lsp.statements import Located
 from onnxtext.source import Span
 
@@ -103,10 +104,9 @@ def encode(version: Version, found: list[Token]) -> list[int]:
     for start, end, kind, modifiers in sorted(set(found)):
         if start < last_end:
             continue
-        position = lines.position(start)
-        if end > lines.line_end(position.line):
+        line, column = lines.place(start)
+        if end > lines.line_end(line):
             continue  # a name with a line break: editors want tokens of one line
-        line, column = position.line, position.character
         shift = column - last_column if line == last_line else column
         data += (line - last_line, shift, lines.width(version.text[start:end]), kind, modifiers)
         last_line, last_column, last_end = line, column, end

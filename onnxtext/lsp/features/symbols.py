@@ -11,7 +11,8 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Graph
 from onnxtext.checker.scopes import Scope
 from onnxtext.lsp.document import Document
-from onnxtext.lsp.index import Index, Statement
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.names import Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where graphs and bodies end, which the tree does not say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnxtext.checker.scopes import Scope
+from onnxtext.syntax.lexer import load_lexer
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.index import Index
+
+_MOST_TOKENS = 10_000
+
+
+def find_end(index: Index, scope: Scope) -> int:
+    """The first `}` behind the last statement of a graph, or behind its own `{`."""
+    at, nodes = max(scope.place.at, 0), False
+    groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
+    for item in (group[-1] for group in groups if group):
+        statement = index.statement_of.get(id(index.original(item)))
+        located = None if statement is None else index.located(statement)
+        if statement is not None and located is not None and located.span.end > at:
+            at, nodes = located.span.end, statement.kind == "node"
+    limit = _limit_of(index, scope)
+    lexer, depth = load_lexer(), int(nodes)
+    for _ in range(_MOST_TOKENS):
+        token = lexer.token(index.source.text, at)
+        if token is None or token.at >= limit:
+            break
+        at = token.at + len(token)
+        depth += (token == "{") - (token == "}")
+        if depth <= 0 and token == "}":
+            return at
+    return limit
+
+
+def _limit_of(index: Index, scope: Scope) -> int:
+    """Where the next graph, or what holds this one, ends it at the latest."""
+    if scope.holder is not None:
+        statement = index.statement_of.get(id(index.original(scope.holder)))
+        if statement is not None:
+            located = index.located(statement)
+            return located.span.end if located is not None else statement.limit
+    at = scope.place.at
+    starts = [other.place.at for other in index.scopes if other.holder is None]
+    starts = [start for start in starts if start > at]
+    starts += [name.at for name in index.sections[:1]]
+    return min([*starts, len(index.source.text)])

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checking process: superseded, cancelled, and replaced when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext.lsp.analysis import Analysis, analyse
+from onnxtext.lsp.background import Checker
+from onnxtext.lsp.worker import Failure, Job
+from tests.lsp.documents import EXAMPLES, example, large
+
+pytestmark = pytest.mark.asyncio
+
+BAD = "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu (z) }"
+
+
+class Collected:
+    """What a checker has told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int, Analysis | Failure]] = []
+        self.event = asyncio.Event()
+
+    def done(self, uri: str, number: int, made: Analysis | Failure) -> None:
+        self.told.append((uri, number, made))
+        self.event.set()
+
+    async def next(self) -> tuple[str, int, Analysis | Failure]:
+        await asyncio.wait_for(self.event.wait(), 60)
+        self.event.clear()
+        return self.told[-1]
+
+
+@contextlib.asynccontextmanager
+async def checking() -> AsyncIterator[tuple[Checker, Collected]]:
+    """A checker, and what it tells; its process ends with the test, however that ends."""
+    collected = Collected()
+    checker = Checker(collected.done)
+    try:
+        yield checker, collected
+    finally:
+        checker.close()
+        if checker._task is not None:
+            await checker._task
+
+
+async def test_only_the_newest_version_is_checked() -> None:
+    async with checking() as (checker, collected):
+        for number in range(5):
+            checker.submit("a", number, Job(BAD, "a", None), 0.01)
+        checker.submit("b", 1, Job(BAD, "b", None), 0.01)
+        while len(collected.told) < 2:
+            await collected.next()
+        assert {(uri, number) for uri, number, _ in collected.told} == {("a", 4), ("b", 1)}
+        for _, _, made in collected.told:
+            assert isinstance(made, Analysis)
+            assert [d.code for d in made.diagnostics if d.severity == "error"] == [
+                "value-undefined"
+            ]
+
+
+async def test_an_outdated_check_is_stopped() -> None:
+    async with checking() as (checker, collected):
+        slow = "\n".join(["<ir_version: 10, opset_import: [21]> g (float x) => (float y) {"]
+                         + [f"  v{i} = Add (x{i}, x)" for i in range(60_000)] + ["}"])  # fmt: skip
+        checker.submit("a", 1, Job(slow, "a", None), 0)
+        while checker._running is None:
+            await asyncio.sleep(0.01)
+        checker.submit("a", 2, Job(BAD, "a", None), 0)
+        uri, number, made = await collected.next()
+        assert (uri, number) == ("a", 2)
+        assert isinstance(made, Analysis)
+        assert checker.stopped == 1
+        assert len(collected.told) == 1
+
+
+async def test_a_process_that_dies_is_replaced() -> None:
+    async with checking() as (checker, collected):
+        checker.submit("a", 1, Job(BAD, "a", None), 0)
+        await collected.next()
+        process = checker._process
+        assert process is not None
+        checker.submit("a", 2, Job(large() * 3, "a", None), 0)
+        while checker._running is None:
+            await asyncio.sleep(0.001)
+        os.kill(process.pid, signal.SIGKILL)
+        _, number, made = await collected.next()
+        assert number == 2
+        assert isinstance(made, Failure)
+        checker.submit("a", 3, Job(BAD, "a", None), 0)
+        _, number, made = await collected.next()
+        assert number == 3
+        assert isinstance(made, Analysis)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.onnxtxt")), ids=lambda path: path.stem)
+async def test_it_finds_what_the_command_finds(path: Path) -> None:
+    text = path.read_text("utf-8").replace("Gemm", "Gemmm").replace("Relu (", "Relu (x0, ")
+    made = analyse(text, str(path), path.parent)
+    wanted = onnxtext.check(text, base_dir=path.parent)
+    assert sorted((d.code, d.labels[0].span) for d in made.diagnostics) == sorted(
+        (d.code, d.labels[0].span) for d in wanted
+    )
+
+
+async def test_types_with_shapes() -> None:
+    made = analyse(example("collatz"), "x", None)
+    types = {name: text for scope in made.types.values() for name, text in scope.items()}
+    assert types["not_there"] == "bool"
+    assert types["visited"] == "int64[?, 1]"
+    assert types["half"] == "int64"

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext lsp` as a command: ways to speak, and what it says without its extra."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from tests.cli.command import environment, onnxtext_command, run, run_command
+
+
+def message(method: str, number: int | None = None, **params: object) -> bytes:
+    body: dict[str, object] = {"jsonrpc": "2.0", "method": method, "params": params}
+    if number is not None:
+        body["id"] = number
+    data = json.dumps(body).encode()
+    return b"Content-Length: %d\r\n\r\n" % len(data) + data
+
+
+SESSION = (
+    message("initialize", 1, processId=None, rootUri=None, capabilities={})
+    + message("initialized")
+    + message("shutdown", 2)
+    + message("exit")
+)
+
+
+def test_a_session_on_standard_streams() -> None:
+    for arguments in ((), ("--stdio",), ("--stdio", "--clientProcessId=1")):
+        result = run("lsp", *arguments, stdin=SESSION)
+        assert result.status == 0, result.err
+        said = result.out.replace(b" ", b"")
+        assert b'"name":"onnxtext"' in said
+        assert b'"hoverProvider":' in said
+        assert not result.err
+
+
+def test_the_editor_that_goes_away_takes_the_server_along() -> None:
+    result = run("lsp", stdin=SESSION[: SESSION.index(b"shutdown") - 40])
+    assert result.status == 0
+    assert not result.err
+
+
+def test_a_session_on_a_port() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        onnxtext_command("lsp", "--tcp", str(port)), env=environment(), stderr=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(600):
+            try:
+                connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+                break
+            except OSError:
+                time.sleep(0.1)
+        with connection:
+            connection.sendall(SESSION[: SESSION.index(b"Content-Length", 10)])
+            assert b"Content-Length" in connection.recv(1000)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_without_the_extra(tmp_path: Path) -> None:
+    (tmp_path / "pygls.py").write_text("raise ModuleNotFoundError('gone', name='pygls')")
+    command = onnxtext_command("lsp")
+    result = run_command(command, env={**environment(), "PYTHONPATH": str(tmp_path)})
+    assert result.status == 2
+    assert "pip install 'onnxtext[lsp]'" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_wrong_usage() -> None:
+    result = run("lsp", "--stdio", "--tcp", "2087")
+    assert result.status == 2
+    assert "exclude each other" in result.err
+
+
+def test_the_help_imports_no_server() -> None:
+    for arguments in (("--help",), ("lsp", "--help")):
+        command = onnxtext_command(*arguments)
+        command[1:1] = ["-X", "importtime"]
+        result = run_command(command)
+        modules = set(re.findall(r"^import time:.*\|\s*(\S+)$", result.err, re.MULTILINE))
+        assert result.status == 0
+        assert not {name.partition(".")[0] for name in modules} & {"pygls", "lsprotocol", "onnx"}

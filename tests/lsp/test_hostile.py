@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is typed, the server answers every request without an error and stays alive."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+
+from onnxtext.lsp.features.rename import REFUSED
+from tests.lsp.documents import EXAMPLES
+from tests.lsp.session import Session
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PIECES = [
+    "(", ")", "<", ">", "[", "]", "{", "}", "=", "=>", ",", ":", "@", "@doc(", '"', '"""', "#",
+    "\n", "\r\n", "\r", "  ", "\u2028", "é", "𝄞", "\x00", "\x7f", "float[2] ", "If",
+    "y = Add (x, y)\n",
+    "metadata {", "node y {", "}", "blob\"00\"", "then_branch = g () => () {", "0x", "-", "1e999",
+    ".",
+    "[[[[", "b\"\\xff\"", "domain", "resources none", "@set(name: 3)", "@unset(op_type)", "...",
+]  # fmt: skip
+
+
+async def ask_everything(session: Session, offset: int) -> None:
+    """Every request of the protocol at one place, all at once as an editor may send them."""
+    client, document = session.client, session.document
+    at = session.position(offset)
+    place: dict[str, Any] = {"text_document": document, "position": at}
+    some = t.Range(session.position(max(offset - 300, 0)), session.position(offset))
+    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
+    context = t.ReferenceContext(include_declaration=True)
+    answers = [
+        client.text_document_hover_async(t.HoverParams(**place)),
+        client.text_document_definition_async(t.DefinitionParams(**place)),
+        client.text_document_references_async(t.ReferenceParams(context=context, **place)),
+        client.text_document_document_highlight_async(t.DocumentHighlightParams(**place)),
+        client.text_document_prepare_rename_async(t.PrepareRenameParams(**place)),
+        client.text_document_completion_async(t.CompletionParams(**place)),
+        client.text_document_signature_help_async(t.SignatureHelpParams(**place)),
+        client.text_document_inlay_hint_async(t.InlayHintParams(document, some)),
+        client.text_document_document_symbol_async(t.DocumentSymbolParams(document)),
+        client.workspace_symbol_async(t.WorkspaceSymbolParams("a")),
+        client.text_document_folding_range_async(t.FoldingRangeParams(document)),
+        client.text_document_selection_range_async(t.SelectionRangeParams(document, [at])),
+        client.text_document_semantic_tokens_full_async(t.SemanticTokensParams(document)),
+        client.text_document_semantic_tokens_range_async(
+            t.SemanticTokensRangeParams(document, some)
+        ),
+        client.text_document_semantic_tokens_full_delta_async(
+            t.SemanticTokensDeltaParams(document, "none")
+        ),
+        client.text_document_formatting_async(t.DocumentFormattingParams(document, options)),
+        client.text_document_range_formatting_async(
+            t.DocumentRangeFormattingParams(document, some, options)
+        ),
+        client.text_document_on_type_formatting_async(
+            t.DocumentOnTypeFormattingParams(document, at, "\n", options)
+        ),
+        client.text_document_document_link_async(t.DocumentLinkParams(document)),
+        client.text_document_code_action_async(
+            t.CodeActionParams(document, some, t.CodeActionContext([]))
+        ),
+        client.text_document_prepare_call_hierarchy_async(t.CallHierarchyPrepareParams(**place)),
+        session.request("onnxtext/graph", uri=session.uri),
+    ]
+    for answer in await asyncio.gather(*answers, return_exceptions=True):
+        if isinstance(answer, BaseException):
+            raise answer
+    refusal: JsonRpcException | None = None
+    try:
+        await client.text_document_rename_async(t.RenameParams(new_name="renamed", **place))
+    except JsonRpcException as error:
+        refusal = error
+    assert refusal is None or refusal.code == REFUSED  # and no mistake of ours
+
+
+async def edit_at_random(client: LanguageClient, seed: int) -> None:
+    random.seed(seed)
+    paths = sorted(EXAMPLES.glob("*.onnxtxt"))
+    path = paths[seed * 5 % len(paths)]
+    session = Session(client, path, path.read_text("utf-8"))
+    for round in range(30):
+        at = random.randrange(len(session.text) + 1)
+        match random.randrange(3):
+            case 0:
+                session.edit(at, at, random.choice(PIECES))
+            case 1:
+                end = min(len(session.text), at + random.choice((1, 5, 50, 400)))
+                session.edit(at, end, "")
+            case _:
+                other = random.randrange(len(session.text) + 1)
+                session.edit(at, at, session.text[other : other + 200])
+        if round % 3 == 0:
+            await ask_everything(session, random.randrange(len(session.text) + 1))
+    await session.diagnostics()
+    client.text_document_did_close(t.DidCloseTextDocumentParams(session.document))
+    assert not client.log_messages
+
+
+async def test_random_edits(client: LanguageClient) -> None:
+    for seed in range(5):
+        await edit_at_random(client, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 200, 10))
+async def test_many_random_edits(client: LanguageClient, seed: int) -> None:
+    for number in range(seed, seed + 10):
+        await edit_at_random(client, number)
+
+
+TEXTS = {
+    "empty": "",
+    "nothing but brackets": "(" * 20_000,
+    "nested graphs": "g () => () {" + "y = If (c) <a = g () => () {" * 300,
+    "nested types": "g (" + "seq(" * 3000,
+    "nested lists": "g () => () <float[1] x = " + "[" * 30_000,
+    "an endless string": '<ir_version: 8> g () => () { y = "' + "a" * 200_000,
+    "quotes": '"' * 9999,
+    "one long line": "<ir_version: 8> g () => () {" + " y = Add (x, x)" * 5_000 + "}",
+    "a binary": bytes(range(256)).decode("latin-1") * 50,
+    "half a surrogate pair's neighbours": "g () => () { \ufffe\uffff = A () }",
+    "comments": "# a\n" * 50_000,
+    "merge conflict": "<<<<<<< ours\ng () => () {}\n=======\ng () => () {}\n>>>>>>> theirs\n",
+    "sections only": "metadata { node x { a: \"b\" } }\nquantization { x.y: [\"a\": \"b\"] }",
+    "metadata without end": "<ir_version: 8> g () => () {}\nmetadata {" + " node a {" * 5000,
+}  # fmt: skip
+
+
+async def test_hostile_texts(client: LanguageClient, tmp_path: Path) -> None:
+    for name, text in TEXTS.items():
+        session = Session(client, tmp_path / f"{name}.onnxtxt", text)
+        for offset in (0, len(text) // 2, len(text)) if len(text) < 10_000 else (0, len(text)):
+            await asyncio.wait_for(ask_everything(session, offset), 60)
+        await asyncio.wait_for(session.diagnostics(), 60)
+        client.text_document_did_close(t.DidCloseTextDocumentParams(session.document))
+        assert not client.log_messages, name
+
+
+async def test_what_no_client_should_send(client: LanguageClient, tmp_path: Path) -> None:
+    session = Session(client, tmp_path / "m.onnxtxt", "g () => () {}")
+    unknown = t.TextDocumentIdentifier("file:///not/open.onnxtxt")
+    far = t.Position(10**6, 10**6)
+    assert await client.text_document_hover_async(t.HoverParams(unknown, far)) is None
+    assert await client.text_document_hover_async(t.HoverParams(session.document, far)) is None
+    client.text_document_did_change(
+        t.DidChangeTextDocumentParams(
+            t.VersionedTextDocumentIdentifier(2, session.uri),
+            [
+                t.TextDocumentContentChangePartial(t.Range(far, t.Position(0, 0)), "# end\n"),
+                t.TextDocumentContentChangeWholeDocument("g () => () {}\n# all of it\n"),
+            ],
+        )
+    )
+    client.text_document_did_change(
+        t.DidChangeTextDocumentParams(t.VersionedTextDocumentIdentifier(2, unknown.uri), [])
+    )
+    session.text = "g () => () {}\n# all of it\n"
+    folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
+    assert not folds
+    client.text_document_did_close(t.DidCloseTextDocumentParams(unknown))
+    client.text_document_did_close(t.DidCloseTextDocumentParams(session.document))
+    assert await client.text_document_hover_async(t.HoverParams(session.document, far)) is None

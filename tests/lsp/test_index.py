@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The index of a document: laws that hold for every example and for texts made of them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.visit import walk_nodes
+from onnxtext.checker.signatures import newest_versions
+from onnxtext.lsp.context import context_at
+from onnxtext.lsp.document import Document, read_partial
+from onnxtext.lsp.edits import minimal_edits
+from onnxtext.lsp.index import Index
+from onnxtext.lsp.operators import enumerated, known_schemas
+from onnxtext.lsp.sections import name_of, section_names
+from onnxtext.lsp.spots import spot_at, symbol_at
+from onnxtext.lsp.statements import PlacesCache
+from onnxtext.source import Source
+from tests.lsp.documents import EXAMPLES, example, large
+
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
+
+
+def index_of(text: str, cache: PlacesCache | None = None) -> Index:
+    source = Source(text)
+    return Index(source, read_partial(source)[0], cache or PlacesCache())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_found_where_it_stands(name: str) -> None:
+    text = example(name)
+    index = index_of(text)
+    assert isinstance(index.model, Model)
+    nodes = sum(1 for _ in walk_nodes(index.model))
+    assert sum(s.kind == "node" for s in index.statements) == nodes
+    count = 0
+    for key, symbol in index.symbols.items():
+        for occurrence in symbol.occurrences:
+            span = index.span(occurrence)
+            assert span is not None, symbol
+            assert name_of(text[slice(*span)]) == symbol.name
+            for offset in (span.start, span.end):
+                spot = spot_at(index, offset)
+                assert spot is not None
+                assert spot.span == span
+                assert spot.key == key
+            count += 1
+    uses = sum(len([n for n in node.inputs if n]) for node in walk_nodes(index.model))
+    defined = sum(len([n for n in node.outputs if n]) for node in walk_nodes(index.model))
+    assert count >= uses + defined
+    assert all(symbol.defined for symbol in index.symbols.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_places_are_kept_by_text(name: str) -> None:
+    """An index made with the places of an older version is like one made from nothing."""
+    cache = PlacesCache()
+    text = example(name)
+    first = index_of(text, cache)
+    for statement in first.statements:
+        first.located(statement)
+    at = text.index("(", text.index("\n>\n") if "\n>\n" in text else 0)
+    later = text[:at] + "  # a comment in between\n" + text[at:]
+    second, fresh = index_of(later, cache), index_of(later)
+    assert [s.at for s in second.statements] == [s.at for s in fresh.statements]
+    for one, other in zip(second.statements, fresh.statements, strict=True):
+        left, right = second.located(one), fresh.located(other)
+        assert left is not None
+        assert right is not None
+        assert left.span == right.span
+
+
+def test_what_a_name_means() -> None:
+    index = index_of(example("collatz"))
+    text = index.source.text
+    found = symbol_at(index, text.index("Div (n, two") + 8)
+    assert found is not None
+    symbol, spot = found
+    assert spot.name == "two"
+    assert symbol.scope is index.scopes[0]
+    assert len(symbol.occurrences) == 3
+    inner = symbol_at(index, text.index("Div (n, two") + 5)
+    assert inner is not None
+    assert inner[0].scope is not None
+    assert inner[0].scope.name == "step"
+    assert spot_at(index, text.index("# Control") + 3) is None
+    label = index_of(example("convnet"))
+    spotted = spot_at(label, label.source.text.index("[detect]") + 2)
+    assert spotted is not None
+    assert spotted.kind == "label"
+
+
+def test_scopes_end_at_their_brackets() -> None:
+    index = index_of(example("collatz"))
+    text = index.source.text
+    for scope in index.scopes:
+        assert isinstance(scope.place, Graph)
+        end = index.scope_end(scope)
+        assert text[end - 1] == "}"
+        inside = text[text.index("{", scope.place.at) : end]
+        assert inside.count("{") == inside.count("}")
+        assert index.scope_at(scope.place.at + 1) is scope
+    offset = text.index("tripled_plus_one = Add")
+    found = index.scope_at(offset)
+    assert found is not None
+    assert found.name == "triple"
+
+
+def test_a_graph_without_nodes_ends_at_its_bracket() -> None:
+    text = "<ir_version: 10> g (float[0] x = {}) => () <float[0] y = {}> { } # }\n"
+    index = index_of(text)
+    assert index.scope_end(index.scopes[0]) == text.index(" #")
+
+
+def test_names_in_sections() -> None:
+    text = """\
+metadata {
+  graph { "pkg.torch": "{}" }
+  value x { a: "b" }
+  node "q 1".then_branch.mul { rule: "r" }
+  node gs.graphs[1].y { k: \"\"\"
+    node z { }
+    \"\"\" }
+  function my.ops.Gelu:f16 { origin: "lib"  node y { k: "v" } }
+}
+quantization { x: ["SCALE_TENSOR": "s"]  a.then_branch.c: [] }
+"""
+    found = section_names(text)
+    for item in found:
+        assert name_of(text[slice(*item.span)]) == item.name
+    assert [(item.name, item.path, item.within) for item in found] == [
+        ("x", (), None),
+        ("q 1", (), None),
+        ("mul", (("q 1", "then_branch", None),), None),
+        ("gs", (), None),
+        ("y", (("gs", "graphs", 1),), None),
+        ("Gelu", (), None),
+        ("y", (), ("my.ops", "Gelu", "f16")),
+        ("x", (), None),
+        ("s", (), None),
+        ("a", (), None),
+        ("c", (("a", "then_branch", None),), None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "operator"),
+    [
+        ("y = |", "operator", []),
+        ("y = a.b.|", "operator", ["a", "b"]),
+        ("y, z = Sp|", "operator", []),
+        ("[n] float[2] y = |", "operator", []),
+        ("y = Conv (|", "inputs", ["Conv"]),
+        ("y = a.Conv:f <a = 1> (x, |", "inputs", ["a", "Conv"]),
+        ("y = Conv <|", "attribute", ["Conv"]),
+        ("y = Conv (x) <group = 1, |", "attribute", ["Conv"]),
+        ("y = Conv <pads = [1, 2, |", "attribute-value", ["Conv"]),
+        ("y = Conv <auto_pad = |", "attribute-value", ["Conv"]),
+        ("y = If (c) <then_branch = g () => () { z = |", "operator", []),
+        ("y = If (c) <then_branch = g () => () { z = Add (|", "inputs", ["Add"]),
+        ("y = If (c) <then_branch = g (|", "declaration", []),
+        ("y = Conv <a = @|", "reference", []),
+        ("@|", "decorator", []),
+        ("|", "body", []),
+        ("# y = |", "nothing", []),
+    ],
+)  # fmt: skip
+def test_what_may_be_written(line: str, kind: str, operator: list[str]) -> None:
+    text = example("convnet")
+    at = text.index("  direction =")
+    made = text[:at] + line.replace("|", "") + "\n" + text[at:]
+    context = context_at(index_of(made), at + line.index("|"))
+    assert context.kind == kind
+    assert context.operator == operator
+
+
+@given(st.text("ab\n", max_size=60), st.text("ab\n", max_size=60))
+def test_minimal_edits_make_the_text(old: str, new: str) -> None:
+    made = old
+    for edit in reversed(minimal_edits(old, new)):
+        made = made[: edit.span.start] + edit.text + made[edit.span.end :]
+    assert made == new
+
+
+def test_one_keystroke_is_one_edit() -> None:
+    text = large()
+    at = random.Random(1).randrange(len(text))
+    (edit,) = minimal_edits(text, text[:at] + "x" + text[at:])
+    assert len(edit.text) < 1000
+
+
+def test_enumerated_values_of_the_standard() -> None:
+    """What descriptions name: every attribute that has the default of its schema names that."""
+    schemas = known_schemas()
+    version = newest_versions()[""]
+
+    def values(operator: str, attribute: str) -> list[str]:
+        signature = schemas.find("", operator, version)
+        assert signature is not None
+        return sorted(enumerated(signature, attribute))
+
+    assert values("LSTM", "direction") == ["bidirectional", "forward", "reverse"]
+    assert values("Conv", "auto_pad") == ["NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID"]
+    assert values("ScatterND", "reduction") == ["add", "max", "min", "mul", "none"]
+    assert values("DepthToSpace", "mode") == ["CRD", "DCR"]
+    assert values("Pad", "mode") == ["constant", "edge", "reflect", "wrap"]
+    assert values("Einsum", "equation") == []
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(NAMES), st.data())
+def test_texts_with_mistakes_have_an_index(name: str, data: st.DataObject) -> None:
+    """A statement that is broken takes no other with it, but for those it is mixed up with."""
+    text = example(name)
+    document = Document.open("file:///x", Path("/x"), text, 1, "utf-16")
+    whole = document.version.index
+    nodes = [s for s in whole.statements if s.kind == "node" and s.scope.parent is None]
+    chosen = data.draw(st.sampled_from(nodes))
+    located = whole.located(chosen)
+    assert located is not None
+    span = located.find("operator") or located.span
+    broken = text[: span.start] + "= " + text[span.start :]
+    index = index_of(broken)
+    kept = {n for s in index.statements if s.kind == "node" for n in s.item.outputs}
+    lost = {n for s in whole.statements if s.kind == "node" for n in s.item.outputs} - kept
+    inside = [s for s in whole.statements if located.span.start <= s.at <= located.span.end]
+    assert lost <= {n for s in inside if s.kind == "node" for n in s.item.outputs}

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A document of 2,000 nodes: every feature answers, and typing waits for nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as t
+from pytest_lsp import LanguageClient
+
+from tests.lsp.documents import large
+from tests.lsp.session import Session
+from tests.lsp.test_features import edited, hover
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SOFTMAX = "/model/layers.40/self_attn/Softmax_output_0"
+
+
+async def test_every_feature(client: LanguageClient, tmp_path: Path) -> None:
+    session = Session(client, tmp_path / "large.onnxtxt", large())
+    await session.diagnostics()
+    line = session.text.index(f' "{SOFTMAX}" =')
+    at = session.position(line + 5)
+    here = t.Range(at, at)
+    place: dict[str, Any] = {"text_document": session.document, "position": at}
+
+    shown = await client.text_document_hover_async(t.HoverParams(**place))
+    assert shown is not None
+    assert f'"{SOFTMAX}"' in str(shown.contents)
+    assert "float[batch, 8" in str(shown.contents)
+    found: Any = await client.text_document_definition_async(t.DefinitionParams(**place))
+    assert session.part(found[0].range) == f'"{SOFTMAX}"'
+    used = await client.text_document_references_async(
+        t.ReferenceParams(context=t.ReferenceContext(include_declaration=True), **place)
+    )
+    assert used is not None
+    assert len(used) == 2
+    edit = await client.text_document_rename_async(t.RenameParams(new_name="s", **place))
+    assert edited(session, edit) == session.text.replace(f'"{SOFTMAX}"', "s")
+    assert await client.text_document_document_highlight_async(t.DocumentHighlightParams(**place))
+    symbols: Any = await client.text_document_document_symbol_async(
+        t.DocumentSymbolParams(session.document)
+    )
+    operators = [s for s in symbols[0].children if s.kind == t.SymbolKind.Operator]
+    assert len(operators) == 2000
+    found = await client.workspace_symbol_async(t.WorkspaceSymbolParams("layers.40/self_attn/Soft"))
+    assert [s.name for s in found] == [SOFTMAX]
+    tokens = await client.text_document_semantic_tokens_full_async(
+        t.SemanticTokensParams(session.document)
+    )
+    assert tokens is not None
+    assert len(tokens.data) > 5 * 10_000
+    assert await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
+    assert await client.text_document_selection_range_async(
+        t.SelectionRangeParams(session.document, [at])
+    )
+    assert (
+        await client.text_document_inlay_hint_async(t.InlayHintParams(session.document, here))
+        is not None
+    )
+    drawn = await session.request("onnxtext/graph", uri=session.uri)
+    assert sum(node.kind == "node" for node in drawn.graphs[0].nodes) == 2000
+    assert not drawn.truncated
+    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
+    session.replace(f' "{SOFTMAX}" =', f'   "{SOFTMAX}" =')
+    edits = await client.text_document_formatting_async(
+        t.DocumentFormattingParams(session.document, options)
+    )
+    assert edits
+    assert len(edits) == 1
+    assert session.apply(edits) == large()
+    completed: Any = await client.text_document_completion_async(
+        t.CompletionParams(
+            session.document, session.position(session.text.index("(", line + 50) + 1)
+        )
+    )
+    assert completed.is_incomplete
+    assert len(completed.items) == 400
+
+
+async def test_typing_waits_for_nothing(client: LanguageClient, tmp_path: Path) -> None:
+    session = Session(client, tmp_path / "large.onnxtxt", large())
+    await session.diagnostics()
+    at = session.text.index(" = Softmax", session.text.index("layers.40/"))
+    times = []
+    for round in range(6):
+        # Each keystroke makes a mistake, or mends the one before.
+        start = time.perf_counter()
+        waiting = asyncio.ensure_future(session.syntax())
+        await asyncio.sleep(0)
+        if round % 2:
+            session.edit(at, at + 1, "")
+        else:
+            session.edit(at, at, "=")
+        found = await waiting
+        times.append(time.perf_counter() - start)
+        errors = [d for d in found if d.code in ("syntax-error", "wrong-mark")]
+        assert bool(errors) is (round % 2 == 0), [d.code for d in found][:5]
+    # The issue says 150 ms; a machine under load may need longer, never as long as a check.
+    assert min(times) < 0.15
+    assert sorted(times)[3] < 0.6
+
+
+async def test_outdated_results_are_never_told(client: LanguageClient, tmp_path: Path) -> None:
+    session = Session(client, tmp_path / "large.onnxtxt", large())
+    told: list[int | None] = []
+
+    original = client.protocol.fm.features["textDocument/publishDiagnostics"]
+
+    def note(params: t.PublishDiagnosticsParams) -> None:
+        told.append((params.version, session.number))  # type: ignore[arg-type]
+        original(params)
+
+    client.protocol.fm.features["textDocument/publishDiagnostics"] = note
+    at = session.text.index("{\n", session.text.index("layers.79")) + 2
+    for number in range(20):
+        session.edit(at, at, f"  extra_{number} = Relu (hidden_states)\n")
+        await asyncio.sleep(0.03)
+        assert "hidden" in await hover(session, "Relu (hid|den_states)")
+    await session.diagnostics()
+    versions = [version for version, _ in told]  # type: ignore[misc]
+    assert versions[-1] == session.number
+    # With every keystroke there was a newer version before the check could begin.
+    assert versions.count(session.number) == 1
+    assert [v for v in versions if v not in (1, session.number)] == []
