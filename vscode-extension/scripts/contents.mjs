@@ -14,6 +14,7 @@ const WANTED = [
     'package.json', 'readme.md', 'changelog.md', 'LICENSE.txt', 'THIRD-PARTY-NOTICES.md', 'language-configuration.json',
     'dist/extension.js', 'dist/worker.mjs', 'dist/view.js',
     'media/icon.png', 'media/file-light.svg', 'media/file-dark.svg', 'media/view.css',
+    'media/screenshots/editor.png', 'media/screenshots/binary.png', 'media/screenshots/graph.png',
     'snippets/onnxtxt.json', 'syntaxes/onnxtxt.tmLanguage.json', 'syntaxes/markdown-onnxtxt.tmLanguage.json',
     ...[
       'attr', 'attrs', 'cattr', 'cattrs', 'click', 'exceptiongroup', 'lark', 'lsprotocol', 'onnxtext', 'pygls',

@@ -88,6 +88,8 @@ class GraphPanel {
   /** What was laid out last, but for the places in the text. */
   #laidOut = '';
   #timer: NodeJS.Timeout | undefined;
+  #busy = false;
+  #again = false;
   /** The selection that the view itself has made in the text. */
   #own: string | undefined;
   #times = { request: 0, layout: 0, drawing: 0 };
@@ -131,9 +133,21 @@ class GraphPanel {
     this.#timer = setTimeout(() => void this.#draw(), DELAY);
   }
 
+  /** Draws the newest text; while that goes on, changes wait, so that something is seen soon. */
   async #draw(): Promise<void> {
+    this.#again = true;
+    if (this.#busy) return;
+    this.#busy = true;
+    await this.#isReady;
+    while (this.#again) {
+      this.#again = false;
+      await this.#drawOnce();
+    }
+    this.#busy = false;
+  }
+
+  async #drawOnce(): Promise<void> {
     try {
-      await this.#isReady;
       const start = performance.now();
       const model = await this.#server.request(graphRequest, { uri: this.#document.uri.toString() });
       this.#times.request = performance.now() - start;
@@ -185,6 +199,7 @@ class GraphPanel {
         break;
       case 'options':
         this.#options = message.options;
+        this.#layouter.stop(); // What it is at is not wanted any more.
         void this.#draw();
         break;
       case 'reveal':
@@ -208,6 +223,7 @@ class GraphPanel {
 
   #dispose(): void {
     clearTimeout(this.#timer);
+    this.#again = false;
     this.#layouter.stop();
     vscode.Disposable.from(...this.#disposables).dispose();
   }

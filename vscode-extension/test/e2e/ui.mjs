@@ -256,7 +256,6 @@ async function large(page) {
   assert.ok(elements < 200, `${elements} elements are shown from afar`);
   slowest.push(await measure('towards it', wheel(30, -100)));
   assert.ok(Math.max(...slowest) < 150, 'it moves smoothly');
-  await screenshot(page, 'graph-2000');
 }
 
 async function restricted(page) {
