@@ -5,7 +5,7 @@
 import type { Category } from './protocol.ts';
 
 const PATTERNS: [Category, RegExp][] = [
-  ['quantization', /^(De)?Quantize|^QLinear|^DynamicQuantize|Integer$/],
+  ['quantization', /^(De)?[Qq]uantize|^QLinear|^DynamicQuantize|Integer$/],
   ['layer', /^(Conv|Gemm|MatMul|Einsum|LSTM|GRU|RNN|Attention|MultiHead|GroupQuery|DeformConv|RotaryEmbedding|FusedMatMul|TreeEnsemble|Linear|SVM)/],
   ['normalization', /Norm(alization)?$|^LRN$|^Dropout$/],
   ['pool', /Pool$|Pool[0-9]|^Resize$|^Upsample$/],
