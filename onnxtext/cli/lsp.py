@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 
 import click
 
@@ -48,6 +49,10 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     # A text of thousands of statements is thousands of objects that live on: looking at all of
     # them for garbage after every few hundred new ones would take longer than most answers.
     gc.set_threshold(100_000, 20, 50)
+    # The other commands end quietly when their reader does; here that may be the checking process,
+    # which is replaced.
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     server = create_server()
     try:
         if tcp is not None:

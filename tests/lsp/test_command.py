@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -90,3 +92,41 @@ def test_the_help_imports_no_server() -> None:
         modules = set(re.findall(r"^import time:.*\|\s*(\S+)$", result.err, re.MULTILINE))
         assert result.status == 0
         assert not {name.partition(".")[0] for name in modules} & {"pygls", "lsprotocol", "onnx"}
+
+
+def test_a_checking_process_that_was_killed_takes_nothing_along() -> None:
+    """Writing to a pipe that nobody reads is an error to be handled, not the end (SIGPIPE)."""
+    patch = """\
+from onnxtext.lsp import background
+original = background._ask
+def ask(process, job):
+    process.kill()
+    process.wait()
+    return original(process, job)
+background._ask = ask
+"""
+    text = "g () => () {}" + " " * (1 << 20)
+    item = {"uri": "file:///m.onnxtxt", "languageId": "onnxtxt", "version": 1, "text": text}
+    stdin = (
+        message("initialize", 1, processId=None, rootUri=None, capabilities={})
+        + message("initialized")
+        + message("textDocument/didOpen", textDocument=item)
+        + message("onnxtext/checked", 2, uri=item["uri"])
+    )
+    command = [sys.executable, "-c", f"{patch}\nfrom onnxtext.cli.main import main\nmain()", "lsp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(stdin)
+        server.stdin.flush()
+        said = b""
+        while b'"version": 1}' not in said:
+            piece = os.read(server.stdout.fileno(), 1 << 16)
+            assert piece, "the server has ended"
+            said += piece
+        server.stdin.close()
+        server.stdout.read()
+    assert server.returncode == 0
+    assert b"the checking process died" in said
