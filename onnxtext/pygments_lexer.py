@@ -96,10 +96,18 @@ class OnnxTextLexer(Lexer):
         Yields:
             (offset, kind, text)
         """
-        from onnxtext.syntax.lexer import BAD_KIND, load_lexer
+        from onnxtext.syntax.lexer import BAD_KIND, Token, load_lexer
 
         lexer = load_lexer()
-        tokens = lexer.tokens(text, 0, len(text))
+        tokens: list[Token] = []
+        end = 0
+        while (token := lexer.token(text, end)) is not None:
+            if token == '"':
+                # A string that is not closed: the rest is in it. To look for strings in there, each
+                # up to the end, would take quadratic time.
+                token = Token(text[token.at :], token.at)
+            tokens.append(token)
+            end = token.at + len(token)
         kinds = [lexer.kind(token) for token in tokens]
         names = ["BAD" if kind == BAD_KIND else lexer.names[kind] for kind in kinds]
         end = 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import Counter
+import time
+from collections import Counter, deque
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,14 @@ def test_any_text_comes_back_whole(text: str) -> None:
         at += len(piece)
         assert text[offset:at] == piece
     assert at == len(text)
+
+
+@pytest.mark.parametrize("unit", ['"\\', '"\\\n', "[", "a(", "<", "[1,", '"'])
+def test_hostile_texts_take_no_quadratic_time(unit: str) -> None:
+    start = time.perf_counter()
+    deque(OnnxTextLexer().get_tokens_unprocessed(unit * 50_000), maxlen=0)
+    # Half a second at most; where each quote looked for its end, it was 36.
+    assert time.perf_counter() - start < 10
 
 
 def test_kinds() -> None:

@@ -57,11 +57,13 @@ function page(message: string, links: [text: string, target: string][] = []): st
 }
 
 export function registerBinaryEditor(): vscode.Disposable {
+  // Texts that are restored from the last session.
+  const opened = (document: vscode.TextDocument) => {
+    if (document.uri.scheme === SCHEME) void withLanguage(document);
+  };
+  vscode.workspace.textDocuments.forEach(opened);
   return vscode.Disposable.from(
     vscode.window.registerCustomEditorProvider(VIEW_TYPE, new BinaryEditor(), { supportsMultipleEditorsPerDocument: true }),
-    // Restored from the last session.
-    vscode.workspace.onDidOpenTextDocument((document) => {
-      if (document.uri.scheme === SCHEME) void withLanguage(document);
-    }),
+    vscode.workspace.onDidOpenTextDocument(opened),
   );
 }

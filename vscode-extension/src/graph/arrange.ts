@@ -30,7 +30,10 @@ export async function arrange(model: GraphDocument, options: ViewOptions, mostNo
   const drawing: Drawing = { width: 0, height: 0, nodes: [], groups: [], edges: [], omitted: scene.omitted };
   const roots = scene.graphs.filter((graph) => graph.parent === null && graph.nodes.length > 0);
   for (const root of roots) {
-    const arranged = await layout(scene.elkOf(root, roots.length > 1));
+    const titled = roots.length > 1;
+    const arranged = await layout(scene.elkOf(root, titled, false)).catch(
+      // ELK 0.12 stumbles over some graphs; less of it does not.
+      () => layout(scene.elkOf(root, titled, true)));
     place(arranged, scene, drawing, drawing.width === 0 ? 0 : drawing.width + GAP);
   }
   return drawing;
@@ -62,14 +65,18 @@ class Scene {
     this.#byId = new Map(this.graphs.map((graph) => [graph.id, graph]));
   }
 
-  /** A graph that no node holds, with all that it holds, as ELK wants it. */
-  elkOf(root: Graph, titled: boolean): ElkNode {
+  /**
+   * A graph that no node holds, with all that it holds, as ELK wants it.
+   *
+   * @param plain whether ELK's defaults are used, but for the direction.
+   */
+  elkOf(root: Graph, titled: boolean, plain: boolean): ElkNode {
     const inside: GraphEdge[] = [];
     const seen = new Set<string>();
     const elk = this.#group(root, titled, inside, seen);
     const edges = inside.filter((edge) => seen.has(edge.from) && seen.has(edge.to) && edge.from !== edge.to);
     const nested = root.nodes.some((node) => this.#bodies(node).length > 0);
-    const options = this.#options(seen.size, nested);
+    const options = this.#options(seen.size, nested, plain);
     // Without nesting each level is laid out for itself, and inherits nothing.
     if (!nested) elk.layoutOptions = { ...options, ...elk.layoutOptions };
     return {
@@ -117,13 +124,17 @@ class Scene {
     return { id, sources: [edge.from], targets: [edge.to], ...labels };
   }
 
-  #options(nodes: number, nested: boolean): LayoutOptions {
-    return {
+  #options(nodes: number, nested: boolean, plain: boolean): LayoutOptions {
+    const needed: LayoutOptions = {
       'elk.algorithm': 'layered',
       'elk.direction': this.#direction === 'down' ? 'DOWN' : 'RIGHT',
       'elk.hierarchyHandling': nested ? 'INCLUDE_CHILDREN' : 'INHERIT',
       'elk.json.shapeCoords': 'ROOT',
       'elk.json.edgeCoords': 'ROOT',
+    };
+    if (plain) return needed;
+    return {
+      ...needed,
       'elk.spacing.nodeNode': '24',
       'elk.layered.spacing.nodeNodeBetweenLayers': '36',
       ...(nodes > VERY_MANY_NODES

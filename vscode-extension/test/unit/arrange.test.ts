@@ -78,6 +78,25 @@ test('to the right, too; a model without nodes is an empty drawing; loops of edg
   assert.equal((await arrange(cycle, DOWN, 10, layout)).edges.length, 2);
 });
 
+test('values that a node makes may be used in its own sub-graphs: a mistake, which is drawn', async () => {
+  const wrong = nested();
+  wrong.graphs.find((each) => each.id === 'yes')?.edges.push({ from: 'loop', to: 'half', value: 'v', type: null }, { from: 'half', to: 'loop', value: 'w', type: null });
+  const drawn = await arrange(wrong, DOWN, 5000, layout);
+  assert.equal(drawn.nodes.length, (await arrange(nested(), DOWN, 5000, layout)).nodes.length);
+});
+
+test('where ELK fails it is tried once more, with less', async () => {
+  let calls = 0;
+  const stumbling = (each: ElkNode) => {
+    calls += 1;
+    return calls === 1 ? Promise.reject(new Error('stumbled')) : elk.layout(each);
+  };
+  const drawn = await arrange(transformer(30), DOWN, 5000, stumbling);
+  assert.equal(calls, 2);
+  for (const edge of drawn.edges) assert.ok(boxOf(drawn, edge.from).y < boxOf(drawn, edge.to).y);
+  await assert.rejects(arrange(transformer(30), DOWN, 5000, () => Promise.reject(new Error('always'))), /always/);
+});
+
 test('the thread of the bundle lays out 2,000 nodes, a chain of 2,000 too; a newer task ends it', async (t) => {
   const layouter = new Layouter(path.resolve(import.meta.dirname, '../../dist/worker.mjs'));
   const chain = model(graph('chain', Array.from({ length: 2000 }, (_, at) => node(`n${at}`, at)),
