@@ -178,11 +178,18 @@ def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnos
     root, diagnostics = parse_partial(source, "model")
     if root is None or looks_like_function(root):
         function, wrong = parse_partial(source, "function_fragment")
-        if function is not None and (not wrong or (root is not None and len(diagnostics))):
+        if function is not None and (
+            not wrong or (root is not None and diagnostics) or _first(wrong) > _first(diagnostics)
+        ):
             return function, wrong
         if root is None:
             root = _salvage(source, diagnostics)
     return root, diagnostics
+
+
+def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
+    """How far a text could be read before its first mistake."""
+    return min((item.span.start for item in diagnostics if item.span is not None), default=0)
 
 
 def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:

@@ -103,6 +103,26 @@ async def test_hover_of_tensors(client: LanguageClient) -> None:
     assert "float16[N] clipped" in await hover(session, "Cast <to = 1> (clip|ped")
 
 
+async def test_hover_of_blobs(client: LanguageClient, tmp_path: Path) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g () => () <
+  float[3, 2] w = blob"24ae2dfe8df57c1b80e54cef3d90ac3b",
+  float[3, 2] gone = blob"00000000000000000000000000000000",
+> {}
+
+resources {
+  "24ae2dfe8df57c1b80e54cef3d90ac3b": base64 \"\"\"
+    AACAPwAAAEAAAEBAAACAQAAAoEAAAMBA
+    \"\"\"
+}
+"""
+    session = Session(client, tmp_path / "blobs.onnxtxt", text)
+    assert "min 1, max 6, mean 3.5" in await hover(session, 'blob"24|ae')
+    assert "min 1, max 6, mean 3.5" in await hover(session, "] |w =")
+    assert "not in the text" in await hover(session, "go|ne =")
+
+
 async def test_navigation(client: LanguageClient) -> None:
     session = opened(client, "collatz")
 
