@@ -177,6 +177,7 @@ def test_ci_runs_the_very_commands() -> None:
         ".venv/bin/ruff check",
         ".venv/bin/ruff format --check",
         ".venv/bin/mypy",
+        ".ci/extension .venv/bin/python",
         TEST,
         "check_skips",
         "oldest_onnx",
@@ -271,7 +272,8 @@ def test_the_layout_is_complete() -> None:
     package = REPOSITORY / "onnxtext"
     packages = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
     top = {"grammar/", "onnxtext/", "docs/", "benchmarks/", "examples/", "tests/", ".ci/run"}
-    assert set(listed) == {*top, *packages, "source.py"}
+    top |= {"vscode-extension/", "editors/"}
+    assert set(listed) == {*top, *packages, "source.py", "pygments_lexer.py"}
     for name in top:
         assert (REPOSITORY / name).exists()
 

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Pygments lexer: colours for documentation sites, Jupyter, and whatever else Pygments serves.
+
+Pygments finds it by the entry point `pygments.lexers`, as `onnxtxt`. Its tokens are those of the
+parser, made from the grammar (`syntax/lexer.py`); what a name is a name of, it tells by the tokens
+beside it. This module imports the parser only when a text is lexed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from pygments.lexer import Lexer
+from pygments.token import (
+    Comment,
+    Error,
+    Keyword,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Text,
+    Whitespace,
+    _TokenType,
+)
+
+if TYPE_CHECKING:
+    from onnxtext.syntax.lexer import Token
+
+Piece = tuple[int, _TokenType, str]
+
+_KINDS: dict[str, _TokenType] = {
+    "TRIPLE": String.Doc,
+    "BLOB": String.Other,
+    "FILE": String.Other,
+    "BYTES": String.Double,
+    "STRING": String.Double,
+    "ESCAPED_STRING": String.Double,
+    "PRIM": Keyword.Type,
+    "UNDEFINED": Keyword.Type,
+    "CONTAINER": Keyword.Type,
+    "BOOL": Keyword.Constant,
+    "FLOAT_WORD": Number.Float,
+    "NAN": Number.Float,
+    "COMPLEX": Number,
+    "HEX_FLOAT": Number.Float,
+    "HEX": Number.Hex,
+    "FIXED": Number.Integer,
+    "FLOAT": Number.Float,
+    "INT": Number.Integer,
+    "SPLAT": Operator,
+    "DECORATOR": Name.Decorator,
+    "WORD": Name.Variable,
+    "METADATA": Name.Variable,
+    "QUANTIZATION": Name.Variable,
+    "TRAINING": Name.Variable,
+    "CONFIGURATION": Name.Variable,
+    "ENCODING": Name.Variable,
+    "RESOURCES": Name.Variable,
+    "BAD": Error,
+}
+"""Terminals of the grammar that are always the same kind of thing."""
+
+_PARTS = re.compile(
+    r"(?P<blank>\s+)|(?P<type>[A-Za-z_]\w*(?=\s*\[))|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<number>-?[0-9.][-+\w.()]*)|(?P<mark>.)",
+    re.DOTALL,
+)
+"""What a coarse token (`float[N, 3]`, `[1, 2]`) is made of."""
+
+_SECTIONS = {"METADATA", "QUANTIZATION", "TRAINING", "CONFIGURATION", "ENCODING", "RESOURCES"}
+_NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
+_OPENING = frozenset("<([{")
+_CLOSING = frozenset(">)]}")
+_OPERATORS = frozenset({"=", "=>", "@"})
+
+
+class OnnxTextLexer(Lexer):
+    """Lexer of the onnxtext language (`.onnxtxt`), a superset of the official ONNX text syntax."""
+
+    name = "ONNX text"
+    aliases: ClassVar[list[str]] = ["onnxtxt", "onnxtext"]
+    filenames: ClassVar[list[str]] = ["*.onnxtxt"]
+    mimetypes: ClassVar[list[str]] = ["text/x-onnxtxt"]
+    url = "https://onnx.ai"
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[Piece]:
+        """Cut a text into pieces that are all of it.
+
+        Args:
+            text: of a model or any part of one; mistakes in it are pieces of the kind `Error`.
+
+        Yields:
+            (offset, kind, text)
+        """
+        from onnxtext.syntax.lexer import BAD_KIND, Token, load_lexer
+
+        lexer = load_lexer()
+        tokens: list[Token] = []
+        end = 0
+        while (token := lexer.token(text, end)) is not None:
+            if token == '"':
+                # A string that is not closed: the rest is in it. To look for strings in there, each
+                # up to the end, would take quadratic time.
+                token = Token(text[token.at :], token.at)
+            tokens.append(token)
+            end = token.at + len(token)
+        kinds = [lexer.kind(token) for token in tokens]
+        names = ["BAD" if kind == BAD_KIND else lexer.names[kind] for kind in kinds]
+        end = 0
+        for token, kind, name in zip(tokens, _kinds(tokens, names), names, strict=True):
+            yield from _between(text, end, token.at)
+            yield from _pieces(token, kind, name)
+            end = token.at + len(token)
+        yield from _between(text, end, len(text))
+
+
+def _kinds(tokens: list[Token], names: list[str]) -> Iterator[_TokenType]:
+    """What each token is, by its terminal, by what stands beside it, and by its bracket."""
+    brackets: list[str] = []
+    for number, (token, name) in enumerate(zip(tokens, names, strict=True)):
+        if token in _OPENING:
+            brackets.append(token)
+        elif token in _CLOSING and brackets:
+            brackets.pop()
+        found = None
+        if name in _NAMES or name in _SECTIONS:
+            before = tokens[number - 1] if number else ""
+            after = tokens[number + 1] if number + 1 < len(tokens) else ""
+            graph = _typed(tokens[number + 2 : number + 4], names[number + 2 : number + 3])
+            found = _name(name, before, after, "".join(brackets[-1:]), graph=graph)
+        if found is None:
+            found = _KINDS.get(name, Operator if token in _OPERATORS else Punctuation)
+        yield found
+
+
+def _typed(following: list[Token], names: list[str]) -> bool:
+    """Whether what stands after an opening parenthesis makes it a graph's, not an operator's."""
+    if following == [")", "=>"] or names == ["TYPE"]:
+        return True
+    return names in (["PRIM"], ["CONTAINER"]) and following[1:] not in ([","], [")"])
+
+
+def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> _TokenType | None:
+    """What a name is a name of; None if nothing beside it says so.
+
+    Args:
+        kind: of the grammar's terminals.
+        before: the token before it.
+        after: the token after it.
+        bracket: the innermost bracket that is open.
+        graph: whether, if it is a parenthesis that follows, it is that of a graph.
+    """
+    if kind in _SECTIONS and not bracket and before != ">" and after in {"{", "none"}:
+        return Keyword.Namespace
+    if before == "@":
+        return Name.Variable.Instance
+    if after == "=>" or (after == "(" and (graph or not bracket) and before not in {"=", "."}):
+        return Name.Class
+    if before in {"=", "."} and after in {"(", "<", ":"}:
+        return Name.Class if graph and after == "(" else Name.Function
+    if before == ":" and after in {"(", "<"}:
+        return Name.Tag
+    if after == ":":
+        return Name.Attribute
+    if after == ".":
+        return Name.Namespace
+    if after == "<" and not bracket:
+        return Name.Class
+    if after == "=" and bracket == "<" and before in {"<", ","}:
+        return Name.Attribute
+    return None
+
+
+def _pieces(token: Token, whole: _TokenType, kind: str) -> Iterator[Piece]:
+    """A token, or the parts of one that holds several things."""
+    if kind == "DECORATOR":
+        yield token.at, whole, token[:-1]
+        yield token.at + len(token) - 1, Punctuation, "("
+        return
+    if kind not in {"TYPE", "NUMBERS", "NESTED", "BRACES"}:
+        yield token.at, whole, str(token)
+        return
+    for part in _PARTS.finditer(token):
+        kinds: dict[str | None, _TokenType] = {
+            "blank": Whitespace,
+            "type": Keyword.Type,
+            "name": Name.Label if kind == "TYPE" else Keyword.Constant,
+            "number": Number,
+            "mark": Punctuation,
+        }
+        yield token.at + part.start(), kinds[part.lastgroup], part.group()
+
+
+_GAP = re.compile(r"(?P<comment>#[^\n]*)|(?P<blank>\s+)|(?P<other>.)", re.DOTALL)
+
+
+def _between(text: str, start: int, end: int) -> Iterator[Piece]:
+    """What stands between tokens: blanks and comments."""
+    for part in _GAP.finditer(text, start, end):
+        kinds: dict[str | None, _TokenType] = {"comment": Comment.Single, "blank": Whitespace}
+        yield part.start(), kinds.get(part.lastgroup, Text), part.group()

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fills bundled/libs with the Python that the extension brings along: onnxtext itself, and what it
+// needs that is pure Python. What is compiled (onnx, numpy, protobuf, ml_dtypes, orjson) has to be
+// in the user's interpreter.
+//
+//     PYTHON=python3 node scripts/bundle.mjs
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const libs = path.join(root, 'bundled/libs');
+const python = process.env.PYTHON ?? 'python3';
+const PURE = fs.readFileSync(path.join(root, 'scripts/bundled-requirements.txt'), 'utf8')
+  .split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+
+fs.rmSync(libs, { recursive: true, force: true });
+const pip = (...words) => execFileSync(python,
+  ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--root-user-action', 'ignore', '--no-deps', '--no-compile', '--target', libs, ...words],
+  { stdio: ['ignore', 'inherit', 'inherit'] });
+pip('--only-binary', ':all:', '--implementation', 'py', '--abi', 'none', '--platform', 'any', '--python-version', '3.10', ...PURE);
+pip(path.resolve(root, '..'));
+fs.rmSync(path.join(libs, 'bin'), { recursive: true, force: true });
+
+const compiled = fs.readdirSync(libs, { recursive: true }).filter((name) => /\.(so|pyd|dylib)$/.test(name));
+if (compiled.length > 0) throw new Error(`not pure Python: ${compiled.join(', ')}`);

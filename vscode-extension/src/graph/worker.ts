@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** A thread of its own for the layouts: thousands of nodes take seconds. */
+
+import ELK from 'elkjs/lib/elk.bundled.js';
+import { parentPort } from 'node:worker_threads';
+import { arrange } from './arrange.ts';
+import type { Drawing, GraphDocument, ViewOptions } from './protocol.ts';
+
+export interface Task {
+  model: GraphDocument;
+  options: ViewOptions;
+  mostNodes: number;
+}
+
+export type Answer = { drawing: Drawing } | { error: string };
+
+const elk = new ELK();
+
+parentPort?.on('message', ({ model, options, mostNodes }: Task) => {
+  arrange(model, options, mostNodes, (graph) => elk.layout(graph)).then(
+    (drawing) => { answer({ drawing }); },
+    (error: unknown) => { answer({ error: error instanceof Error ? error.message : String(error) }); },
+  );
+});
+
+function answer(message: Answer): void {
+  parentPort?.postMessage(message);
+}

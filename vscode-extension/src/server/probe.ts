@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What a Python interpreter has of what the server needs. No `vscode` here: the tests run it. */
+
+import { execFile, type ExecFileException } from 'node:child_process';
+
+/** What the package has to bring along; all else is bundled. */
+const COMPILED = ['onnx', 'numpy', 'google.protobuf', 'ml_dtypes', 'orjson'] as const;
+const MODULES = ['onnxtext', 'onnxtext.lsp', 'pygls', ...COMPILED] as const;
+const SECONDS = 20;
+const OLDEST = [3, 10] as const;
+
+const SCRIPT = `
+import importlib.util, json, sys
+def there(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except Exception:
+        return False
+names = sys.argv[1:]
+print(json.dumps({"version": list(sys.version_info[:3]), "executable": sys.executable, "modules": [n for n in names if there(n)]}))
+`;
+
+export interface Probe {
+  /** As it was asked for. */
+  command: string;
+  executable: string;
+  version: number[];
+  modules: string[];
+}
+
+/** Why an interpreter cannot be used. */
+export interface Misfit {
+  command: string;
+  reason: string;
+}
+
+export type Mode = 'environment' | 'bundled';
+
+/** How to start the server. */
+export interface Plan {
+  mode: Mode;
+  executable: string;
+  version: number[];
+}
+
+/**
+ * Asks an interpreter what it has.
+ *
+ * @param directory where it runs: Python imports from there first, so it must not be somebody's.
+ */
+export async function probe(command: string, directory: string): Promise<Probe | Misfit> {
+  return await new Promise((resolve) => {
+    execFile(command, ['-c', SCRIPT, ...MODULES], { cwd: directory, timeout: SECONDS * 1000, windowsHide: true }, (error, output, errors) => {
+      if (error) {
+        resolve({ command, reason: explained(error, errors) });
+        return;
+      }
+      try {
+        resolve({ command, ...(JSON.parse(output) as Omit<Probe, 'command'>) });
+      } catch {
+        resolve({ command, reason: 'it is no Python interpreter' });
+      }
+    });
+  });
+}
+
+function explained(error: ExecFileException, errors: string): string {
+  if (error.code === 'ENOENT') return 'it does not exist';
+  if (error.code === 'EACCES') return 'it may not be executed';
+  if (error.killed === true) return `it did not answer within ${SECONDS} seconds`;
+  return errors.trim().split('\n').at(-1) || error.message;
+}
+
+/** What to do with an interpreter. */
+export function plan(found: Probe | Misfit, source: 'auto' | Mode): Plan | Misfit {
+  if ('reason' in found) return found;
+  const { command, executable, version, modules } = found;
+  const [major = 0, minor = 0] = version;
+  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+    return { command, reason: `it is Python ${version.join('.')}; at least ${OLDEST.join('.')} is needed` };
+  }
+  const lacks = (names: readonly string[]) => names.filter((name) => !modules.includes(name));
+  const missing = lacks(MODULES);
+  if (source !== 'bundled' && missing.length === 0) return { mode: 'environment', executable, version };
+  if (source === 'environment') return { command, reason: `it lacks ${missing.join(', ')}: pip install 'onnxtext[lsp]'` };
+  const compiled = lacks(COMPILED);
+  if (compiled.length === 0) return { mode: 'bundled', executable, version };
+  return { command, reason: `it lacks ${compiled.join(', ')}: pip install ${compiled.map(packageOf).join(' ')}` };
+}
+
+function packageOf(module: string): string {
+  return module === 'google.protobuf' ? 'protobuf' : module;
+}
+
+/**
+ * The first interpreter that works. One with onnxtext itself comes before one that can only run the
+ * bundled copy, unless that one stands in the settings.
+ */
+export async function choose(
+  candidates: string[], source: 'auto' | Mode, directory: string, preferred: number,
+): Promise<{ plan?: Plan; misfits: Misfit[] }> {
+  const misfits: Misfit[] = [];
+  let second: Plan | undefined;
+  for (const [at, command] of candidates.entries()) {
+    const made = plan(await probe(command, directory), source);
+    if ('reason' in made) misfits.push(made);
+    else if (made.mode === 'environment' || source === 'bundled' || at < preferred) return { plan: made, misfits };
+    else second ??= made;
+  }
+  return second ? { plan: second, misfits } : { misfits };
+}

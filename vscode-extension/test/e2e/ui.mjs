@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a person sees, asserted in the pages of a real VS Code: colours, squiggle, hover, the graph
+// view, restricted mode. With --screenshots it writes those of the README.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { address, EXTENSION, makeWorkspace, openBrowser, OUT, PYTHON, remote, startCode } from './lib.mjs';
+
+const SHOTS = path.join(EXTENSION, 'media/screenshots');
+const SETTINGS = { 'onnxtext.interpreter': PYTHON, 'onnxtext.server.source': 'environment' };
+const PATIENCE = 60_000;
+const keep = process.argv.includes('--screenshots');
+
+/** Runs tests one after the other in one VS Code, each in a page of its own. Says how many failed. */
+async function withCode(tests, startOptions) {
+  if (tests.length === 0) return 0;
+  const workspace = makeWorkspace();
+  let code;
+  let failed = 0;
+  try {
+    code = await startCode({ workspace, settings: SETTINGS, ...startOptions });
+    for (const [name, file, test] of tests) {
+      const start = performance.now();
+      const { browser, page, strangers } = await openBrowser(code, { width: 1280, height: 760 });
+      page.setDefaultTimeout(PATIENCE);
+      const violations = [];
+      page.on('console', (message) => {
+        if (/Content Security Policy/.test(message.text()) && /view\.(js|css)|onnxtext/.test(message.text())) violations.push(message.text());
+      });
+      try {
+        await page.goto(address(code, workspace, [['openFile', remote(code, path.join(workspace, file))]]));
+        await test(page);
+        assert.deepEqual([...strangers], [], 'nothing is asked for from the network');
+        assert.deepEqual(violations, []);
+        console.log(`ok: ${name}, ${((performance.now() - start) / 1000).toFixed(1)} s`);
+      } catch (error) {
+        failed += 1;
+        console.error(`FAILED: ${name}: ${error.stack}`);
+        fs.mkdirSync(OUT, { recursive: true });
+        await page.screenshot({ path: path.join(OUT, `ui-${name}.png`) });
+      } finally {
+        await browser.close();
+      }
+    }
+  } finally {
+    await code?.stop();
+    fs.rmSync(workspace, { recursive: true, force: true });
+  }
+  return failed;
+}
+
+async function screenshot(page, name) {
+  if (!keep) return;
+  fs.mkdirSync(SHOTS, { recursive: true });
+  await page.mouse.move(5, 755);
+  await page.waitForTimeout(600); // Until tooltips have gone.
+  await page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
+}
+
+const editorOf = (page, file) => page.locator(`.editor-instance .monaco-editor[data-uri$="/${file}"]`).first();
+
+/** The colour of each word in sight. */
+const coloursOf = (editor) => editor.evaluate((element) => Object.fromEntries(
+  [...element.querySelectorAll('.view-line > span > span')]
+    .map((span) => [span.textContent.replace(/\u00a0/g, ' ').trim(), getComputedStyle(span).color])
+    .filter(([text]) => text !== '')));
+
+async function untilColours(editor, good, what) {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    const colours = await coloursOf(editor);
+    if (good(colours)) return colours;
+    if (Date.now() > end) throw new Error(`${what}: ${JSON.stringify(colours)}`);
+    await new Promise((resolve) => { setTimeout(resolve, 200); });
+  }
+}
+
+const distinct = (colours, words) => new Set(words.map((word) => colours[word])).size === words.length && words.every((word) => colours[word]);
+
+async function quickOpen(page, file) {
+  await page.keyboard.press('Control+P');
+  const input = page.locator('.quick-input-widget input');
+  await input.waitFor();
+  await input.fill(file);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: file }).first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+async function goTo(page, line) {
+  await page.keyboard.press('Control+G');
+  const input = page.locator('.quick-input-widget input');
+  await input.waitFor();
+  await input.fill(`:${line}`);
+  await page.keyboard.press('Enter');
+}
+
+/** The frame of the graph view in sight. */
+async function graphFrame(page) {
+  const outer = page.locator('iframe.webview.ready:visible').last().contentFrame();
+  const frame = outer.locator('iframe#active-frame').contentFrame();
+  await frame.locator('#picture .node').first().waitFor({ state: 'attached' });
+  return frame;
+}
+
+async function language(page) {
+  const editor = editorOf(page, 'broken.onnxtxt');
+  await editor.waitFor();
+  const words = ['float', 'broken', 'Sotfmax', 'axis', '-1'];
+  const colours = await untilColours(editor, (found) => distinct(found, words), 'words of each kind have a colour of their own');
+  assert.equal(colours['W'], colours['h'], 'values are alike');
+
+  await editor.locator('.squiggly-error').first().waitFor();
+  const problems = page.locator('.statusbar-item[id="status.problems"] a');
+  await page.waitForFunction(() => /1/.test(document.querySelector('.statusbar-item[id="status.problems"] a')?.getAttribute('aria-label') ?? ''));
+  assert.match(await problems.getAttribute('aria-label'), /1/);
+  await page.locator('.statusbar-item[id*="onnxtext.status"]', { hasText: 'onnxtext' }).waitFor();
+
+  await editor.locator('.view-line span', { hasText: /^MatMul$/ }).first().hover();
+  const hover = page.locator('.monaco-hover:not(.hidden) .monaco-hover-content', { hasText: 'MatMul' });
+  await hover.waitFor();
+  assert.match(await hover.innerText(), /matrix product|numpy\.matmul/i);
+  if (keep) {
+    fs.mkdirSync(SHOTS, { recursive: true });
+    await page.screenshot({ path: path.join(SHOTS, 'editor.png') });
+  }
+  await page.mouse.move(5, 755);
+
+  await quickOpen(page, 'README.md');
+  const fence = editorOf(page, 'README.md');
+  await untilColours(fence, (found) => found['Relu'] === colours['Sotfmax'] && found['Relu'] !== found['y'], 'fences in Markdown have the colours');
+
+  await quickOpen(page, 'model.onnx');
+  const binary = editorOf(page, 'model.onnx');
+  await untilColours(binary, (found) => found['MatMul'] === colours['Sotfmax'], 'the text of a binary has colours');
+  // Only what is read-only has this button.
+  await page.locator('.editor-actions a[aria-label*="Allow Edits"]').first().waitFor();
+  await screenshot(page, 'binary');
+}
+
+async function graph(page) {
+  const editor = editorOf(page, 'collatz.onnxtxt');
+  await editor.waitFor();
+  await page.locator('.statusbar-item[id*="onnxtext.status"] .codicon-check').waitFor();
+  await page.keyboard.press('Control+B'); // More room.
+  await page.locator('.editor-actions a[aria-label*="Show as Graph"]').first().click();
+  const frame = await graphFrame(page);
+  await frame.locator('.node .title', { hasText: /^Loop$/ }).waitFor({ state: 'attached' });
+  const titles = await frame.locator('.node .title').allTextContents();
+  for (const title of ['start', 'Loop', 'If', 'Mod', 'Div', 'Reshape', 'path']) assert.ok(titles.includes(title), `${title} is drawn: ${titles.join(' ')}`);
+  assert.deepEqual((await frame.locator('.group text').allTextContents()).filter((text) => ['step', 'halve', 'triple'].includes(text)).sort(), ['halve', 'step', 'triple']);
+  // A sub-graph lies in the node that holds it.
+  const box = (title) => frame.locator('.node', { has: frame.locator('.title', { hasText: new RegExp(`^${title}$`) }) }).first().locator('rect').boundingBox();
+  const [loop, branch, mod] = [await box('Loop'), await box('If'), await box('Mod')];
+  for (const [inner, outer] of [[mod, loop], [branch, loop]]) {
+    assert.ok(outer.x <= inner.x && outer.y <= inner.y && inner.x + inner.width <= outer.x + outer.width && inner.y + inner.height <= outer.y + outer.height);
+  }
+
+  // The edges inside of sub-graphs are in sight: nothing lies above them.
+  const covered = await frame.locator('#picture').evaluate((svg) => [...svg.querySelectorAll('.edge .line')].filter((line) => {
+    const middle = line.getPointAtLength(line.getTotalLength() / 2).matrixTransform(line.getScreenCTM());
+    return document.elementFromPoint(middle.x, middle.y)?.closest('.node') !== null;
+  }).length);
+  assert.equal(covered, 0, 'edges that lie behind a node');
+
+  // From the text to the drawing.
+  await editor.locator('.view-lines').click();
+  const lines = fs.readFileSync(path.join(EXTENSION, '../examples/collatz.onnxtxt'), 'utf8').split('\n');
+  const lineOf = (text) => lines.findIndex((line) => line.includes(text)) + 1;
+  await goTo(page, lineOf('half = Div'));
+  await page.keyboard.press('Home');
+  await frame.locator('.node.selected .title', { hasText: /^Div$/ }).waitFor({ state: 'attached' });
+  await screenshot(page, 'graph');
+
+  // From the drawing to the text.
+  await frame.locator('.node', { has: frame.locator('.title', { hasText: /^Mod$/ }) }).locator('rect').click();
+  await editor.locator('.line-numbers.active-line-number', { hasText: new RegExp(`^${lineOf('remainder = Mod')}$`) }).waitFor();
+  await frame.locator('.node.selected .title', { hasText: /^Mod$/ }).waitFor({ state: 'attached' });
+
+  // An edit changes the drawing.
+  await editor.locator('.view-line').first().click();
+  await goTo(page, lineOf('remainder = Mod'));
+  await editor.locator('.view-lines').press('End');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('spare = HardSwish (n)');
+  await frame.locator('.node .title', { hasText: /^HardSwish$/ }).waitFor({ state: 'attached' });
+
+  // Search, and keys.
+  await frame.locator('#search').fill('else');
+  await frame.locator('#search').fill('reshape');
+  assert.equal(await frame.locator('#matches').textContent(), '2');
+  await frame.locator('#search').press('Enter');
+  await frame.locator('.node.selected .title', { hasText: /^Reshape$/ }).waitFor({ state: 'attached' });
+  await frame.locator('#initializers').check();
+  await frame.locator('.node.initializer .title', { hasText: /^limit$/ }).waitFor({ state: 'attached' });
+}
+
+/** 2,000 nodes: how long until they are seen, and how smoothly they move. */
+async function large(page) {
+  const editor = editorOf(page, 'deep.onnxtxt');
+  await editor.waitFor();
+  await page.locator('.statusbar-item[id*="onnxtext.status"] .codicon-check').waitFor();
+  const start = performance.now();
+  await page.locator('.editor-actions a[aria-label*="Show as Graph"]').first().click();
+  const frame = await graphFrame(page);
+  const seen = performance.now() - start;
+  console.log(`# graph of 2,003 nodes: in sight ${Math.round(seen)} ms after the click`);
+  const picture = frame.locator('#picture');
+  const area = await picture.boundingBox();
+  const [middleX, middleY] = [area.x + area.width / 2, area.y + area.height / 2];
+  /** Moves as a person does, and says how long the frames were. */
+  const measure = async (what, moves) => {
+    await picture.evaluate((svg) => {
+      svg.frames = [];
+      let last = performance.now();
+      const tick = () => {
+        svg.frames.push(performance.now() - last);
+        last = performance.now();
+        svg.ticking = requestAnimationFrame(tick);
+      };
+      svg.ticking = requestAnimationFrame(tick);
+    });
+    await moves();
+    const times = await picture.evaluate((svg) => {
+      window.cancelAnimationFrame(svg.ticking);
+      return svg.frames.sort((a, b) => a - b);
+    });
+    const [median, high] = [0.5, 0.95].map((part) => Math.round(times[Math.floor(times.length * part)]));
+    const shown = await picture.locator('.node, .boxes').count();
+    console.log(`# ${what}: a frame takes ${median} ms in the median, ${high} ms in the 95th percentile; ${shown} nodes or paths of nodes in the page`);
+    assert.ok(shown > 0, 'something is in sight');
+    return high;
+  };
+  const wheel = (steps, delta) => async () => {
+    await page.mouse.move(middleX, middleY);
+    for (let step = 0; step < steps; step += 1) {
+      await page.mouse.wheel(0, delta);
+      await page.waitForTimeout(16);
+    }
+  };
+  const drag = async () => {
+    for (let stroke = 0; stroke < 3; stroke += 1) {
+      await page.mouse.move(middleX, area.y + area.height - 20);
+      await page.mouse.down();
+      for (let y = area.y + area.height - 20; y > area.y + 20; y -= 25) {
+        await page.mouse.move(middleX, y);
+        await page.waitForTimeout(8);
+      }
+      await page.mouse.up();
+    }
+  };
+  const slowest = [await measure('dragging', drag), await measure('away from it', wheel(20, 100))];
+  await frame.locator('#fit').click();
+  await page.waitForTimeout(300);
+  const elements = await picture.locator('*').count();
+  assert.ok(elements < 200, `${elements} elements are shown from afar`);
+  slowest.push(await measure('towards it', wheel(30, -100)));
+  assert.ok(Math.max(...slowest) < 150, 'it moves smoothly');
+}
+
+async function restricted(page) {
+  const editor = editorOf(page, 'broken.onnxtxt');
+  await editor.waitFor();
+  await untilColours(editor, (found) => distinct(found, ['float', 'broken', 'Sotfmax', 'axis', '-1']), 'colours need no trust');
+  await page.locator('.statusbar-item[id*="onnxtext.status"] .codicon-shield').waitFor();
+  assert.equal(await editor.locator('.squiggly-error').count(), 0);
+}
+
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const chosen = (tests) => tests.filter(([name]) => wanted.length === 0 || wanted.includes(name));
+const failed = await withCode(chosen([
+  ['language', 'broken.onnxtxt', language],
+  ['graph', 'collatz.onnxtxt', graph],
+  ['large', 'deep.onnxtxt', large],
+]), {}) + await withCode(chosen([['restricted', 'broken.onnxtxt', restricted]]), { trusting: false });
+process.exit(failed > 0 ? 1 : 0);
