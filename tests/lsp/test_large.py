@@ -83,6 +83,61 @@ async def test_every_feature(client: LanguageClient, tmp_path: Path) -> None:
     assert len(completed.items) == 400
 
 
+async def test_the_rest_of_the_features(client: LanguageClient, tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(bytes(8))
+    call = "  called = my.Twice (hidden_states)\n"
+    function = """
+<domain: "my", opset_import: [17]>
+Twice (x) => (y) {
+  y = Add (x, x)
+}
+"""
+    text = large().replace(" {\n", " {\n" + call, 1) + function
+    text = text.replace("opset_import: [", 'opset_import: ["my": 1, ', 1)
+    text = text.replace("> {\n", '  float[2] far = ["location": "w.bin"],\n> {\n', 1)
+    session = Session(client, tmp_path / "large.onnxtxt", text)
+    await session.diagnostics()
+    helped = await client.text_document_signature_help_async(
+        session.params(t.SignatureHelpParams, "my.Twice (|hidden")
+    )
+    assert helped is not None
+    assert "x" in helped.signatures[0].label
+    (link,) = await client.text_document_document_link_async(  # type: ignore[misc]
+        t.DocumentLinkParams(session.document)
+    )
+    assert session.part(link.range) == "w.bin"
+    items = await client.text_document_prepare_call_hierarchy_async(
+        session.params(t.CallHierarchyPrepareParams, "my.Twi|ce (")
+    )
+    assert items
+    callers = await client.call_hierarchy_incoming_calls_async(
+        t.CallHierarchyIncomingCallsParams(items[0])
+    )
+    assert callers is not None
+    assert len(callers) == 1
+    session.replace("Twice (hidden_states)", "Twice (hidden_state)")
+    found = await session.diagnostics()
+    wrong = next(item for item in found if item.code == "value-undefined")
+    actions: Any = await client.text_document_code_action_async(
+        t.CodeActionParams(session.document, wrong.range, t.CodeActionContext([wrong]))
+    )
+    fix = next(action for action in actions if action.is_preferred)
+    assert edited(session, fix.edit) == text
+    session.replace("  called = my.Twice (hidden_state)", "  called=my.Twice(hidden_state)\n")
+    line = session.at("called=|my").line
+    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
+    lines = t.Range(t.Position(line, 0), t.Position(line, 3))
+    part = await client.text_document_range_formatting_async(
+        t.DocumentRangeFormattingParams(session.document, lines, options)
+    )
+    assert part
+    assert "  called = my.Twice (hidden_state)\n" in session.apply(part)
+    typed = await client.text_document_on_type_formatting_async(
+        t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", options)
+    )
+    assert typed == part
+
+
 async def test_typing_waits_for_nothing(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
     await session.diagnostics()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,6 +98,55 @@ async def test_every_feature_for_the_rest(client: LanguageClient, place: str) ->
     )
     assert helped is not None
     assert helped.active_parameter == 1
+
+
+@pytest.mark.parametrize("place", BREAKS)
+async def test_formatting_links_and_workspace_symbols(client: LanguageClient, place: str) -> None:
+    old, new = BREAKS[place]
+    text = example("attention").replace(old, new)
+    wanted = "  weights = Softmax <axis = -1> (scores)\n"
+    assert wanted in text
+    text = text.replace(wanted, '  weights=Softmax<axis=-1>("scores")\n')
+    text = text.replace(
+        "  answers = MatMul (weights, values)\n", "  answers=MatMul(weights,values)\n"
+    )
+    session = Session(client, EXAMPLES / "attention.onnxtxt", text)
+    await session.syntax()
+    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
+    line = session.at("weights=|Softmax").line
+    lines = t.Range(t.Position(line, 0), t.Position(line + 1, 0))
+    part = await client.text_document_range_formatting_async(
+        t.DocumentRangeFormattingParams(session.document, lines, options)
+    )
+    assert part
+    made = session.apply(part)
+    assert made == text.replace('  weights=Softmax<axis=-1>("scores")\n', wanted, 1)
+    typed = await client.text_document_on_type_formatting_async(
+        t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", options)
+    )
+    assert typed == part
+    # As a whole it is left alone.
+    assert not await client.text_document_formatting_async(
+        t.DocumentFormattingParams(session.document, options)
+    )
+    found: Any = await client.workspace_symbol_async(t.WorkspaceSymbolParams("Attention"))
+    assert [symbol.name for symbol in found].count("Attention") == 2
+
+
+async def test_links_in_a_text_with_mistakes(client: LanguageClient, tmp_path: Path) -> None:
+    (tmp_path / "query.npy").write_bytes(b"x")
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g () => () <float[2] a = file"query.npy"> {
+  y = Relu (a
+  z = Neg (a)
+}
+"""
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    assert await session.syntax()
+    found = await client.text_document_document_link_async(t.DocumentLinkParams(session.document))
+    assert found is not None
+    assert [session.part(link.range) for link in found] == ["query.npy"]
 
 
 async def test_a_fix_of_a_mistake(client: LanguageClient) -> None:

@@ -14,6 +14,7 @@ from onnxtext.lsp.edits import minimal_edits, text_edits
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
+    from onnxtext.lsp.document import Version
     from onnxtext.lsp.server import Server
 
 
@@ -68,7 +69,7 @@ async def on_type(
 async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | None:
     version = document.version
     if version.syntax:
-        return None
+        return text_edits(version.lines, statement_edits(version, span)) if span else None
     edits = await asyncio.to_thread(formatting_edits, version.source, span)
     if edits is None or document.version is not version:
         return None
@@ -97,6 +98,34 @@ def formatting_edits(source: Source, span: Span | None = None) -> list[Edit] | N
         return chosen
     made = Source(apply_edits(source.text, chosen), source.name)
     return chosen if read_partial(made) == read_partial(source) else None
+
+
+def statement_edits(version: Version, span: Span) -> list[Edit]:
+    """The edits that format the nodes of a range that stand on one line each.
+
+    So the rest of a text with mistakes can be formatted. Indentation and comments stay.
+    """
+    from onnxtext.format.document import write_document
+
+    text = version.source.text
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", max(span.end - (span.end > span.start), span.start))
+    end = len(text) if end < 0 else end
+    edits: list[Edit] = []
+    for statement in version.index.statements_in(start, end):
+        located = version.index.located(statement) if statement.kind == "node" else None
+        if located is None:
+            continue
+        place = located.span
+        bare = text[place.start : place.end]
+        if "\n" in bare or "#" in bare or place.start < start or place.end > end:
+            continue
+        if edits and place.start < edits[-1].span.end:  # within the node before
+            continue
+        _, made, *rest = write_document(f"g () => () {{ {bare} }}").split("\n")
+        if len(rest) == 2 and made.strip() != bare:
+            edits.append(Edit(place, made.strip()))
+    return edits
 
 
 def _touches(edit: Edit, text: str, span: Span) -> bool:
