@@ -166,7 +166,10 @@ def test_fragments() -> None:
     assert codes(function) == {"op-unknown"}
     good = helper.make_node("Relu", ["x"], ["y"])
     assert not codes(good)
-    assert not codes(helper.make_graph([good], "g", [], []))
+    assert codes(helper.make_graph([good], "g", [], [])) == {"value-undefined"}
+    assert {item.severity for item in onnxtext.check(helper.make_graph([good], "g", [], []))} == {
+        "warning"
+    }
     alone = '<domain: "my", opset_import: ["": 21]> f (a) => (b) { b = Rellu (a) }'
     assert codes(alone) == {"op-unknown"}
 

@@ -117,8 +117,11 @@ class Session:
         return list(self.client.diagnostics.get(self.uri, ()))
 
     async def syntax(self) -> list[t.Diagnostic]:
-        """The next diagnostics that are told."""
-        await asyncio.wait_for(
-            self.client.wait_for_notification("textDocument/publishDiagnostics"), 10
-        )
-        return list(self.client.diagnostics[self.uri])
+        """The next diagnostics that are told of the text as it is now."""
+        while True:
+            told: Any = await asyncio.wait_for(
+                self.client.wait_for_notification("textDocument/publishDiagnostics"), 10
+            )
+            # Others may be of a document that was closed.
+            if told.uri == self.uri and told.version == self.number:
+                return list(told.diagnostics)
