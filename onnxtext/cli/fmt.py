@@ -131,11 +131,14 @@ def _below(directory: str, exclude: tuple[str, ...]) -> Iterator[Path]:
 
 def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
     """Format one text; whether it changes."""
-    from onnxtext.api import decode_text, format_text
+    from onnxtext.api import decode_text
+    from onnxtext.format.text import format_source
+    from onnxtext.source import Source
 
     data = _read(job)
     text = decode_text(data, job.name)
-    formatted = format_text(text, name=job.name)
+    replaces = not (wishes.check or wishes.diff)
+    formatted = format_source(Source(text, job.name), prove=replaces)
     result = formatted.encode()
     changed = result != data
     with reporter.aside():

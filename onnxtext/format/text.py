@@ -16,11 +16,14 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 
-def format_source(source: Source) -> str:
+def format_source(source: Source, *, prove: bool = False) -> str:
     """A text in the canonical layout.
+
+    What was not made by the printer alone is read again and compared with what it was made of.
 
     Args:
         source: the text of a whole model.
+        prove: whether to read the result again in any case, as one does before a file is replaced.
 
     Returns:
         The text: its syntax tree is the same, and it has the same comments in the same order.
@@ -37,15 +40,17 @@ def format_source(source: Source) -> str:
                 source = Source(text, source.name)
                 model = parse_model(source)
             printer = SpelledPrinter(source, model)
-            printed = print_model(model, printer)
-            formatted = _by_lines(text, printed)
-            if formatted is not None and not printer.kept:
-                return formatted
-            if formatted is None:
-                formatted = write_large(text, model)
+            formatted = _by_lines(text, print_model(model, printer))
+            if formatted is not None:
+                proven = formatted == text or not (prove or printer.kept)
+                if proven or _difference(source, model, formatted) is None:
+                    return formatted
+            formatted = write_large(text, model)
         except RecursionError:
             raise _refusal(source, "the text is nested too deeply to be formatted") from None
-        _prove(source, text, model, formatted)
+        difference = _difference(source, model, formatted)
+        if difference is not None:
+            raise _refusal(source, f"formatting this text would {difference}")
     return formatted
 
 
@@ -55,20 +60,19 @@ def _by_lines(text: str, printed: str) -> str | None:
         return text
     formatted = merge(text, printed)
     if formatted is None and (relaid := relay(text, printed)) is not None:
-        formatted = merge(relaid, printed)
+        return relaid if relaid is printed else merge(relaid, printed)
     return formatted
 
 
-def _prove(source: Source, text: str, model: Model, formatted: str) -> None:
-    """Read again what was written, and compare."""
+def _difference(source: Source, model: Model, formatted: str) -> str | None:
+    """What is otherwise in a formatted text, read again; None if nothing is."""
     try:
         same = parse_model(Source(formatted, source.name)) == model
     except OnnxTextError:
         same = False
     if not same:
-        raise _refusal(source, "formatting this text would change the model")
-    if comments_of(formatted) != comments_of(text):
-        raise _refusal(source, "formatting this text would lose or move comments")
+        return "change the model"
+    return "lose or move comments" if comments_of(formatted) != comments_of(source.text) else None
 
 
 def _refusal(source: Source, message: str) -> OnnxTextError:
