@@ -17,6 +17,7 @@ import click
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter, is_terminal
+from onnxtext.cli.streams import write_stdout
 from onnxtext.files import holds_pieces, replacing
 from onnxtext.wire.writer import MOST_BYTES
 
@@ -93,7 +94,7 @@ def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) 
     _check_places(conversion, job)
     result = conversion.convert(_read(conversion, job), job)
     if job.target is None:
-        _write_stdout(result)
+        write_stdout(result.pieces)
     else:
         _write(job.target, result, force, job.makes_directory, progress)
 
@@ -246,18 +247,6 @@ def _write_beside(beside: Beside, force: bool, progress: Progress) -> None:
         raise Refused("cannot-write", f"cannot write {where}: {_why(error)}") from None
     except ValueError as error:  # a path that leaves the directory, a library that is not there
         raise Refused("cannot-write", f"cannot write {where}: {error}") from None
-
-
-def _write_stdout(output: Output) -> None:
-    if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
-    try:
-        for piece in output.pieces:
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        message = f"cannot write to standard output: {_why(error)}"
-        raise Refused("cannot-write", message) from None
 
 
 def _why(error: OSError) -> str:

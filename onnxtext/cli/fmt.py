@@ -17,6 +17,7 @@ from onnxtext.cli.jobs import STDIN, Job
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
+from onnxtext.cli.streams import write_stdout
 from onnxtext.files import write_atomically
 
 SUFFIX = ".onnxtxt"
@@ -143,13 +144,13 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
     changed = result != data
     with reporter.aside():
         if wishes.check and changed:
-            _write_stdout(f"{job.name}\n".encode(errors="surrogateescape"))
+            write_stdout([f"{job.name}\n".encode(errors="surrogateescape")])
         if wishes.diff and changed:
-            _write_stdout(_difference(text, formatted, job.name).encode(errors="surrogateescape"))
+            write_stdout([_difference(text, formatted, job.name).encode(errors="surrogateescape")])
         if wishes.check or wishes.diff:
             return changed
         if wishes.stdout or job.target is None:
-            _write_stdout(result)
+            write_stdout([result])
         elif changed:
             _write(job.target, result)
     return changed
@@ -182,14 +183,3 @@ def _write(target: Path, data: bytes) -> None:
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-write", f"cannot write {target}: {why}") from None
-
-
-def _write_stdout(data: bytes) -> None:
-    if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
-    try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise Refused("cannot-write", f"cannot write to standard output: {why}") from None

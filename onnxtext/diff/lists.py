@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import islice
 from operator import lt
 from typing import TypeVar
+
+from onnxtext.sequences import rising
 
 T = TypeVar("T")
 
@@ -50,24 +51,7 @@ def moved(order: Sequence[int]) -> set[int]:
     """
     if all(map(lt, order, islice(order, 1, None))):
         return set()
-    tops: list[int] = []
-    tops_at: list[int] = []
-    before: list[int] = []
-    for position, value in enumerate(order):
-        pile = bisect_left(tops, value)
-        before.append(tops_at[pile - 1] if pile else -1)
-        if pile == len(tops):
-            tops.append(value)
-            tops_at.append(position)
-        else:
-            tops[pile] = value
-            tops_at[pile] = position
-    kept = set()
-    position = tops_at[-1] if tops_at else -1
-    while position >= 0:
-        kept.add(position)
-        position = before[position]
-    return set(range(len(order))) - kept
+    return {at for at, kept in enumerate(rising(order)) if not kept}
 
 
 def unmatched(count: int, taken: Iterable[int]) -> list[int]:

@@ -360,11 +360,6 @@ class Index:
         """The functions of the model."""
         return {} if self.subject is None else self.subject.functions
 
-    def function_of(self, scope: Scope) -> Scope | None:
-        """The function a scope is in."""
-        outer = outermost(scope)
-        return outer if outer.kind == "function" else None
-
     def scope_at(self, offset: int) -> Scope | None:
         """The innermost graph or body around an offset, found by where the next ones begin."""
         best: Scope | None = None

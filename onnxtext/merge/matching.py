@@ -6,13 +6,13 @@ Everything here takes time n log n at most, also for items that are all alike.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.merge.keys import call_of, first_output_of, key_of, kind_of, label_of
 from onnxtext.merge.versions import Item, Part
+from onnxtext.sequences import rising
 
 ABSENT = -1
 
@@ -133,9 +133,9 @@ def arrange(triples: Sequence[Triple]) -> list[Triple]:
     """
     common = [t for t in triples if ABSENT not in (t.base, t.ours, t.theirs)]
     common.sort(key=lambda triple: triple.base)
-    kept = _rising([triple.ours for triple in common])
+    kept = rising([triple.ours for triple in common])
     moved_by_us = {id(t) for t, stays in zip(common, kept, strict=True) if not stays}
-    kept = _rising([triple.theirs for triple in common])
+    kept = rising([triple.theirs for triple in common])
     moved_by_them = {id(t) for t, stays in zip(common, kept, strict=True) if not stays}
     if len(moved_by_them) > len(moved_by_us):
         return _arrange(triples, _theirs, _ours, moved_by_them, moved_by_us - moved_by_them)
@@ -203,25 +203,3 @@ def _next_kept(items: Sequence[Triple], number: int, placed: set[int]) -> Triple
     if number + 1 < len(items) and id(items[number + 1]) not in placed:
         return items[number + 1]
     return None
-
-
-def _rising(numbers: Sequence[int]) -> list[bool]:
-    """Which numbers belong to a longest rising subsequence (patience sorting)."""
-    tops: list[int] = []
-    places: list[int] = []
-    below = [ABSENT] * len(numbers)
-    for at, number in enumerate(numbers):
-        pile = bisect_left(tops, number)
-        below[at] = places[pile - 1] if pile else ABSENT
-        if pile == len(tops):
-            tops.append(number)
-            places.append(at)
-        else:
-            tops[pile] = number
-            places[pile] = at
-    kept = [False] * len(numbers)
-    at = places[-1] if places else ABSENT
-    while at != ABSENT:
-        kept[at] = True
-        at = below[at]
-    return kept

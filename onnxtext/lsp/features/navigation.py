@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as t
 
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.names import Role, Symbol
-from onnxtext.lsp.spots import symbol_at
+from onnxtext.lsp.spots import Spot, symbol_at
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -22,11 +22,28 @@ _KINDS = {
 }
 
 
+class Cursor(Protocol):
+    """What the parameters of every request about a place in a document have."""
+
+    text_document: t.TextDocumentIdentifier
+    position: t.Position
+
+
 def register(server: Server) -> None:
     """Add the requests."""
     server.answer(t.TEXT_DOCUMENT_DEFINITION, definition)
     server.answer(t.TEXT_DOCUMENT_REFERENCES, references)
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlight)
+
+
+def symbol_under(server: Server, params: Cursor) -> tuple[Document, Symbol, Spot] | None:
+    """The document of a request, the name under its cursor, and the place where it stands there."""
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return None
+    version = document.version
+    found = symbol_at(version.index, version.lines.offset(params.position))
+    return None if found is None else (document, *found)
 
 
 def places(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
@@ -38,13 +55,11 @@ def places(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
 
 def definition(server: Server, params: t.DefinitionParams) -> list[t.Location] | None:
     """Where the name under the cursor is defined; where it is declared if nothing defines it."""
-    document = server.document(params.text_document.uri)
-    found = document and symbol_at(
-        document.version.index, document.version.lines.offset(params.position)
-    )
-    if not document or not found:
+    found = symbol_under(server, params)
+    if found is None:
         return None
-    known = places(document, found[0])
+    document, symbol, _ = found
+    known = places(document, symbol)
     for role in ("definition", "declaration"):
         spans = [span for item, span in known if item == role]
         if spans:
@@ -55,16 +70,14 @@ def definition(server: Server, params: t.DefinitionParams) -> list[t.Location] |
 
 def references(server: Server, params: t.ReferenceParams) -> list[t.Location] | None:
     """All places of the name under the cursor."""
-    document = server.document(params.text_document.uri)
-    found = document and symbol_at(
-        document.version.index, document.version.lines.offset(params.position)
-    )
-    if not document or not found:
+    found = symbol_under(server, params)
+    if found is None:
         return None
+    document, symbol, _ = found
     whole = params.context.include_declaration
     return [
         t.Location(document.uri, document.version.lines.range(span))
-        for role, span in places(document, found[0])
+        for role, span in places(document, symbol)
         if whole or role != "definition"
     ]
 
@@ -73,14 +86,12 @@ def highlight(
     server: Server, params: t.DocumentHighlightParams
 ) -> list[t.DocumentHighlight] | None:
     """All places of the name under the cursor, and whether each defines or uses it."""
-    document = server.document(params.text_document.uri)
-    found = document and symbol_at(
-        document.version.index, document.version.lines.offset(params.position)
-    )
-    if not document or not found:
+    found = symbol_under(server, params)
+    if found is None:
         return None
+    document, symbol, _ = found
     lines = document.version.lines
     return [
         t.DocumentHighlight(lines.range(span), _KINDS[role])
-        for role, span in places(document, found[0])
+        for role, span in places(document, symbol)
     ]

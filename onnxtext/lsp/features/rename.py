@@ -12,11 +12,10 @@ from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import plain_domain
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.edits import workspace_edit
-from onnxtext.lsp.features.navigation import places
+from onnxtext.lsp.features.navigation import places, symbol_under
 from onnxtext.lsp.index import Index
 from onnxtext.lsp.names import Symbol, parameter_names
 from onnxtext.lsp.sections import name_of
-from onnxtext.lsp.spots import symbol_at
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.source import Span
 
@@ -34,15 +33,11 @@ def register(server: Server) -> None:
 
 def prepare(server: Server, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
     """What would be renamed, and its name as it is now."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
-    version = document.version
-    found = symbol_at(version.index, version.lines.offset(params.position))
+    found = symbol_under(server, params)
     if found is None:
         return None
-    symbol, spot = found
-    return t.PrepareRenamePlaceholder(version.lines.range(spot.span), symbol.name)
+    document, symbol, spot = found
+    return t.PrepareRenamePlaceholder(document.version.lines.range(spot.span), symbol.name)
 
 
 def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
@@ -51,18 +46,14 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     Raises:
         JsonRpcException: the new name is empty, or means something else already.
     """
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
-    version = document.version
-    found = symbol_at(version.index, version.lines.offset(params.position))
+    found = symbol_under(server, params)
     if found is None:
         return None
-    symbol = found[0]
+    document, symbol, _ = found
     new = name_of(params.new_name.strip())
     if new == symbol.name:
         return None
-    objection = _objection(version.index, symbol, new) if new else "a name cannot be empty"
+    objection = _objection(document.version.index, symbol, new) if new else "a name cannot be empty"
     if objection is not None:
         raise JsonRpcException(objection, REFUSED)
     return workspace_edit(server, document, _edits(document, symbol, new))

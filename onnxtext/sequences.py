@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What order two versions of a list have in common."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+
+def rising(numbers: Sequence[int]) -> list[bool]:
+    """Which numbers belong to a longest rising subsequence (patience sorting, O(n log n)).
+
+    Args:
+        numbers: all different, such as where each item of a list was before.
+    """
+    tops: list[int] = []
+    places: list[int] = []
+    below = [-1] * len(numbers)
+    for at, number in enumerate(numbers):
+        pile = bisect_left(tops, number)
+        if pile:
+            below[at] = places[pile - 1]
+        if pile == len(tops):
+            tops.append(number)
+            places.append(at)
+        else:
+            tops[pile] = number
+            places[pile] = at
+    kept = [False] * len(numbers)
+    at = places[-1] if places else -1
+    while at >= 0:
+        kept[at] = True
+        at = below[at]
+    return kept
