@@ -162,7 +162,7 @@ def nested(text: str, dims: Sequence[int]) -> Body:
     alone = data[before(data, comma)]
     data[comma] = ord(" ")
     found = data.tobytes().translate(None, _NOT_STRUCTURE)
-    right = any(_is_structure(found, shape) for shape in _shapes(dims))
+    right = any(_is_structure(found, shape) for shape in shapes_of(dims))
     if not right or ((alone == ord("[")) | (alone == ord(","))).any():
         raise _explain(clean, dims)
     data[(data == ord("[")) | (data == ord("]"))] = ord(" ")
@@ -212,7 +212,7 @@ def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp
     return solid[np.searchsorted(solid, places) - 1]
 
 
-def _shapes(dims: Sequence[int]) -> list[tuple[int, ...]]:
+def shapes_of(dims: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the ways to nest a literal: all dims, or those other than 1, up to the first 0."""
     shapes = []
     for shape in (tuple(size for size in dims if size != 1), tuple(dims)):
@@ -241,7 +241,7 @@ def _row(size: int) -> bytes:
 
 def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
     """Return the first thing wrong with the nesting of a literal."""
-    shapes = _shapes(dims)
+    shapes = shapes_of(dims)
     opening = re.match(r"[ \t\n\v\f\r]*([ \t\n\v\f\r\[]*)", clean)
     assert opening is not None
     depth = opening[1].count("[")

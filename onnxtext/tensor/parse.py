@@ -8,12 +8,13 @@ with an offset into that text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
 from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
-from onnxtext.tensor.elements import ElementType, raw_size
+from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.few import flattened, parse_few
 from onnxtext.tensor.lazy import np
@@ -37,6 +38,9 @@ _FIELD_TYPES = {
 }
 _ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose field has an entry of their own width for each element."""
+
+_LARGE = 1 << 12
+"""Reading shorter literals in bulk takes longer than it saves."""
 
 _LARGEST = (1 << 31) - 1
 """Protobuf messages end at 2 GiB; ``[0, ...]`` must not ask for more memory than that."""
@@ -64,10 +68,14 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     few = None if short is None else parse_few(element, short, count)
     if few is not None:
         return few
-    body = nested(text, dims)
-    values = _raw_elements(element, body)
+    read = partial(_raw_elements, element)
+    values = _plain(element, text, _range(element), read, dims)
+    splat = False
+    if values is None:
+        body = nested(text, dims)
+        values, splat = read(body), body.splat
     found = len(values)
-    if found != count and not (body.splat and found < count):
+    if found != count and not (splat and found < count):
         raise wrong_count(dims, found).at(0, len(text))
     if found < count:
         if raw_size(element, count) > _LARGEST:
@@ -131,26 +139,16 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         few = parse_few(element, text, None, "{}")
         if few is not None:
             return few
-    body = flat(text, "{", "}")
-    dtype = _FIELD_TYPES[element.field]
-    values: NDArray[Any]
-    if element.kind == "complex":
-        values = numbers.complexes(body, element.bits // 2, pairs=False)
-    elif element.field == "float_data":
-        values = numbers.floats(body)
-    elif element.field == "double_data":
-        values = numbers.doubles(body)
-    elif element.kind == "float":
-        values = numbers.narrow_typed(body, element, 15 if element.bits == 4 else _INT32[1])
-    elif element.kind == "bool":
-        values = _typed_bools(body)
-    elif element.field == "int32_data":
-        values = numbers.ints(body, *(_range(element) if element.bits < 8 else _INT32))
-    else:
-        values = numbers.ints(body, *(_INT64 if element.kind == "int" else _OFFICIAL_UINT64))
+    limits = _typed_range(element)
+    read = partial(_typed_entries, element, limits)
+    values = None
+    if element.kind != "float" or element.bits >= 32:  # the others' integers are bits here
+        values = _plain(element, text, limits, read)
+    if values is None:
+        values = read(flat(text, "{", "}"))
     if element.bits in (2, 4):
         values = pack((values & ((1 << element.bits) - 1)).astype(np.uint8), element.bits)
-    return values.astype(dtype).tobytes()
+    return values.astype(_FIELD_TYPES[element.field]).tobytes()
 
 
 def parse_field(field: str, text: str) -> bytes:
@@ -167,15 +165,14 @@ def parse_field(field: str, text: str) -> bytes:
     Raises:
         LiteralError: Not such a literal.
     """
-    body = flat(text, "{", "}")
-    values: NDArray[Any]
-    if field == "float_data":
-        values = numbers.floats(body)
-    elif field == "double_data":
-        values = numbers.doubles(body)
-    else:
-        limits = {"int32_data": _INT32, "int64_data": _INT64, "uint64_data": _UINT64}[field]
-        values = numbers.ints(body, *limits, hexadecimal=False)
+    element = ELEMENTS[field.removesuffix("_data")]
+    if element.kind == "float":
+        return parse_typed(element, text)
+    limits = _range(element)
+    read = partial(numbers.ints, low=limits[0], high=limits[1], hexadecimal=False)
+    values = _plain(element, text, limits, read)
+    if values is None:
+        values = read(flat(text, "{", "}"))
     return values.astype(_FIELD_TYPES[field]).tobytes()
 
 
@@ -188,7 +185,10 @@ def parse_ints(text: str) -> tuple[int, ...]:
     Raises:
         LiteralError: Not such a literal.
     """
-    values = numbers.ints(flat(text, "[", "]"), *_INT64, hexadecimal=False)
+    read = partial(numbers.ints, low=_INT64[0], high=_INT64[1], hexadecimal=False)
+    values = _plain(ELEMENTS["int64"], text, _INT64, read)
+    if values is None:
+        values = read(flat(text, "[", "]"))
     return tuple(values.tolist())
 
 
@@ -201,7 +201,11 @@ def parse_floats(text: str) -> bytes:
     Raises:
         LiteralError: Not such a literal.
     """
-    return numbers.floats(flat(text, "[", "]")).astype("<u4").tobytes()
+    element = ELEMENTS["float"]
+    values = _plain(element, text, _range(element), numbers.floats)
+    if values is None:
+        values = numbers.floats(flat(text, "[", "]"))
+    return values.astype("<u4").tobytes()
 
 
 def _range(element: ElementType) -> tuple[int, int]:
@@ -209,6 +213,37 @@ def _range(element: ElementType) -> tuple[int, int]:
     if element.kind == "uint":
         return 0, (1 << element.bits) - 1
     return -(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1
+
+
+def _typed_range(element: ElementType) -> tuple[int, int]:
+    """Return the least and the greatest integer allowed in a type's field."""
+    if element.kind == "float" and element.bits < 32:
+        return (0, 15) if element.bits == 4 else (0 if element.bits < 6 else _INT32[0], _INT32[1])
+    if element.field == "int32_data":
+        return _range(element) if element.bits < 8 else _INT32
+    return _INT64 if element.kind == "int" else _OFFICIAL_UINT64
+
+
+def _plain(
+    element: ElementType,
+    text: str,
+    limits: tuple[int, int],
+    read: Callable[[Body], NDArray[Any]],
+    dims: Sequence[int] | None = None,
+) -> NDArray[Any] | None:
+    """Read a large literal of plain numbers; None if it is none, or none of numbers."""
+    if len(text) < _LARGE or element.kind in ("complex", "bool"):
+        return None
+    from onnxtext.tensor import bulk
+
+    low, high = limits
+    if element.kind == "float":
+        coding = bulk.as_doubles if element.name == "double" else bulk.as_floats(element.name)
+    elif high <= _INT64[1]:
+        coding = bulk.as_integers(low, high, "int64")
+    else:
+        coding = bulk.as_integers(0, high, "uint64")
+    return bulk.read_elements(text, coding, read, dims=dims)
 
 
 def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:
@@ -222,6 +257,19 @@ def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:
     if element.name == "float":
         return numbers.floats(body)
     return numbers.doubles(body) if element.name == "double" else numbers.narrow(body, element)
+
+
+def _typed_entries(element: ElementType, limits: tuple[int, int], body: Body) -> NDArray[Any]:
+    """Read the entries of a type's field; elements, where several are packed into one."""
+    if element.kind == "complex":
+        return numbers.complexes(body, element.bits // 2, pairs=False)
+    if element.kind == "bool":
+        return _typed_bools(body)
+    if element.kind != "float":
+        return numbers.ints(body, *limits)
+    if element.bits < 32:
+        return numbers.narrow_typed(body, element, limits[1])
+    return numbers.floats(body) if element.name == "float" else numbers.doubles(body)
 
 
 def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large literals in parts that fit the caches: their brackets, commas and numbers at once.
+
+This road is taken for plain texts only: numbers of usual lengths, each with a comma right behind
+it, brackets that fit the dimensions, no comments. In every doubt it gives up, and the roads of
+`brackets` and `numbers` decide what is right and word the errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.tensor.brackets import Body, shapes_of
+from onnxtext.tensor.decimals import PAD, Runs, find_runs, read_runs
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.ieee import FORMATS, round_doubles
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from onnxtext.tensor.decimals import Bytes, Places
+
+    Codes = NDArray[Any]
+    Coding = Callable[[NDArray[np.float64], Runs, NDArray[np.bool_]], Codes | None]
+
+_PART = 1 << 18
+_USUAL = 4
+_COMMA, _SPACE, _LINE, _OPEN, _ELEMENTS = b", \n[0"
+
+
+def read_elements(
+    text: str,
+    coding: Coding,
+    read: Callable[[Body], Codes],
+    *,
+    dims: Sequence[int] | None = None,
+) -> Codes | None:
+    """Read a large literal of numbers.
+
+    Args:
+        text: the literal with its outer brackets.
+        coding: makes codes of doubles; `as_floats`, `as_doubles` or `as_integers`.
+        read: reads elements of any kind to the same codes, as the functions of `numbers` do.
+        dims: the dimensions, if the literal may be nested as they say.
+
+    Returns:
+        What `read` would return for all elements; None if that is not surely known.
+    """
+    if text[:1] + text[-1:] not in ("[]", "{}"):
+        return None
+    start, end, nesting = 1, len(text) - 1, None
+    if dims is not None and text.find("[", 1) > 0:
+        start, end, nesting = 0, len(text), _Nesting()
+    codes: list[Codes] = []
+    count = 0
+    for first, last in _parts(text, start, end):
+        part = _read_part(text[first:last], last == end, nesting, count)
+        found = None if part is None else _codes(*part, coding, read, first == start)
+        if found is None:
+            return None
+        codes.append(found)
+        count += found.size
+    if nesting is not None and not any(map(nesting.is_over, shapes_of(dims or ()))):
+        return None
+    return np.concatenate(codes)
+
+
+# ---- Doubles to codes -----------------------------------------------------------------------
+
+
+def as_floats(name: str) -> Coding:
+    """Codes of a float format of at most 32 bits.
+
+    Args:
+        name: the element type. Where it has at most 16 bits, numbers without a point are left to
+            others.
+    """
+    form = FORMATS[name]
+
+    def coding(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
+        if form.bits < 32:
+            odd |= runs.points < runs.starts
+        values[odd] = 1.0  # which every format has
+        rounded = round_doubles(form, values)
+        if rounded is None:
+            return None
+        odd[rounded[1]] = True
+        return rounded[0]
+
+    return coding
+
+
+def as_doubles(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
+    """The bits of doubles."""
+    return values.view(np.uint64)
+
+
+def as_integers(low: int, high: int, dtype: str) -> Coding:
+    """Integers of a range.
+
+    Args:
+        low: the least value allowed.
+        high: the greatest value allowed.
+        dtype: what they are returned as.
+    """
+
+    def coding(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
+        odd |= runs.points >= runs.starts
+        values[odd] = max(low, 0)
+        if values.min() < low or values.max() > high:
+            return None
+        return values.astype(dtype)
+
+    return coding
+
+
+def _codes(
+    chars: Bytes,
+    runs: Runs,
+    coding: Coding,
+    read: Callable[[Body], Codes],
+    is_first: bool,
+) -> Codes | None:
+    """The codes of the numbers of a part; None if they are not surely known."""
+    values, odd = read_runs(chars, runs)
+    codes = coding(values, runs, odd)
+    if codes is None:
+        return None
+    places = np.flatnonzero(odd)
+    if places.size:
+        if is_first and places.size > values.size // _USUAL:
+            return None
+        data = chars.tobytes()
+        starts, ends = runs.starts[places].tolist(), runs.ends[places].tolist()
+        texts = [data[start:end] for start, end in zip(starts, ends, strict=True)]
+        try:
+            codes[places] = read(Body(b",".join(texts)))
+        except LiteralError:
+            return None
+    return codes
+
+
+# ---- What is between the numbers ------------------------------------------------------------
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where parts begin and end: behind a comma, but for one that is before a closing bracket."""
+    while end - start > _PART:
+        cut = text.rfind(",", start, start + _PART)
+        while cut > 0 and text[cut + 1 : cut + 65].lstrip()[:1] == "]":
+            cut = text.rfind(",", start, cut)
+        if cut < 0:
+            break
+        yield start, cut + 1
+        start = cut + 1
+    yield start, end
+
+
+def _read_part(
+    text: str, is_last: bool, nesting: _Nesting | None, count: int
+) -> tuple[Bytes, Runs] | None:
+    """Find the numbers of a part and what is between them.
+
+    Args:
+        text: the part.
+        is_last: whether no part follows.
+        nesting: takes the brackets, where they are allowed.
+        count: how many numbers are before the part.
+
+    Returns:
+        The characters, brackets blanked out, and where the numbers are; None unless surely one
+        comma is between two numbers each.
+    """
+    if not text.isascii():
+        return None
+    blanks = " " * PAD
+    data = f"{blanks}{text}{blanks}{' ' * (-len(text) % 8)}".encode("ascii")
+    chars = all_chars = np.frombuffer(data, np.uint8)
+    gaps = brackets = np.empty(0, np.intp)
+    if nesting is not None:
+        brackets = _places((chars | 6) == (_OPEN | 6))
+        chars = chars.copy()
+        chars[brackets] = _SPACE
+    runs = find_runs(chars)
+    if runs is None or not runs.starts.size:
+        return None
+    commas = int(np.count_nonzero(chars == _COMMA))
+    if not _has_blanks_only(chars, chars.size - int((runs.ends - runs.starts).sum()) - commas):
+        return None
+    followed = chars.take(runs.ends) == _COMMA
+    singles = runs.starts.size
+    if brackets.size and nesting is not None:
+        gaps = np.unique(np.searchsorted(runs.starts, brackets))
+        inner = nesting.add(all_chars, gaps, runs, count)
+        if inner is None:
+            return None
+        commas -= inner
+        gaps = gaps[gaps > 0] - 1
+        singles -= gaps.size
+        followed[gaps] = True
+    elif is_last and not followed[-1]:
+        singles -= 1
+        followed[-1] = True
+    return (chars, runs) if commas == singles and followed.all() else None
+
+
+def _has_blanks_only(chars: Bytes, rest: int) -> bool:
+    """Whether all that is no number and no comma, so many characters, is blanks."""
+    rest -= int(np.count_nonzero(chars == _SPACE)) + int(np.count_nonzero(chars == _LINE))
+    return not rest or rest == sum(np.count_nonzero(chars == blank) for blank in b"\t\v\f\r")
+
+
+def _places(mask: NDArray[np.bool_]) -> Places:
+    """The places where a sparse mask of a multiple of eight is true."""
+    words = np.flatnonzero(mask.view(np.uint64))
+    rows, columns = mask.reshape(-1, 8)[words].nonzero()
+    places: Places = words[rows] * 8 + columns
+    return places
+
+
+@dataclass(slots=True)
+class _Nesting:
+    """The brackets of a literal.
+
+    Attributes:
+        found: brackets, commas around them, and a mark for the elements before them, by parts.
+        counts: how many elements are before each place with brackets, by parts.
+    """
+
+    found: list[bytes] = field(default_factory=list)
+    counts: list[Places] = field(default_factory=list)
+
+    def add(self, chars: Bytes, gaps: Places, runs: Runs, count: int) -> int | None:
+        """Take the brackets of a part.
+
+        Args:
+            chars: the part, with its brackets.
+            gaps: before which numbers of the part there are brackets.
+            runs: the numbers of the part.
+            count: how many numbers are before the part.
+
+        Returns:
+            How many commas are between the same numbers as brackets; None if one of them is where
+            it would follow that at the end of the part before.
+        """
+        # From the last character of a number, which becomes the mark, to the next number.
+        starts = np.concatenate(([0], runs.ends - 1))[gaps]
+        sizes = np.concatenate((runs.starts, [chars.size]))[gaps] - starts
+        ends = np.cumsum(sizes)
+        firsts = ends - sizes
+        around = chars.take(np.arange(ends[-1]) + np.repeat(starts - firsts, sizes))
+        around[firsts[gaps > 0]] = _ELEMENTS
+        around = around[around > _SPACE]
+        if count and around[0] == _COMMA:
+            return None
+        self.found.append(around.tobytes())
+        self.counts.append(gaps + count)
+        return int(np.count_nonzero(around == _COMMA))
+
+    def is_over(self, shape: Sequence[int]) -> bool:
+        """Whether the brackets are those of a shape; any last item may have a comma behind it."""
+        if 0 in shape or not self.counts:
+            return False
+        rows = 1
+        for size in shape[:-1]:
+            rows *= size
+        counts = np.concatenate(self.counts)
+        counts = counts[np.flatnonzero(np.diff(counts, prepend=-1))]
+        if counts.size != rows + 1 or (counts != np.arange(rows + 1) * shape[-1]).any():
+            return False
+        expected = b"[0]"
+        for size in reversed(shape[:-1]):
+            expected = b"[" + b",".join([expected] * size) + b"]"
+        return b"".join(self.found).replace(b",]", b"]") == expected

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large literals: reading them in parts gives what reading them otherwise gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from unittest import mock
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from onnxtext.tensor import bulk, parse
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.parse import parse_field, parse_raw, parse_typed
+
+NUMERIC = [name for name, element in ELEMENTS.items() if element.bits >= 2]
+
+plain_numbers = st.one_of(
+    st.integers(-300, 300).map(str),
+    st.decimals(-200, 200, places=3).map(str),
+    st.floats(width=32, allow_nan=False).map(repr),
+    st.floats().map(repr),
+    st.from_regex(r"-?[0-9]{1,18}(\.[0-9]{0,18})?", fullmatch=True),
+)
+odd_numbers = st.sampled_from(
+    "nan,-inf,0x1.8p3,-0,1e400,-.5,+1,1.,.,-,1-2,1.2.3,true,,é,],_,1 2,1\x01".split(",")
+)
+numbers = st.one_of(plain_numbers, plain_numbers, plain_numbers, odd_numbers)
+commas = st.sampled_from([", ", ", ", ", ", ",", ",\n  ", ", \t", " , "])
+shapes = st.one_of(
+    st.lists(st.integers(1, 5), max_size=3), st.sampled_from([[0], [2, 0], [3, 1, 7], [40, 2]])
+)
+
+
+@pytest.fixture(autouse=True)
+def small_parts() -> Iterator[None]:
+    """Parts of a few numbers, so that their ends are everywhere."""
+    with (
+        mock.patch.object(parse, "_LARGE", 0),
+        mock.patch.object(parse, "parse_few", return_value=None),
+        mock.patch.object(bulk, "_PART", 40),
+    ):
+        yield
+
+
+def outcome(read: object, *arguments: object) -> object:
+    """What a reader makes of its arguments: bytes, or the error."""
+    try:
+        return read(*arguments)  # type: ignore[operator]
+    except LiteralError as error:
+        return error.message, error.offset, error.length, error.help
+
+
+def agree(read: object, *arguments: object) -> None:
+    """Whether reading in bulk or not makes no difference."""
+    fast = outcome(read, *arguments)
+    with mock.patch.object(bulk, "read_elements", return_value=None):
+        assert fast == outcome(read, *arguments)
+
+
+@st.composite
+def literals(draw: st.DrawFn, shape: list[int]) -> str:
+    """A literal that is nested as a shape says, or flat, mostly right."""
+    items = draw(st.lists(numbers, min_size=math.prod(shape), max_size=math.prod(shape)))
+    if draw(st.booleans()):
+        return f"[{draw(commas).join(items)}]"
+    comma, behind = draw(commas), draw(st.sampled_from(["", ",", ",\n ", " ,"]))
+    for size in reversed(shape):
+        rows = range(0, len(items), max(size, 1))
+        items = [f"[{comma.join(items[at : at + size])}{behind}]" for at in rows]
+    return comma.join(items)
+
+
+@settings(max_examples=400)
+@given(st.data(), st.sampled_from(NUMERIC), shapes)
+def test_reading_in_bulk_changes_nothing(data: st.DataObject, name: str, shape: list[int]) -> None:
+    text = data.draw(literals(shape))
+    if data.draw(st.booleans()):
+        at = data.draw(st.integers(0, len(text)))
+        instead = data.draw(st.sampled_from(["", ",", "[", "]", "],[", " ", "1", ".", "#\n", "\0"]))
+        text = text[:at] + instead + text[at + data.draw(st.integers(0, 2)) :]
+    agree(parse_raw, ELEMENTS[name], text, shape)
+
+
+@settings(max_examples=200)
+@given(st.lists(numbers), commas, st.sampled_from(NUMERIC), st.sampled_from(["", ",", "..."]))
+def test_braces_in_bulk(items: list[str], comma: str, name: str, end: str) -> None:
+    text = f"{{{comma.join(items)}{end}}}"
+    agree(parse_typed, ELEMENTS[name], text)
+    for field in ("float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
+        agree(parse_field, field, text)
+    agree(parse.parse_ints, f"[{text[1:-1]}]")
+    agree(parse.parse_floats, f"[{text[1:-1]}]")
+
+
+@pytest.mark.parametrize("name", ["float", "float16", "double", "int8", "int64", "uint64"])
+def test_plain_literals_are_read_in_bulk(name: str) -> None:
+    """Otherwise the tests above would compare the other road with itself."""
+    point = ".25" if ELEMENTS[name].kind == "float" else ""
+    rows = [", ".join(f"{17 * at % 100}{point}" for at in range(row, row + 8)) for row in range(9)]
+    nested = ",\n  ".join(f"[\n    {row},\n  ]" for row in rows)
+    for text, shape in ((f"[\n  {nested},\n]", [9, 8]), (f"[{', '.join(rows)}]", [72])):
+        with mock.patch.object(bulk, "read_elements", return_value=None):
+            expected = parse_raw(ELEMENTS[name], text, shape)
+        with mock.patch.object(parse, "nested", side_effect=AssertionError):
+            assert parse_raw(ELEMENTS[name], text, shape) == expected
+
+
+@given(st.integers(0, 10**17), st.integers(0, 17), st.booleans())
+@example(9007199254740993, 1, False)
+def test_decimals_are_rounded_once(digits: int, point: int, minus: bool) -> None:
+    text = str(digits).rjust(point + 1, "0")
+    text = ("-" if minus else "") + text[: len(text) - point] + "." + text[len(text) - point :]
+    for name in ("float", "double", "float16", "bfloat16"):
+        agree(parse_raw, ELEMENTS[name], f"[{', '.join([text] * 3)}]", [3])
