@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from onnxtext.syntax.literals import literal_end
 from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
 
 END_KIND = "\x00"
@@ -83,9 +84,13 @@ class Lexer:
         literal = self._known.get(text)
         if literal is not None:
             return literal
-        if len(text) > _LONG and text.startswith('"""'):
-            # What the token pattern cuts out like this is nothing else; and it may be very long.
-            return self.kinds["TRIPLE"] if text.endswith('"""') else BAD_KIND
+        if len(text) > _LONG:
+            if text.startswith('"""'):
+                # What the token pattern cuts out like this is nothing else; it may be very long.
+                return self.kinds["TRIPLE"] if text.endswith('"""') else BAD_KIND
+            if text[0] in "[{" and literal_end(text, 0) == len(text):
+                brackets = "NESTED" if text.find("[", 1) > 0 else "NUMBERS"
+                return self.kinds["BRACES" if text[0] == "{" else brackets]
         found = self._any(text)
         if found is None:
             return BAD_KIND
@@ -97,12 +102,13 @@ class Lexer:
 
     def token(self, text: str, at: int) -> Token | None:
         """The next token at or after an offset; None if only blanks and comments are left."""
-        long = _TRIPLE.match(text, at)
+        long = _LONG_TOKEN.match(text, at)
         if long is not None:
-            # May be gigabytes: found as the pattern would find it, if there are no escapes.
-            end = text.find('"""', long.end()) + 3
-            if end > 2 and text.find("\\", long.end(), end) < 0:
-                return Token(text[long.end() - 3 : end], long.end() - 3)
+            # May be gigabytes: found as the pattern would find it.
+            start = long.start(1)
+            end = triple_end(text, start) if text[start] == '"' else literal_end(text, start)
+            if end:
+                return Token(text[start:end], start)
         found = self.token_pattern.match(text, at)
         if found is None:
             return None
@@ -131,6 +137,17 @@ class Lexer:
         return self.token_pattern.findall(chunk)
 
 
+def triple_end(text: str, at: int) -> int:
+    """Where a string in three quotes without escapes ends; 0 if there is none.
+
+    Args:
+        text: the text.
+        at: the offset of its first quote.
+    """
+    end = text.find('"""', at + 3) + 3
+    return end if end > 2 and text.find("\\", at + 3, end) < 0 else 0
+
+
 def closing_bracket(text: str) -> int:
     """The offset behind the bracket that closes the first one; 0 if it is never closed.
 
@@ -154,7 +171,7 @@ def closing_bracket(text: str) -> int:
 
 
 _DEEP = "[" * 100
-_TRIPLE = re.compile(r'[ \t\n\v\f\r]*"""')
+_LONG_TOKEN = re.compile(r'[ \t\n\v\f\r]*("""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[]{400}))')
 _BRACKET = re.compile(r"[\[\]]")
 _LONG = 500
 

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing a text: statements of a known shape by jumps, all else token by token.
 
-The text is cut into chunks: lines, or in very long lines the entries of a list. A chunk is only a
-guess at where statements end. In a list state, a chunk of a known shape adds its items at once;
-any other is fed to the automaton. A wrong guess costs time, never meaning (FAST-ROAD section 1).
+The text is cut into chunks, each of which may be a statement. In a list state, a chunk of a known
+shape adds its items at once; any other is fed to the automaton. A wrong guess costs time, never
+meaning (FAST-ROAD section 1).
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Callable
-from itertools import accumulate
 from typing import Any
 
 from onnxtext.syntax.builders import compile_strings, compile_tokens
+from onnxtext.syntax.chunks import Chunks
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.known import Shape, Shapes, known_shapes
 from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
@@ -22,15 +20,9 @@ from onnxtext.syntax.machine import HOLE, ListState, Machine, Unexpected, load_a
 from onnxtext.syntax.shapes import places, record
 from onnxtext.tensor.errors import LiteralError
 
-LONG_LINE = 5000
-"""Lines longer than this are cut before the types in a list."""
-
 LONGEST_KEY = 2000
 """Statements with more text than this outside their strings are not remembered by it."""
 
-_ENTRY = re.compile(
-    r"(?<=,) (?=(?:b?float|u?int|double|bool|string|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
-)
 _OPENING = {"(": ")", "<": ">", "[": "]"}
 _MOST_JOINED = 200
 _SHORT_LIST = 24
@@ -60,12 +52,8 @@ class Run:
         self.token: Token | None = None
         self.jumps = 0
         self.recover: Callable[[Unexpected], int | None] | None = None
-        self._starts: list[int] = []  # where each chunk begins, if that was ever asked
-        self._chunks, self._only_lines = _cut(text)
-        self._line = 0  # the chunk to be read next, and where it begins
-        self._at = 0
-        self._end = -1  # where the chunk at hand ends
-        self._last: tuple[list[Any], int, int, int] | None = None
+        self._chunks = Chunks(text)
+        self._last: tuple[list[Any], int, int] | None = None
         self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
 
     def parse(self) -> Any:
@@ -93,12 +81,12 @@ class Run:
         chunks = self._chunks
         machine = self.machine
         lists = self.automaton.list_states
-        while self._line < len(chunks):
+        while chunks.more():
             state = lists.get(machine.states[-1]) if self.fast else None
-            if state is not None:
+            if state is not None and not chunks.is_rest:
                 self._jump(state)
-                if self._line >= len(chunks):
-                    break
+                if chunks.line == len(chunks.here):
+                    continue
                 self._undo()
             self._feed()
         self.token = None
@@ -109,69 +97,36 @@ class Run:
     def _resume(self, offset: int) -> None:
         """Go on at an offset, which lies between two tokens, wherever it is."""
         self._last = None
+        chunks = self._chunks
+        chunks.find(min(offset, len(self.text)))
         if offset >= len(self.text):
-            self._line = len(self._chunks)
-            return
-        starts = self._chunk_starts()
-        self._line = bisect_right(starts, offset) - 1
-        self._at = starts[self._line]
-        if offset > self._at:
+            chunks.pass_one()
+        elif offset > chunks.at:
             self._feed(offset)
 
     def _feed(self, at: int | None = None) -> None:
-        """Feed the tokens that begin in the chunk at hand, or behind `at`, and settle."""
+        """Feed the tokens that begin in the next chunk, or in it behind `at`, and settle."""
         machine = self.machine
+        chunks = self._chunks
         text = self.text
         next_token = self.lexer.token
         kind_of = self.lexer.kind
-        at = self._at if at is None else at
-        self._next_chunk()
+        at = chunks.at if at is None else at
+        chunks.pass_one()
         while True:
             token = next_token(text, at)
             if token is None:
-                self._skip_to(len(text))
+                chunks.skip_to(len(text))
                 return
-            if token.at > self._end:
+            if token.at > chunks.end:
                 machine.settle(kind_of(token), token.at)
-                self._skip_to(token.at)
+                chunks.skip_to(token.at)
                 return
             self.token = token
             machine.feed(kind_of(token), token, token.at)
             at = token.at + len(token)
-            if len(token) > LONG_LINE:
-                self._seek(at)
-            while at > self._end + 1:
-                self._next_chunk()
-
-    def _next_chunk(self) -> None:
-        """Go on; `_end` is where the chunk before ends."""
-        self._end = self._at + len(self._chunks[self._line])
-        self._at = self._end + 1
-        self._line += 1
-
-    def _seek(self, offset: int) -> None:
-        """Go on behind the chunk in which an offset lies, however far away it is."""
-        chunks = self._chunks
-        if not self._only_lines:
-            while self._line < len(chunks) and self._end < offset:
-                self._next_chunk()
-            return
-        lines = self.text.count("\n", self._at, offset)
-        if lines and self._line + lines < len(chunks):
-            self._line += lines
-            self._at = self.text.rindex("\n", self._at, offset) + 1
-            self._next_chunk()
-
-    def _chunk_starts(self) -> list[int]:
-        if not self._starts:
-            self._starts = [0, *accumulate(len(chunk) + 1 for chunk in self._chunks)]
-        return self._starts
-
-    def _skip_to(self, offset: int) -> None:
-        """Pass over chunks that hold only blanks and comments."""
-        chunks = self._chunks
-        while self._line < len(chunks) and self._at + len(chunks[self._line]) < offset:
-            self._next_chunk()
+            if at > chunks.end + 1:
+                chunks.pass_over(at - 1)
 
     # ---- Jumps ------------------------------------------------------------------------------
 
@@ -183,9 +138,9 @@ class Run:
         shapes = known_shapes(machine.states[-1])
         by_text = shapes.by_text
         add = items.append
-        line, at = self._line, self._at
-        while line < len(chunks):
-            chunk = chunks[line]
+        here, line, at = chunks.here, chunks.line, chunks.at
+        while line < len(here):
+            chunk = here[line]
             if '"' in chunk:
                 parts = chunk.split('"')
                 key = '"'.join(parts[::2])
@@ -200,20 +155,21 @@ class Run:
                 except (Fault, LiteralError, ValueError):
                     del items[count:]
                     break
-                self._last = (items, count, line, at)
+                self._last = (items, count, at)
                 self.jumps += 1
                 at += len(chunk) + 1
                 line += 1
                 continue
-            self._line, self._at = line, at
+            chunks.line, chunks.at = line, at
             if not self._jump_by_kinds(shapes, key, items):
                 return
-            line, at = self._line, self._at
-        self._line, self._at = line, at
+            here, line, at = chunks.here, chunks.line, chunks.at
+        chunks.line, chunks.at = line, at
 
     def _jump_by_kinds(self, shapes: Shapes, key: str, items: list[Any]) -> bool:
-        """Read the chunk at hand by the kinds of its tokens; False if its shape is not known."""
-        chunk, lines = self._chunks[self._line], 1
+        """Read the next chunk by the kinds of its tokens; False if its shape is not known."""
+        chunks = self._chunks
+        chunk, lines = chunks.here[chunks.line], 1
         if chunk[-1:] in _OPENING:
             chunk, lines = self._whole_chunk()
         lexer = self.lexer
@@ -222,8 +178,8 @@ class Run:
         else:
             tokens = lexer.token_pattern.findall(chunk)
         if not tokens:
-            self._at += len(chunk) + 1
-            self._line += lines
+            chunks.at += len(chunk) + 1
+            chunks.line += lines
             return True
         kind_of = lexer.short_kinds
         kinds = "".join([kind_of[token] for token in tokens])
@@ -237,10 +193,10 @@ class Run:
         if shape is None:
             return False
         if shape.needs_offsets:
-            offsets: list[int] | tuple[int] = self._offsets(self._at, len(chunk))
+            offsets: list[int] | tuple[int] = self._offsets(chunks.at, len(chunk))
         else:
             first = _first(chunk, tokens[0]) if "#" in chunk else chunk.index(tokens[0])
-            offsets = (self._at + first,)
+            offsets = (chunks.at + first,)
         count = len(items)
         try:
             shape.builder(tokens, offsets, items.append)
@@ -249,26 +205,27 @@ class Run:
             return False
         if lines == 1 and not shape.needs_offsets and self._seen.get(id(shape), ()) is not None:
             self._remember(shapes, shape, key, chunk, tokens)
-        self._last = (items, count, self._line, self._at)
+        self._last = (items, count, chunks.at)
         self.jumps += 1
-        self._at += len(chunk) + 1
-        self._line += lines
+        chunks.at += len(chunk) + 1
+        chunks.line += lines
         return True
 
     def _whole_chunk(self) -> tuple[str, int]:
-        """The chunk at hand, joined with the next ones if it leaves a bracket open at its end."""
-        chunks = self._chunks
-        chunk = chunks[self._line]
+        """The next chunk, joined with those behind it if it leaves a bracket open at its end."""
+        self._chunks.ahead(_MOST_JOINED)
+        here, first = self._chunks.here, self._chunks.line
+        chunk = here[first]
         closing = _OPENING.get(chunk[-1:])
         if closing is None:
             return chunk, 1
         body = chunk.lstrip(" ")
         end = " " * (len(chunk) - len(body)) + closing
-        last = min(len(chunks), self._line + _MOST_JOINED)
-        for number in range(self._line + 1, last):
-            line = chunks[number]
+        last = min(len(here), first + _MOST_JOINED)
+        for number in range(first + 1, last):
+            line = here[number]
             if line.startswith(end):
-                joined = chunks[self._line : number + 1]
+                joined = here[first : number + 1]
                 return "\n".join(joined), len(joined)
             if line.endswith("{"):
                 break
@@ -325,14 +282,14 @@ class Run:
         """
         if self._last is None:
             return
-        token = self.lexer.token(self.text, self._at)
+        token = self.lexer.token(self.text, self._chunks.at)
         kind = END_KIND if token is None else self.lexer.kind(token)
         row = self.automaton.rows[self.machine.states[-1]]
-        items, count, line, at = self._last
+        items, count, at = self._last
         self._last = None
         if kind not in row:
             del items[count:]
-            self._line, self._at = line, at
+            self._chunks.back_to(at)
             self.jumps -= 1
 
 
@@ -347,25 +304,3 @@ def _first(chunk: str, token: str) -> int:
         return chunk.index(token)
     found = load_lexer().token(chunk, 0)
     return 0 if found is None else found.at
-
-
-def _cut(text: str) -> tuple[list[str], bool]:
-    """The chunks of a text, and whether all are lines.
-
-    Each chunk is followed by one character that belongs to none. Resources have no statements to
-    jump, and may have millions of lines: they are one chunk.
-    """
-    end = text.find(_RESOURCES)
-    rest = [] if end < 0 else [text[end + 1 :]]
-    lines = (text if end < 0 else text[:end]).split("\n")
-    if max(map(len, lines)) <= LONG_LINE:
-        return lines + rest, not rest
-    chunks = [
-        chunk
-        for line in lines
-        for chunk in (_ENTRY.split(line) if len(line) > LONG_LINE else (line,))
-    ]
-    return chunks + rest, False
-
-
-_RESOURCES = "\nresources {\n"

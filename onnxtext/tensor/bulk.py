@@ -181,7 +181,7 @@ def _read_part(
     chars = all_chars = np.frombuffer(data, np.uint8)
     gaps = brackets = np.empty(0, np.intp)
     if nesting is not None:
-        brackets = _places((chars | 6) == (_OPEN | 6))
+        brackets = sparse_places((chars | 6) == (_OPEN | 6))
         chars = chars.copy()
         chars[brackets] = _SPACE
     runs = find_runs(chars)
@@ -213,9 +213,13 @@ def _has_blanks_only(chars: Bytes, rest: int) -> bool:
     return not rest or rest == sum(np.count_nonzero(chars == blank) for blank in b"\t\v\f\r")
 
 
-def _places(mask: NDArray[np.bool_]) -> Places:
-    """The places where a sparse mask of a multiple of eight is true."""
-    words = np.flatnonzero(mask.view(np.uint64))
+def sparse_places(mask: NDArray[np.bool_]) -> Places:
+    """The places where a mask is true, found fast if they are few.
+
+    Args:
+        mask: its size is a multiple of eight.
+    """
+    words = np.flatnonzero(mask.view(np.uint64) != 0)
     rows, columns = mask.reshape(-1, 8)[words].nonzero()
     places: Places = words[rows] * 8 + columns
     return places

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import pytest
 
 import onnxtext
 from onnxtext.source import Source
+from onnxtext.syntax import chunks
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.syntax.run import Run
 from tests.corpus import SHARED, index, onnx_directory, shared_model, shared_models, wheel_models
@@ -41,6 +43,9 @@ def check(text: str, start: str = "model") -> Any:
     fed = outcome(text, start, fast=False)
     # Shapes are learnt while parsing: what the second and third time do may differ from the first.
     for _ in range(3):
+        assert outcome(text, start, fast=True) == fed
+    # The text is cut into chunks piece by piece.
+    with mock.patch.object(chunks, "_WINDOW", 60):
         assert outcome(text, start, fast=True) == fed
     return fed
 

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A text in chunks: lines, or in very long lines the entries of a list.
+
+A chunk is only a guess at where statements end. Chunks are cut some at a time, so that the lines
+of a literal of many megabytes, which is read as one token, are never made.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+
+LONG_LINE = 5000
+"""Lines longer than this are cut before the types in a list."""
+
+_WINDOW = 1 << 18
+_RESOURCES = "\nresources {\n"
+_ENTRY = re.compile(
+    r"(?<=,) (?=(?:b?float|u?int|double|bool|string|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
+)
+
+
+class Chunks:
+    """Where one is in a text. Each chunk is followed by one character that belongs to none.
+
+    Attributes:
+        here: some chunks in a row.
+        line: which of them is the next.
+        at: where that begins; behind the end of the text if there is none.
+        end: where the chunk before it ends.
+        is_rest: whether the next chunk is all that is left, whatever is in `here`: resources have
+            no statements to jump, and may have millions of lines.
+    """
+
+    __slots__ = ("_begin", "_starts", "_stop", "_text", "at", "end", "here", "is_rest", "line")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.end = -1
+        self.load(0)
+
+    def load(self, at: int) -> None:
+        """Make chunks from an offset on, and that of the offset the next one."""
+        text = self._text
+        self.here: list[str] = [""]
+        self.line = 0
+        self.at = self._begin = at
+        self._starts: list[int] = []
+        line_end = text.find("\n", at + _WINDOW)
+        self._stop = len(text) if line_end < 0 else line_end
+        resources = text.find(_RESOURCES, max(at - 1, 0), self._stop + 1)
+        self.is_rest = 0 <= resources == at - 1
+        if self.is_rest:
+            self._stop = len(text)
+        else:
+            self._stop = self._stop if resources < 0 else resources
+            self.here = _cut(text[at : self._stop])
+
+    def more(self) -> bool:
+        """Whether there is a next chunk; it is in `here` then."""
+        if self.line == len(self.here) and self.at <= len(self._text):
+            self.load(self.at)
+        return self.line < len(self.here)
+
+    def ahead(self, count: int) -> None:
+        """See to it that so many chunks are in `here` from the next one on, if there are."""
+        few = len(self.here) - self.line < count and self._stop < len(self._text)
+        if few and not self._text.startswith(_RESOURCES, self._stop):
+            self.load(self.at)
+
+    def pass_one(self) -> None:
+        """Go on behind the next chunk."""
+        self.more()
+        self.end = self._next_end()
+        self.at = self.end + 1
+        self.line += 1
+
+    def pass_over(self, offset: int) -> None:
+        """Go on behind the chunk in which an offset lies, which may be far away."""
+        if offset > self._stop:
+            self.load(offset)
+        while self.end < offset:
+            self.pass_one()
+
+    def skip_to(self, offset: int) -> None:
+        """Pass over the chunks before the one in which an offset lies."""
+        if offset > self._stop:
+            self.load(max(self._text.rfind("\n", self.at, offset) + 1, self.at))
+        while self.line < len(self.here) and self._next_end() < offset:
+            self.pass_one()
+
+    def find(self, offset: int) -> None:
+        """Make the chunk in which an offset lies the next one, wherever that is."""
+        if not self._begin <= offset <= self._stop:
+            self.load(self._text.rfind("\n", 0, offset) + 1)
+        self.back_to(offset)
+
+    def back_to(self, offset: int) -> None:
+        """Make the chunk in which an offset lies the next one; if it is not here, begin there."""
+        if not self._begin <= offset <= self._stop:
+            self.load(offset)
+        if not self._starts:
+            sizes = (len(chunk) + 1 for chunk in self.here[:-1])
+            self._starts = list(accumulate(sizes, initial=self._begin))
+        self.line = bisect_right(self._starts, offset) - 1
+        self.at = self._starts[self.line]
+
+    def _next_end(self) -> int:
+        """Where the next chunk ends."""
+        return self._stop if self.is_rest else self.at + len(self.here[self.line])
+
+
+def _cut(text: str) -> list[str]:
+    """The chunks of a part of a text that ends with a line."""
+    lines = text.split("\n")
+    if max(map(len, lines)) <= LONG_LINE:
+        return lines
+    return [
+        chunk
+        for line in lines
+        for chunk in (_ENTRY.split(line) if len(line) > LONG_LINE else (line,))
+    ]

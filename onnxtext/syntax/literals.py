@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where long literals of numbers end, found many characters at a time.
+
+The grammar's NUMBERS, NESTED and BRACES say the same; a regular expression takes a look at every
+character of a literal of many megabytes, and this at whole blocks of them. What holds words, such
+as ``nan``, is left to the expression.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PAIR = 0xF9
+"""The bits in which an opening bracket and its closing one are alike."""
+
+_BLOCK = 1 << 18
+_BLANK = r"[ \t\n\v\f\r]*"
+_BEGIN = re.compile(
+    rf"{{{_BLANK}(?=[-+0-9][-+0-9.eE, \t\n\v\f\r]{{400}})"
+    rf"|\[{_BLANK}(?=[-+0-9][-+0-9.eE, \t\n\v\f\r]{{400}})"
+    rf"|(?!(?:\[{_BLANK}){{100}})\[{_BLANK}\[(?=[-+0-9.eE, \t\n\v\f\r\[\]]{{400}})"
+)
+
+
+def literal_end(text: str, at: int) -> int:
+    """Where a long literal of numbers ends.
+
+    Args:
+        text: the text.
+        at: the offset of its first bracket.
+
+    Returns:
+        The offset behind its last bracket; 0 if nothing begins there that is surely such a
+        literal, and long.
+    """
+    begin = _BEGIN.match(text, at)
+    if begin is None:
+        return 0
+    from onnxtext.tensor.bulk import sparse_places
+    from onnxtext.tensor.lazy import np
+
+    opening, closing = b"{}" if text[at] == "{" else b"[]"
+    is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
+    depth = 0
+    for start in range(at, len(text), _BLOCK):
+        part = text[start : start + _BLOCK]
+        if not part.isascii():
+            return 0
+        codes = np.frombuffer(f"{part}{' ' * (-len(part) % 8)}".encode("ascii"), np.uint8)
+        places = sparse_places((codes & _PAIR) == (opening & _PAIR))
+        ups = codes[places] == opening
+        depths = depth + np.cumsum(np.where(ups, 1, -1))
+        ends = np.flatnonzero(depths == 0)
+        if ends.size:
+            places, ups = places[: ends[0] + 1], ups[: ends[0] + 1]
+            codes = codes[: places[-1] + 1]
+        elif depths.size:
+            depth = int(depths[-1])
+        others = np.count_nonzero(codes[places] != np.where(ups, opening, closing))
+        inner = np.count_nonzero(ups) - (start == at)
+        if others or (inner and not is_nested) or not _is_plain(codes, places.size):
+            return 0
+        if ends.size:
+            return start + codes.size
+    return 0
+
+
+def _is_plain(codes: NDArray[np.uint8], brackets: int) -> bool:
+    """Whether all but so many brackets is what decimals, commas and blanks are made of."""
+    from onnxtext.tensor.lazy import np
+
+    usual = np.count_nonzero(codes - np.uint8(ord("+")) <= ord("9") - ord("+"))
+    usual -= np.count_nonzero(codes == ord("/"))
+    usual += np.count_nonzero(codes == ord(" "))
+    usual += np.count_nonzero(codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t"))
+    missing = codes.size - brackets - int(usual)
+    return not missing or missing == np.count_nonzero(codes | 0x20 == ord("e"))
