@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 LONG_LINE = 5000
 """Lines longer than this are cut before the types in a list."""
@@ -17,7 +17,7 @@ LONG_LINE = 5000
 _WINDOW = 1 << 18
 _RESOURCES = "\nresources {\n"
 _ENTRY = re.compile(
-    r"(?<=,) (?=(?:b?float|u?int|double|bool|string|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
+    r", (?=(?:b?float|u?int|double|bool|string|complex|seq|map|opt|sparse)[a-z0-9_]*[\[ (])"
 )
 
 
@@ -29,11 +29,11 @@ class Chunks:
         line: which of them is the next.
         at: where that begins; behind the end of the text if there is none.
         end: where the chunk before it ends.
-        is_rest: whether the next chunk is all that is left, whatever is in `here`: resources have
-            no statements to jump, and may have millions of lines.
+        is_opaque: whether the next chunk is no statement surely, and not in `here` but for its
+            place: resources, which may have millions of lines, and pieces of literals.
     """
 
-    __slots__ = ("_begin", "_starts", "_stop", "_text", "at", "end", "here", "is_rest", "line")
+    __slots__ = ("_begin", "_starts", "_stop", "_text", "at", "end", "here", "is_opaque", "line")
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -43,19 +43,32 @@ class Chunks:
     def load(self, at: int) -> None:
         """Make chunks from an offset on, and that of the offset the next one."""
         text = self._text
-        self.here: list[str] = [""]
         self.line = 0
         self.at = self._begin = at
         self._starts: list[int] = []
-        line_end = text.find("\n", at + _WINDOW)
-        self._stop = len(text) if line_end < 0 else line_end
+        self._stop, is_line = self._find_stop(at)
         resources = text.find(_RESOURCES, max(at - 1, 0), self._stop + 1)
-        self.is_rest = 0 <= resources == at - 1
-        if self.is_rest:
+        if 0 <= resources == at - 1:
             self._stop = len(text)
+            self.is_opaque = True
         else:
             self._stop = self._stop if resources < 0 else resources
-            self.here = _cut(text[at : self._stop])
+            self.is_opaque = not is_line
+        self.here: list[str] = [""] if self.is_opaque else _cut(text[at : self._stop])
+
+    def _find_stop(self, at: int) -> tuple[int, bool]:
+        """Where the chunks from an offset on end, and whether with a line or an entry."""
+        text = self._text
+        limit = at + _WINDOW
+        if limit >= len(text):
+            return len(text), True
+        stop = text.find("\n", limit, limit + _WINDOW)
+        if stop < 0:
+            stop = text.rfind("\n", at, limit)
+        if stop < 0:
+            for entry in _ENTRY.finditer(text, at, limit):
+                stop = entry.start() + 1
+        return (stop, True) if stop >= 0 else (limit - 1, False)
 
     def more(self) -> bool:
         """Whether there is a next chunk; it is in `here` then."""
@@ -108,7 +121,7 @@ class Chunks:
 
     def _next_end(self) -> int:
         """Where the next chunk ends."""
-        return self._stop if self.is_rest else self.at + len(self.here[self.line])
+        return self._stop if self.is_opaque else self.at + len(self.here[self.line])
 
 
 def _cut(text: str) -> list[str]:
@@ -117,7 +130,11 @@ def _cut(text: str) -> list[str]:
     if max(map(len, lines)) <= LONG_LINE:
         return lines
     return [
-        chunk
-        for line in lines
-        for chunk in (_ENTRY.split(line) if len(line) > LONG_LINE else (line,))
+        chunk for line in lines for chunk in (_entries(line) if len(line) > LONG_LINE else (line,))
     ]
+
+
+def _entries(line: str) -> list[str]:
+    """A line, cut between a comma and the blank behind it."""
+    starts = [0, *(entry.end() for entry in _ENTRY.finditer(line))]
+    return [line[start : end - 1] for start, end in pairwise([*starts, len(line) + 1])]

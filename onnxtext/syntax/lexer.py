@@ -38,6 +38,17 @@ class Token(str):
         return token
 
 
+class LongToken(Token):
+    """A token of any size, whose kind was known when it was found.
+
+    Attributes:
+        kind: its kind.
+    """
+
+    __slots__ = ("kind",)
+    kind: str
+
+
 class ShortKinds(dict[str, str]):
     """The kinds of tokens by their texts; only short texts are kept."""
 
@@ -78,19 +89,14 @@ class Lexer:
 
     def kind(self, text: str) -> str:
         """The kind of a token with this text; `BAD_KIND` if no terminal matches it whole."""
-        return self.short_kinds[text]
+        return self.short_kinds[text] if len(text) <= _LONG else self._find_kind(text)
 
     def _find_kind(self, text: str) -> str:
+        if isinstance(text, LongToken):
+            return text.kind
         literal = self._known.get(text)
         if literal is not None:
             return literal
-        if len(text) > _LONG:
-            if text.startswith('"""'):
-                # What the token pattern cuts out like this is nothing else; it may be very long.
-                return self.kinds["TRIPLE"] if text.endswith('"""') else BAD_KIND
-            if text[0] in "[{" and literal_end(text, 0) == len(text):
-                brackets = "NESTED" if text.find("[", 1) > 0 else "NUMBERS"
-                return self.kinds["BRACES" if text[0] == "{" else brackets]
         found = self._any(text)
         if found is None:
             return BAD_KIND
@@ -104,11 +110,9 @@ class Lexer:
         """The next token at or after an offset; None if only blanks and comments are left."""
         long = _LONG_TOKEN.match(text, at)
         if long is not None:
-            # May be gigabytes: found as the pattern would find it.
-            start = long.start(1)
-            end = triple_end(text, start) if text[start] == '"' else literal_end(text, start)
-            if end:
-                return Token(text[start:end], start)
+            found_long = self._long_token(text, long.start(1))
+            if found_long is not None:
+                return found_long
         found = self.token_pattern.match(text, at)
         if found is None:
             return None
@@ -116,6 +120,25 @@ class Lexer:
         if token[0] == "[" and token.find("[", 1) > 0:
             token = token[: closing_bracket(token) or 1]
         return Token(token, found.start(1))
+
+    def _long_token(self, text: str, at: int) -> LongToken | None:
+        """What may be gigabytes, found as the pattern would find it; None for the pattern to do."""
+        if text[at] == '"':
+            # Without escapes it ends at the next three quotes.
+            end = text.find('"""', at + 3) + 3
+            if end < 3 or text.find("\\", at + 3, end) >= 0:
+                return None
+            name = "TRIPLE"
+        else:
+            end = literal_end(text, at)
+            if not end:
+                return None
+            name = "BRACES" if text[at] == "{" else "NUMBERS"
+            if text.find("[", at + 1, end) > 0:
+                name = "NESTED"
+        token = LongToken(text[at:end], at)
+        token.kind = self.kinds[name]
+        return token
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
         """The tokens of a part of a text."""
@@ -135,17 +158,6 @@ class Lexer:
         if "#" in chunk or "[[" in chunk:
             return [str(token) for token in self.tokens(chunk, 0, len(chunk))]
         return self.token_pattern.findall(chunk)
-
-
-def triple_end(text: str, at: int) -> int:
-    """Where a string in three quotes without escapes ends; 0 if there is none.
-
-    Args:
-        text: the text.
-        at: the offset of its first quote.
-    """
-    end = text.find('"""', at + 3) + 3
-    return end if end > 2 and text.find("\\", at + 3, end) < 0 else 0
 
 
 def closing_bracket(text: str) -> int:

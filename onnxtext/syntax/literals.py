@@ -51,7 +51,8 @@ def literal_end(text: str, at: int) -> int:
         part = text[start : start + _BLOCK]
         if not part.isascii():
             return 0
-        codes = np.frombuffer(f"{part}{' ' * (-len(part) % 8)}".encode("ascii"), np.uint8)
+        part += " " * (-len(part) % 8)
+        codes = np.frombuffer(part.encode("ascii"), np.uint8)
         places = sparse_places((codes & _PAIR) == (opening & _PAIR))
         ups = codes[places] == opening
         depths = depth + np.cumsum(np.where(ups, 1, -1))

@@ -83,7 +83,7 @@ class Run:
         lists = self.automaton.list_states
         while chunks.more():
             state = lists.get(machine.states[-1]) if self.fast else None
-            if state is not None and not chunks.is_rest:
+            if state is not None and not chunks.is_opaque:
                 self._jump(state)
                 if chunks.line == len(chunks.here):
                     continue

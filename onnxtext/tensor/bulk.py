@@ -129,8 +129,8 @@ def _codes(
     codes = coding(values, runs, odd)
     if codes is None:
         return None
-    places = np.flatnonzero(odd)
-    if places.size:
+    if odd.any():
+        places = np.flatnonzero(odd)
         if is_first and places.size > values.size // _USUAL:
             return None
         data = chars.tobytes()

@@ -55,7 +55,8 @@ def find_runs(block: Bytes) -> Runs | None:
         block: the characters, with blanks at both ends.
 
     Returns:
-        Where they are; None if one begins with a point, or has two.
+        Where they are; None if one begins with a point or has two, unless that can be seen from
+        its first digit, which is none.
     """
     inside = block > _COMMA
     change = inside[1:] != inside[:-1]
@@ -63,10 +64,11 @@ def find_runs(block: Bytes) -> Runs | None:
     places = np.flatnonzero(change)
     places += 1
     if places.size % 3 == 0 and (block.take(places[1::3]) == _POINT).all():
-        # Mostly all numbers have one: start, point and end alternate.
-        runs = Runs(places[0::3], places[1::3], np.ascontiguousarray(places[2::3]))
-        if (block.take(runs.starts) != _POINT).all() and not inside.take(runs.ends).any():
-            return runs
+        # Mostly all numbers have one: start, point and end alternate. They surely do if the last
+        # of three is no part of a number, for between two ends there is a start, and just one.
+        ends = np.ascontiguousarray(places[2::3])
+        if not inside.take(ends).any():
+            return Runs(places[0::3], places[1::3], ends)
     is_point = block.take(places) == _POINT
     points = places[is_point]
     if not inside.take(points - 1).all():

@@ -155,8 +155,10 @@ def _round_floats(
     tiny = size < 2.0**-126
     if tiny.any():
         half[tiny] = (size[tiny] * 2.0**149) % 1.0 == 0.5
-    wrong = np.isinf(rounded) & np.isfinite(values) & ~half
-    return None if wrong.any() else np.flatnonzero(half)
+    infinite = np.isinf(rounded)
+    if infinite.any() and (infinite & np.isfinite(values) & ~half).any():
+        return None
+    return np.flatnonzero(half) if half.any() else np.empty(0, np.intp)
 
 
 def _round_block(

@@ -148,7 +148,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         values = read(flat(text, "{", "}"))
     if element.bits in (2, 4):
         values = pack((values & ((1 << element.bits) - 1)).astype(np.uint8), element.bits)
-    return values.astype(_FIELD_TYPES[element.field]).tobytes()
+    return values.astype(_FIELD_TYPES[element.field], copy=False).tobytes()
 
 
 def parse_field(field: str, text: str) -> bytes:
@@ -173,7 +173,7 @@ def parse_field(field: str, text: str) -> bytes:
     values = _plain(element, text, limits, read)
     if values is None:
         values = read(flat(text, "{", "}"))
-    return values.astype(_FIELD_TYPES[field]).tobytes()
+    return values.astype(_FIELD_TYPES[field], copy=False).tobytes()
 
 
 def parse_ints(text: str) -> tuple[int, ...]:
@@ -205,7 +205,7 @@ def parse_floats(text: str) -> bytes:
     values = _plain(element, text, _range(element), numbers.floats)
     if values is None:
         values = numbers.floats(flat(text, "[", "]"))
-    return values.astype("<u4").tobytes()
+    return values.astype("<u4", copy=False).tobytes()
 
 
 def _range(element: ElementType) -> tuple[int, int]:
@@ -278,7 +278,7 @@ def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
         codes = (values & ((1 << element.bits) - 1)).astype(np.uint8)
         return pack(codes, element.bits).tobytes()
     width = element.bits // (16 if element.kind == "complex" else 8)
-    return values.astype(f"<u{width}").tobytes()
+    return values.astype(f"<u{width}", copy=False).tobytes()
 
 
 def _typed_bools(body: Body) -> NDArray[Any]:
