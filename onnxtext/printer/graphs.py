@@ -13,7 +13,7 @@ from onnxtext.printer.few import FewNumbers
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, inline_decorators
 from onnxtext.printer.strings import quoted, string_value, value_name, word
-from onnxtext.printer.values import data_text, sparse_text, type_text
+from onnxtext.printer.values import data_parts, sparse_text, type_text
 
 ATTRIBUTE_WIDTH = 60
 """Columns that the attributes of a node may take on its line."""
@@ -77,7 +77,7 @@ class GraphPrinter:
         return "".join([f"{head} {inputs} => {outputs}", *self._rest(graph, indent)])
 
     def _rest(self, graph: Graph | Function, indent: str) -> list[str]:
-        values = [" ", self._values(graph.values, indent)] if graph.values else []
+        values = [" ", *self._values(graph.values, indent)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
     def _main_list(self, values: Sequence[ValueInfo]) -> str:
@@ -94,13 +94,21 @@ class GraphPrinter:
         )
         return bracketed(items, "()", indent, 1 << 30 if width <= WIDTH - 20 else 0)
 
-    def _values(self, values: Sequence[ValueInfo], indent: str) -> str:
+    def _values(self, values: Sequence[ValueInfo], indent: str) -> list[str]:
+        """The `<…>` list in parts, for they may be tensors of many megabytes."""
         self._few.gather(values)
-        items = [self.value_text(value, indent + STEP) for value in values]
-        single = len(items) == 1 and "\n" not in items[0]
-        if single and len(items[0]) - len(values[0].name) <= ATTRIBUTE_WIDTH:
-            return f"<{items[0]}>"
-        return broken(items, "<>", indent)
+        if len(values) == 1:
+            item = self.value_text(values[0], indent + STEP)
+            if "\n" not in item and len(item) - len(values[0].name) <= ATTRIBUTE_WIDTH:
+                return [f"<{item}>"]
+        before = f"\n{indent}{STEP}"
+        parts = ["<"]
+        for value in values:
+            parts.append(before)
+            parts += self._value_parts(value, indent + STEP)
+            parts.append(",")
+        parts.append(f"\n{indent}>")
+        return parts
 
     def value_text(self, value: ValueInfo, indent: str) -> str:
         """A declaration or an initializer.
@@ -109,22 +117,27 @@ class GraphPrinter:
             value: the value.
             indent: the indentation of the line it stands on.
         """
+        parts = self._value_parts(value, indent)
+        return parts[0] if len(parts) == 1 else "".join(parts)
+
+    def _value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
         head = inline_decorators(value.decorators, indent) if value.decorators else ""
         name = self._names[value.name]
         if value.type is None:
-            return head + name
+            return (head + name,)
         type = self._type(value.type)
         data = value.data
         if data is None:
-            return f"{head}{type} {name}"
+            return (f"{head}{type} {name}",)
         budget = WIDTH - len(indent) - len(type) - NAME_WIDTH
         few = self._few.text(data, budget)
         if few is not None:
-            return f"{head}{type} {name} = {few}"
+            return (f"{head}{type} {name} = {few}",)
         if isinstance(data, SparseTensor):
-            return f"{head}{type} {name} = {sparse_text(data, indent, budget)}"
-        literal = data_text(value.type, data, indent, budget)  # type: ignore[arg-type]
-        return f"{head}{type} {name} = {literal}" if literal else f"{head}{type} {name} ="
+            return (f"{head}{type} {name} = {sparse_text(data, indent, budget)}",)
+        literal = data_parts(value.type, data, indent, budget)  # type: ignore[arg-type]
+        start = f"{head}{type} {name} ="
+        return [f"{start} {literal[0]}", *literal[1:]] if literal[0] else (start,)
 
     def _type(self, type: Type) -> str:
         text = self._types.get(id(type))

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 
 from onnxtext.ast.types import (
@@ -34,7 +33,7 @@ from onnxtext.ast.values import (
 from onnxtext.printer.layout import ROWS, STEP, WIDTH, bracketed, numbers
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.strings import quoted, string_value, value_name, word
-from onnxtext.printer.wrapping import wrap
+from onnxtext.printer.wrapping import flat_parts, nested_parts
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.format import format_field_rows, format_rows, format_typed_rows, is_splat
 
@@ -135,6 +134,19 @@ def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> s
         indent: the indentation of the statement.
         budget: columns that the literal may take on one line.
     """
+    return "".join(data_parts(type, data, indent, budget))
+
+
+def data_parts(type: TensorType, data: TensorData, indent: str, budget: int) -> list[str]:
+    """The literal of a tensor's data in parts, for it may be large. Otherwise like `data_text`."""
+    if isinstance(data, RawData):
+        dims = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
+        return _raw(ELEMENTS[type.element], dims, data.data, indent, budget)
+    return [_other_text(type, data, indent, budget)]
+
+
+def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
+    """The literal of data that is not raw."""
     match data:
         case NoData():
             return ""
@@ -149,11 +161,9 @@ def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> s
             return _strings(values, indent, budget)
         case FieldData():
             return " ".join([_field(name, value, indent) for name, value in data.fields])
+    assert isinstance(data, TypedData)
     element = ELEMENTS[type.element]
-    dims = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
-    if isinstance(data, RawData):
-        return _raw(element, dims, data.data, indent, budget)
-    count = prod(dims)
+    count = prod([dim for dim in type.shape or () if isinstance(dim, int)])
     if not data.entries:
         return "{}"
 
@@ -191,82 +201,36 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str) -> str:
     )
 
 
-BLOCK = 1 << 15
-"""How many elements of a large tensor are written at a time: as many as the caches hold."""
+_LARGE = 1 << 10
+"""Tensors with more elements than this are written a block at a time."""
 
 
 def _raw(
     element: ElementType, dims: tuple[int, ...], data: bytes | memoryview, indent: str, budget: int
-) -> str:
+) -> list[str]:
     count = prod(dims)
     if not dims:
-        return format_rows(element, data, 1, 1)[0]
+        return format_rows(element, data, 1, 1)
     if not count:
-        return "[]"
+        return ["[]"]
     if count > 2 and is_splat(element, data, count):
         first = _first_element(element, data)
         if count * (len(first) + 2) > len(first) + 5:
-            return f"[{first}, ...]"
+            return [f"[{first}, ...]"]
     shape = [dim for dim in dims if dim != 1]
     if len(shape) < 2:
-        widest = WIDTH - len(indent + STEP)
-        return numbers(
-            lambda size: _rows(element, data, size, count, 0 if size == 1 else widest),
-            count,
-            "[]",
-            indent,
-            budget,
-        )
-    if count > budget and shape[-1] > ROWS[0]:
-        rows = _wrapped_rows(element, data, shape[-1], count, indent + STEP * (len(shape) - 1))
-    else:
-        rows = _rows(element, data, shape[-1], count)
+        if count > _LARGE:
+            return flat_parts(element, data, count, indent)
+        rows_of = partial(format_rows, element, data, count=count)
+        return [numbers(rows_of, count, "[]", indent, budget)]
+    if count > max(budget, _LARGE) and shape[-1] > ROWS[0]:
+        return nested_parts(element, data, shape, indent)
+    rows = format_rows(element, data, shape[-1], count)
     if count <= budget:
         flat = flat_rows(rows, shape[:-1])
         if len(flat) <= budget:
-            return flat
-    return "\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]
-
-
-def _blocks(
-    element: ElementType, data: bytes | memoryview, row: int, count: int
-) -> Iterator[list[str]]:
-    """The rows of a tensor, some at a time: large ones would be moved through the memory often."""
-    size = max(BLOCK // row // 8, 1) * 8 * row  # of whole bytes, also where elements are narrower
-    if count <= size:
-        yield format_rows(element, data, row, count)
-        return
-    view = memoryview(data)
-    for start in range(0, count, size):
-        some = min(size, count - start)
-        first, last = start * element.bits // 8, -(-(start + some) * element.bits // 8)
-        yield format_rows(element, view[first:last], row, some)
-
-
-def _rows(
-    element: ElementType, data: bytes | memoryview, row: int, count: int, widest: int = 0
-) -> list[str]:
-    """The rows of a tensor; not all of them if one is wider than they may be."""
-    rows: list[str] = []
-    for block in _blocks(element, data, row, count):
-        rows += block
-        if widest and max(map(len, block)) >= widest:
-            break
-    return rows
-
-
-def _wrapped_rows(
-    element: ElementType, data: bytes | memoryview, row: int, count: int, indent: str
-) -> list[str]:
-    """The rows of a tensor, with line breaks in those that do not fit on one line."""
-    inner = indent + STEP
-    widest = WIDTH - len(indent) - 3
-    rows: list[str] = []
-    for block in _blocks(element, data, row, count):
-        long = [text for text in block if len(text) > widest]
-        following = iter(wrap(long, row, WIDTH - len(inner), inner))
-        rows += [next(following) if len(text) > widest else text for text in block]
-    return rows
+            return [flat]
+    return ["\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]]
 
 
 def _first_element(element: ElementType, data: bytes | memoryview) -> str:
@@ -296,12 +260,10 @@ def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
 
 
 def row_lines(row: str, indent: str) -> list[str]:
-    """The lines of one innermost row; they may be set in it already."""
+    """The lines of one innermost row."""
     if len(row) + len(indent) + 3 <= WIDTH:
         return [f"{indent}[{row}]"]
     inner = indent + STEP
-    if "\n" in row:
-        return [indent + "[", f"{inner}{row},", indent + "]"]
     items = row.split(", ")
     size = _row_size(items, WIDTH - len(inner))
     starts = range(0, len(items), size)

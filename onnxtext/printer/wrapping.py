@@ -1,52 +1,201 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Line breaks in the rows of large tensors, set in many rows at once."""
+"""Large tensors as text, some rows at a time, with all line breaks of a block set at once.
+
+The texts are those of `values.nested_lines` and `layout.numbers`. Each block is as large as the
+caches hold: larger ones would be moved through the memory with every step.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
-from onnxtext.printer.layout import ROWS
+from onnxtext.printer.layout import ROWS, STEP, WIDTH
+from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.format import format_compact
 from onnxtext.tensor.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BREAK, _ROW = b"\x01", "\x02"
+_BLOCK = 1 << 15
+_COMMA, _BREAK, _ROW, _LIST = b",", b"\x01", b"\x02", b"\x03"
 
 
-def wrap(rows: list[str], count: int, width: int, inner: str) -> list[str]:
-    """Break rows into lines of 16, 8, 4 or 1 elements: of the most with which every line fits.
+def flat_parts(
+    element: ElementType, data: bytes | memoryview, count: int, indent: str
+) -> list[str]:
+    """A list in lines of 16, 8, 4 or 1 elements: of the most with which all lines fit.
 
     Args:
-        rows: rows of elements, with ", " between them; ASCII.
-        count: how many elements each has.
-        width: the longest a line may be, with its comma.
-        inner: the indentation of the lines.
+        element: the element type.
+        data: the elements, as in `raw_data`.
+        count: how many there are.
+        indent: the indentation of the statement.
 
     Returns:
-        The rows with line breaks, without the indentation of the first line of each.
+        The text in parts.
     """
-    if not rows:
-        return []
-    codes = np.frombuffer(bytearray(_ROW.join([*rows, ""]), "ascii"), np.uint8)
-    # Where each element ends: at its comma, or at the end of its row.
-    ends = np.flatnonzero((codes == ord(",")) | (codes == ord(_ROW))).reshape(len(rows), count)
-    starts = np.concatenate((np.zeros(1, ends.dtype), ends[:-1, -1] + 1))
-    open = np.ones(len(rows), np.bool_)
+    inner = indent + STEP
+    end = f",\n{inner}"
     for size in ROWS:
-        fits = open & _fits(ends, starts, size, width) if size > 1 else open
-        codes[ends[fits, size - 1 : count - 1 : size]] = _BREAK[0]
-        open = open & ~fits
-    text = codes.tobytes().replace(_BREAK + b" ", f",\n{inner}".encode("ascii"))
-    return text.decode("ascii").split(_ROW)[:-1]
+        parts = [f"[\n{inner}"]
+        for compact, _ in _blocks(element, data, ROWS[0], count):
+            block = _Block.of(compact, 1)
+            if size > 1 and not block.fitting(size, WIDTH - len(inner)).all():
+                break
+            block.break_lines(size)
+            parts += (block.text({_BREAK: end}), end)
+        else:
+            parts[-1] = f",\n{indent}]"
+            return parts
+    raise AssertionError("unreachable: lines of one always fit")
 
 
-def _fits(
-    ends: NDArray[np.int64], starts: NDArray[np.int64], size: int, width: int
-) -> NDArray[np.bool_]:
-    """Whether every line of this many elements is narrow enough, row by row."""
-    last = ends[:, size - 1 :: size]
-    if last.shape[1] * size < ends.shape[1]:
-        last = np.concatenate((last, ends[:, -1:]), axis=1)
-    first = np.concatenate((starts[:, None], last[:, :-1] + 2), axis=1)
-    return np.asarray((last + 1 - first <= width).all(axis=1))
+def nested_parts(
+    element: ElementType, data: bytes | memoryview, shape: Sequence[int], indent: str
+) -> list[str]:
+    """Rows of more than 16 elements: on one line if they fit, else as the lines of `flat_parts`.
+
+    Args:
+        element: the element type.
+        data: the elements, as in `raw_data`.
+        shape: at least two sizes.
+        indent: the indentation of the statement.
+
+    Returns:
+        The text in parts.
+    """
+    levels = [indent + STEP * level for level in range(len(shape) - 1)]
+    layout = _Rows(levels, indent + STEP * len(levels), shape)
+    parts = ["".join([f"{level}[\n" for level in levels])[len(indent) :] + layout.indent]
+    rows = 0
+    for compact, some in _blocks(element, data, shape[-1], prod(shape)):
+        if rows:
+            parts.append(layout.between(rows))
+        parts += layout.parts(_Block.of(compact, some), rows)
+        rows += some
+    parts.append(",\n" + ",\n".join([f"{level}]" for level in reversed(levels)]))
+    return parts
+
+
+def _blocks(
+    element: ElementType, data: bytes | memoryview, row: int, count: int
+) -> Iterator[tuple[bytes, int]]:
+    """The elements of some rows as text, with commas only between them, and how many rows."""
+    size = max(_BLOCK // row // 8, 1) * 8 * row  # of whole bytes, also where elements are narrower
+    view = memoryview(data)
+    for start in range(0, count, size):
+        some = min(size, count - start)
+        first, last = start * element.bits // 8, -(-(start + some) * element.bits // 8)
+        yield format_compact(element, view[first:last], some), some // row
+
+
+@dataclass(slots=True)
+class _Block:
+    """Some rows as text.
+
+    Attributes:
+        codes: the characters, with a comma behind each element; what stands for longer texts later
+            is put in the place of commas.
+        ends: where each element ends, by rows.
+        starts: where each row starts.
+    """
+
+    codes: NDArray[np.uint8]
+    ends: NDArray[np.intp]
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, compact: bytes, rows: int) -> _Block:
+        """The text of so many rows of equal length."""
+        codes = np.frombuffer(bytearray(compact + _COMMA), np.uint8)
+        ends = np.flatnonzero(codes == _COMMA[0]).reshape(rows, -1)
+        return cls(codes, ends, np.concatenate(([0], ends[:-1, -1] + 1)))
+
+    def fitting(self, size: int, width: int) -> NDArray[np.bool_]:
+        """Which rows can stand in lines of so many elements and columns, commas included."""
+        count = self.ends.shape[1]
+        last = self.ends[:, size - 1 :: size]
+        if count % size:
+            last = np.concatenate((last, self.ends[:, -1:]), axis=1)
+        first = np.concatenate((self.starts[:, None], last[:, :-1] + 1), axis=1)
+        blanks = np.full(last.shape[1], size - 1)
+        blanks[-1] = (count - 1) % size
+        return np.asarray((last - first + blanks < width).all(axis=1))
+
+    def break_lines(self, size: int, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
+        """Set the line breaks of these rows: behind every so many elements."""
+        self.codes[self.ends[rows, size - 1 : -1 : size]] = _BREAK[0]
+
+    def text(self, longer: dict[bytes, str]) -> str:
+        """The text.
+
+        Args:
+            longer: what stands in the place of some characters; a comma has a blank behind it.
+        """
+        text = self.codes[:-1].tobytes().replace(_COMMA, b", ")
+        for mark, instead in longer.items():
+            text = text.replace(mark, instead.encode("ascii"))
+        return text.decode("ascii")
+
+
+@dataclass(slots=True)
+class _Rows:
+    """What stands around the rows of a tensor.
+
+    Attributes:
+        levels: the indentations of the brackets around the rows, outermost first.
+        indent: the indentation of the rows.
+        shape: the sizes of all dimensions.
+    """
+
+    levels: list[str]
+    indent: str
+    shape: Sequence[int]
+
+    def between(self, row: int) -> str:
+        """What stands before a row other than the first: a line, and brackets where lists end."""
+        closed = 0
+        size = 1
+        for length in reversed(self.shape[1:-1]):
+            size *= length
+            closed += row % size == 0
+        inner = self.levels[len(self.levels) - closed :]
+        closing = "".join([f"{level}],\n" for level in reversed(inner)])
+        opening = "".join([f"{level}[\n" for level in inner])
+        return f",\n{closing}{opening}{self.indent}"
+
+    def parts(self, block: _Block, row: int) -> list[str]:
+        """The rows of a block, the first of which is at a place among all rows."""
+        count = block.ends.shape[1]
+        inner = self.indent + STEP
+        rows = len(block.ends)
+        wide = ~block.fitting(count, WIDTH - len(self.indent) - 2)
+        open = wide.copy()
+        for size in ROWS:
+            fits = open & block.fitting(size, WIDTH - len(inner)) if size > 1 else open
+            block.break_lines(size, fits)
+            open = open & ~fits
+        block.codes[block.ends[:-1, -1]] = _ROW[0]
+        before, behind = f"[\n{inner}", f",\n{self.indent}]"
+        marks = {_BREAK: f",\n{inner}"}
+        if not wide.all():
+            texts = block.text(marks).split(_ROW.decode())
+            parts = []
+            for at, (text, is_wide) in enumerate(zip(texts, wide.tolist(), strict=True), row):
+                parts += [self.between(at)] if at > row else []
+                parts += [before, text, behind] if is_wide else ["[", text, "]"]
+            return parts
+        lists = [at for at in range(1, rows) if (row + at) % self.shape[-2] == 0]
+        for at in lists:
+            block.codes[block.ends[at - 1, -1]] = _LIST[0]
+        marks[_ROW] = f"{behind}{self.between(1)}{before}"
+        whole = block.text(marks)
+        first, *others = whole.split(_LIST.decode()) if lists else [whole]
+        parts = [before, first]
+        for at, text in zip(lists, others, strict=True):
+            parts += [behind, self.between(row + at), before, text]
+        return [*parts, behind]

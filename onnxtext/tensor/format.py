@@ -67,6 +67,25 @@ def format_rows(
     return _number_rows(_array(data, f"<{letter}{element.bits // 8}"), row)
 
 
+def format_compact(element: ElementType, data: bytes | memoryview, count: int) -> bytes:
+    """Return the elements of ``raw_data`` as text in one row, with no blanks behind its commas.
+
+    Args:
+        element: The element type.
+        data: The elements, little-endian.
+        count: The number of elements, at least 1.
+
+    Raises:
+        ValueError: As for `format_rows`.
+    """
+    if element.bits < 32 or element.kind == "complex" or not is_expressible(element, data, count):
+        return format_rows(element, data, count, count)[0].replace(", ", ",").encode("ascii")
+    letter = {"int": "i", "uint": "u", "float": "f"}[element.kind]
+    values = _array(data, f"<{letter}{element.bits // 8}")
+    text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
+    return _mended(text, values, point=False)
+
+
 def is_expressible(
     element: ElementType, data: bytes | memoryview, count: int | None = None
 ) -> bool:
@@ -236,27 +255,32 @@ def _number_rows(values: NDArray[Any], row: int, *, point: bool = False) -> list
 def _dumped(rows: NDArray[Any], point: bool) -> str:
     """Return a table of numbers as text: rows between ``], [``, elements between ``, ``."""
     text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
-    if rows.dtype.kind == "f":
+    return _mended(text, rows, point=point).replace(b",", b", ").decode("ascii")
+
+
+def _mended(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
+    """Return what orjson made of numbers with all of them spelled as here."""
+    if values.dtype.kind == "f":
         if b"+" in text:
             text = text.replace(b"e+", b"e")
-        if not point and (rows.size <= _FEW or _has_integral(rows)):
+        if not point and (values.size <= _FEW or _has_integral(values)):
             text = text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
         if b"n" in text:
-            text = _with_specials(text, rows)
-    return text.replace(b",", b", ").decode("ascii")
+            text = _with_specials(text, values)
+    return text
 
 
-def _has_integral(rows: NDArray[Any]) -> bool:
+def _has_integral(values: NDArray[Any]) -> bool:
     """Whether some number is integral, so that orjson ends it in ``.0``."""
     with np.errstate(invalid="ignore"):  # signalling NaNs
-        return bool((rows == np.rint(rows)).any())
+        return bool((values == np.rint(values)).any())
 
 
-def _with_specials(text: bytes, rows: NDArray[Any]) -> bytes:
+def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
     """Put the words for infinities and NaNs in the place of every ``null``."""
-    special = rows[~np.isfinite(rows)]
-    word: Callable[[int], str] = float32_text if rows.dtype.itemsize == 4 else float64_text
-    codes = special.view(np.uint32 if rows.dtype.itemsize == 4 else np.uint64).tolist()
+    special = values[~np.isfinite(values)]
+    word: Callable[[int], str] = float32_text if values.dtype.itemsize == 4 else float64_text
+    codes = special.view(np.uint32 if values.dtype.itemsize == 4 else np.uint64).tolist()
     texts = {code: word(code).encode() for code in set(codes)}
     parts = text.split(b"null")
     parts[1:] = [texts[code] + part for code, part in zip(codes, parts[1:], strict=True)]

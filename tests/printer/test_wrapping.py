@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,51 +14,59 @@ import onnxtext
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import RawData
 from onnxtext.printer import values as values_printer
-from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.values import data_text, row_lines
-from onnxtext.printer.wrapping import wrap
+from onnxtext.printer import wrapping
+from onnxtext.printer.layout import STEP, numbers
+from onnxtext.printer.values import data_text, nested_lines
+from onnxtext.printer.wrapping import flat_parts, nested_parts
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.format import format_rows
+
+INT64 = ELEMENTS["int64"]
 
 
-@given(st.data())
-def test_rows_are_broken_as_one_by_one(data: st.DataObject) -> None:
-    count = data.draw(st.integers(17, 70))
-    number = st.integers(0, 14).map(lambda size: "1" * (size + 1))
-    rows = data.draw(
-        st.lists(
-            st.lists(number, min_size=count, max_size=count).map(", ".join), min_size=1, max_size=8
-        )
-    )
-    indent = data.draw(st.sampled_from(["", STEP * 2]))
-    rows = [row for row in rows if len(row) + len(indent) + 3 > WIDTH]
-    inner = indent + STEP
-    broken = wrap(rows, count, WIDTH - len(inner), inner)
-    expected = ["\n".join(row_lines(row, indent)) for row in rows]
-    assert ["\n".join(row_lines(row, indent)) for row in broken] == expected
+@given(st.data(), st.sampled_from([1, 40, 1 << 15]), st.sampled_from(["", STEP * 2]))
+def test_rows_are_broken_as_one_by_one(data: st.DataObject, block: int, indent: str) -> None:
+    shape = data.draw(st.lists(st.integers(2, 4), min_size=1, max_size=3))
+    shape.append(data.draw(st.integers(17, 70)))
+    rows = prod(shape[:-1])
+    widest = data.draw(st.lists(st.integers(0, 14), min_size=rows, max_size=rows))
+    chance = np.random.default_rng(data.draw(st.integers(0, 99)))
+    digits = [chance.integers(0, most + 1, shape[-1]) for most in widest]
+    raw = (10 ** np.concatenate(digits)).astype(np.int64).tobytes()
+    lines = nested_lines(format_rows(INT64, raw, shape[-1]), shape[:-1], indent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wrapping, "_BLOCK", block)
+        found = "".join(nested_parts(INT64, raw, shape, indent))
+        count = prod(shape)
+        flat = "".join(flat_parts(INT64, raw, count, indent))
+    assert found == "\n".join(lines)[len(indent) :]
+    assert flat == numbers(lambda size: format_rows(INT64, raw, size), count, "[]", indent, 0)
 
 
 @pytest.mark.parametrize("shape", [(40, 17), (3, 5, 33), (2000, 16), (7, 1, 900), (9001,), (3, 2)])
-@pytest.mark.parametrize("kind", ["float", "int8", "int4", "bool"])
+@pytest.mark.parametrize("kind", ["float", "int8", "int4", "bool", "complex64", "float16"])
 def test_large_tensors(shape: tuple[int, ...], kind: str) -> None:
     chance = np.random.default_rng(1)
     values = chance.standard_normal(shape, np.float32)
     values[::3] = 1.5  # short rows among long ones
+    values[-1] = np.inf
     raw = {
         "float": values.tobytes(),
-        "int8": (values * 99).astype(np.int8).tobytes(),
+        "int8": chance.integers(-99, 99, values.size, np.int8).tobytes(),
         "int4": chance.integers(0, 16, (values.size + 1) // 2, np.uint8).tobytes(),
         "bool": (values > 0).tobytes(),
+        "complex64": (values * (1 + 1j)).astype(np.complex64).tobytes(),
+        "float16": values.astype(np.float16).tobytes(),
     }[kind]
     if kind == "int4" and values.size % 2:
         raw = raw[:-1] + bytes([raw[-1] & 15])
     whole = TensorType(kind, shape)
     texts = set()
-    for block in (1, 100, 1 << 20):
+    for large, block in ((0, 1), (0, 100), (0, 1 << 20), (1 << 20, 1)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(values_printer, "BLOCK", block)
-            texts.add(data_text(whole, RawData(raw), STEP, WIDTH))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(values_printer, "wrap", lambda rows, *_: rows)
-        texts.add(data_text(whole, RawData(raw), STEP, WIDTH))
+            patch.setattr(values_printer, "_LARGE", large)
+            patch.setattr(wrapping, "_BLOCK", block)
+            texts.add(data_text(whole, RawData(raw), STEP, 0))
     (text,) = texts
     (value,) = onnxtext.parse(f"g () => () <{kind}{list(shape)} w = {text}> {{}}").graph.values
     assert value.data == RawData(raw)
