@@ -26,7 +26,7 @@ from onnxtext.refusals import (
     unlowerable,
     without_weights,
 )
-from onnxtext.source import Source
+from onnxtext.source import Source, find_by_quote
 
 if TYPE_CHECKING:
     import onnx
@@ -240,21 +240,11 @@ def elsewhere_of(
     model: Model, source: Source, base_dir: str | os.PathLike[str] | None
 ) -> Elsewhere | None:
     """Where the data is that a text does not hold; None for texts that hold all."""
-    if not model.places and not _may_name_files(source.text):
+    if not model.places and find_by_quote(source.text, 'file"') < 0:
         return None
     from onnxtext.weights.reader import Reader
 
     return Reader(None if base_dir is None else Path(base_dir), model.places)
-
-
-def _may_name_files(text: str) -> bool:
-    """Whether a text has `file"` in it, looked for by quotes first: large texts have few."""
-    at = -1
-    for _ in range(1000):
-        at = text.find('"', at + 1)
-        if at < 0 or text.startswith("file", max(at - 4, 0)):
-            return at >= 0
-    return text.find('file"', at) >= 0
 
 
 def embed(model: Model, source: Source, base_dir: Path) -> None:

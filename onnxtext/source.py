@@ -79,3 +79,17 @@ class Source:
         end = self.text.find("\n", start)
         text = self.text[start:] if end < 0 else self.text[start:end]
         return text.removesuffix("\r")
+
+
+def find_by_quote(text: str, wanted: str, start: int = 0) -> int:
+    """Where a string with a quote in it begins, as `str.find` says.
+
+    In texts of many megabytes quotes are rare, and found several times as fast as longer strings.
+    """
+    before = wanted.index('"')
+    at = start + before - 1
+    for _ in range(1000):
+        at = text.find('"', at + 1)
+        if at < 0 or text.startswith(wanted, at - before):
+            return max(at - before, -1)
+    return text.find(wanted, at + 1 - before)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from onnxtext.source import find_by_quote
 from onnxtext.syntax.literals import literal_end
 from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
 
@@ -125,7 +126,7 @@ class Lexer:
         """What may be gigabytes, found as the pattern would find it; None for the pattern to do."""
         if text[at] == '"':
             # Without escapes it ends at the next three quotes.
-            end = text.find('"""', at + 3) + 3
+            end = find_by_quote(text, '"""', at + 3) + 3
             if end < 3 or text.find("\\", at + 3, end) >= 0:
                 return None
             name = "TRIPLE"

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking for strings in large texts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxtext.source import find_by_quote
+
+
+@pytest.mark.parametrize("wanted", ['"""', 'file"'])
+@given(
+    st.lists(st.sampled_from(['"', '""', '"""', 'file"', "file", "e", "a" * 9])), st.integers(0, 9)
+)
+def test_looking_for_the_quote_finds_the_same(wanted: str, parts: list[str], start: int) -> None:
+    text = "".join(parts)
+    assert find_by_quote(text, wanted, start) == text.find(wanted, start)
+
+
+@pytest.mark.parametrize("end", ["", '"""', 'file"'])
+def test_many_quotes(end: str) -> None:
+    text = 'a" ' * 3000 + end
+    for wanted in ('"""', 'file"'):
+        assert find_by_quote(text, wanted) == text.find(wanted)
