@@ -33,7 +33,7 @@ from onnxtext.ast.values import (
 from onnxtext.printer.layout import ROWS, STEP, WIDTH, bracketed, numbers
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.strings import quoted, string_value, value_name, word
-from onnxtext.printer.wrapping import flat_parts, nested_parts
+from onnxtext.printer.wrapping import DEEPEST, flat_parts, nested_parts
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.format import format_field_rows, format_rows, format_typed_rows, is_splat
 
@@ -223,7 +223,7 @@ def _raw(
             return flat_parts(element, data, count, indent)
         rows_of = partial(format_rows, element, data, count=count)
         return [numbers(rows_of, count, "[]", indent, budget)]
-    if count > max(budget, _LARGE) and shape[-1] > ROWS[0]:
+    if count > max(budget, _LARGE) and len(shape) <= DEEPEST:
         return nested_parts(element, data, shape, indent)
     rows = format_rows(element, data, shape[-1], count)
     if count <= budget:

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 1 << 15
-_COMMA, _BREAK, _ROW, _LIST = b",", b"\x01", b"\x02", b"\x03"
+_COMMA = b","
+_BREAK = 0  # what stands for a line break, and what for the end of a row and no list
+_ROW = 1
+DEEPEST = 8
+"""With no more dimensions than this, what stands for a longer text is below all blanks."""
+
+_TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
 
 
 def flat_parts(
@@ -47,7 +53,7 @@ def flat_parts(
             if size > 1 and not block.fitting(size, WIDTH - len(inner)).all():
                 break
             block.break_lines(size)
-            parts += (block.text({_BREAK: end}), end)
+            parts += (block.text([end]), end)
         else:
             parts[-1] = f",\n{indent}]"
             return parts
@@ -57,12 +63,12 @@ def flat_parts(
 def nested_parts(
     element: ElementType, data: bytes | memoryview, shape: Sequence[int], indent: str
 ) -> list[str]:
-    """Rows of more than 16 elements: on one line if they fit, else as the lines of `flat_parts`.
+    """Rows, each on one line if that fits, else in lines like those of `flat_parts`.
 
     Args:
         element: the element type.
         data: the elements, as in `raw_data`.
-        shape: at least two sizes.
+        shape: two sizes or more, up to `DEEPEST`.
         indent: the indentation of the statement.
 
     Returns:
@@ -74,7 +80,7 @@ def nested_parts(
     rows = 0
     for compact, some in _blocks(element, data, shape[-1], prod(shape)):
         if rows:
-            parts.append(layout.between(rows))
+            parts.append(layout.between(int(layout.closed(np.array([rows]))[0])))
         parts += layout.parts(_Block.of(compact, some), rows)
         rows += some
     parts.append(",\n" + ",\n".join([f"{level}]" for level in reversed(levels)]))
@@ -128,17 +134,17 @@ class _Block:
 
     def break_lines(self, size: int, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
         """Set the line breaks of these rows: behind every so many elements."""
-        self.codes[self.ends[rows, size - 1 : -1 : size]] = _BREAK[0]
+        self.codes[self.ends[rows, size - 1 : -1 : size]] = _BREAK
 
-    def text(self, longer: dict[bytes, str]) -> str:
+    def text(self, longer: Sequence[str]) -> str:
         """The text.
 
         Args:
-            longer: what stands in the place of some characters; a comma has a blank behind it.
+            longer: what the first characters of ASCII stand for; a comma has a blank behind it.
         """
         text = self.codes[:-1].tobytes().replace(_COMMA, b", ")
-        for mark, instead in longer.items():
-            text = text.replace(mark, instead.encode("ascii"))
+        for mark, instead in enumerate(longer):
+            text = text.replace(bytes([mark]), instead.encode("ascii"))
         return text.decode("ascii")
 
 
@@ -156,46 +162,48 @@ class _Rows:
     indent: str
     shape: Sequence[int]
 
-    def between(self, row: int) -> str:
-        """What stands before a row other than the first: a line, and brackets where lists end."""
-        closed = 0
-        size = 1
-        for length in reversed(self.shape[1:-1]):
-            size *= length
-            closed += row % size == 0
+    def between(self, closed: int) -> str:
+        """What stands between two rows: a line, and brackets if so many lists end."""
         inner = self.levels[len(self.levels) - closed :]
         closing = "".join([f"{level}],\n" for level in reversed(inner)])
         opening = "".join([f"{level}[\n" for level in inner])
         return f",\n{closing}{opening}{self.indent}"
 
+    def closed(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """How many lists end before rows, which are counted from 0."""
+        closed = np.zeros_like(rows)
+        size = 1
+        for length in reversed(self.shape[1:-1]):
+            size *= length
+            closed += rows % size == 0
+        return closed
+
     def parts(self, block: _Block, row: int) -> list[str]:
         """The rows of a block, the first of which is at a place among all rows."""
-        count = block.ends.shape[1]
+        rows, count = block.ends.shape
         inner = self.indent + STEP
-        rows = len(block.ends)
         wide = ~block.fitting(count, WIDTH - len(self.indent) - 2)
         open = wide.copy()
         for size in ROWS:
+            if not open.any():
+                break
             fits = open & block.fitting(size, WIDTH - len(inner)) if size > 1 else open
             block.break_lines(size, fits)
-            open = open & ~fits
-        block.codes[block.ends[:-1, -1]] = _ROW[0]
-        before, behind = f"[\n{inner}", f",\n{self.indent}]"
-        marks = {_BREAK: f",\n{inner}"}
-        if not wide.all():
-            texts = block.text(marks).split(_ROW.decode())
-            parts = []
-            for at, (text, is_wide) in enumerate(zip(texts, wide.tolist(), strict=True), row):
-                parts += [self.between(at)] if at > row else []
-                parts += [before, text, behind] if is_wide else ["[", text, "]"]
-            return parts
-        lists = [at for at in range(1, rows) if (row + at) % self.shape[-2] == 0]
-        for at in lists:
-            block.codes[block.ends[at - 1, -1]] = _LIST[0]
-        marks[_ROW] = f"{behind}{self.between(1)}{before}"
-        whole = block.text(marks)
-        first, *others = whole.split(_LIST.decode()) if lists else [whole]
-        parts = [before, first]
-        for at, text in zip(lists, others, strict=True):
-            parts += [behind, self.between(row + at), before, text]
-        return [*parts, behind]
+            open &= ~fits
+        closed = self.closed(np.arange(row + 1, row + rows))
+        block.codes[block.ends[:-1, -1]] = closed + _ROW
+        edges = {False: ("[", "]"), True: (f"[\n{inner}", f",\n{self.indent}]")}
+        if wide.all() or not wide.any():
+            before, behind = edges[bool(wide[0])]
+            between = [
+                f"{behind}{self.between(level)}{before}" for level in range(len(self.levels))
+            ]
+            return [before, block.text([f",\n{inner}", *between]), behind]
+        texts = block.text([f",\n{inner}"]).translate(_TO_ROWS).split(_TO_ROWS[_ROW])
+        parts: list[str] = []
+        for text, is_wide, level in zip(
+            texts, wide.tolist(), [*closed.tolist(), None], strict=True
+        ):
+            before, behind = edges[is_wide]
+            parts += (before, text, behind, "" if level is None else self.between(level))
+        return parts
