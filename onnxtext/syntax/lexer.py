@@ -120,6 +120,8 @@ class Lexer:
         token = found.group(1)
         if token[0] == "[" and token.find("[", 1) > 0:
             token = token[: closing_bracket(token) or 1]
+        if len(token) > _LONG and token[0] in "[{":
+            return self._literal(token, found.start(1))
         return Token(token, found.start(1))
 
     def _long_token(self, text: str, at: int) -> LongToken | None:
@@ -129,16 +131,17 @@ class Lexer:
             end = find_by_quote(text, '"""', at + 3) + 3
             if end < 3 or text.find("\\", at + 3, end) >= 0:
                 return None
-            name = "TRIPLE"
-        else:
-            end = literal_end(text, at)
-            if not end:
-                return None
-            name = "BRACES" if text[at] == "{" else "NUMBERS"
-            if text.find("[", at + 1, end) > 0:
-                name = "NESTED"
-        token = LongToken(text[at:end], at)
-        token.kind = self.kinds[name]
+            token = LongToken(text[at:end], at)
+            token.kind = self.kinds["TRIPLE"]
+            return token
+        end = literal_end(text, at)
+        return self._literal(text[at:end], at) if end else None
+
+    def _literal(self, text: str, at: int) -> LongToken:
+        """A literal of numbers or words in brackets."""
+        token = LongToken(text, at)
+        name = "NESTED" if text.find("[", 1) > 0 else "NUMBERS"
+        token.kind = self.kinds["BRACES" if text[0] == "{" else name]
         return token
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
@@ -184,7 +187,7 @@ def closing_bracket(text: str) -> int:
 
 
 _DEEP = "[" * 100
-_LONG_TOKEN = re.compile(r'[ \t\n\v\f\r]*("""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[]{400}))')
+_LONG_TOKEN = re.compile(r'[ \t\n\v\f\r]*("""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400}))')
 _BRACKET = re.compile(r"[\[\]]")
 _LONG = 500
 

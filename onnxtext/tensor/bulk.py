@@ -193,7 +193,7 @@ def _read_part(
     followed = chars.take(runs.ends) == _COMMA
     singles = runs.starts.size
     if brackets.size and nesting is not None:
-        gaps = np.unique(np.searchsorted(runs.starts, brackets))
+        gaps = _distinct(np.searchsorted(runs.starts, brackets))
         inner = nesting.add(all_chars, gaps, runs, count)
         if inner is None:
             return None
@@ -220,9 +220,14 @@ def sparse_places(mask: NDArray[np.bool_]) -> Places:
         mask: its size is a multiple of eight.
     """
     words = np.flatnonzero(mask.view(np.uint64) != 0)
-    rows, columns = mask.reshape(-1, 8)[words].nonzero()
-    places: Places = words[rows] * 8 + columns
+    within = np.flatnonzero(mask.reshape(-1, 8)[words])
+    places: Places = words[within >> 3] * 8 + (within & 7)
     return places
+
+
+def _distinct(places: Places) -> Places:
+    """Places in order, each once."""
+    return places[np.flatnonzero(np.diff(places, prepend=-1))]
 
 
 @dataclass(slots=True)
@@ -271,8 +276,7 @@ class _Nesting:
         rows = 1
         for size in shape[:-1]:
             rows *= size
-        counts = np.concatenate(self.counts)
-        counts = counts[np.flatnonzero(np.diff(counts, prepend=-1))]
+        counts = _distinct(np.concatenate(self.counts))
         if counts.size != rows + 1 or (counts != np.arange(rows + 1) * shape[-1]).any():
             return False
         expected = b"[0]"
