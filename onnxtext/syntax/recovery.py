@@ -51,6 +51,7 @@ def parse_all(source: Source, start: str, *, fast: bool) -> tuple[Any, list[Diag
             value = run.parse()
         except Fault as fault:  # one that no parser can go on after
             recovery.stop(fault)
+    run.recover = None  # what refers to itself is freed by the collector only, and slowly
     diagnostics = recovery.finish()
     return (None if value is HOLE else value), diagnostics
 
