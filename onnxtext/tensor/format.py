@@ -31,6 +31,7 @@ _FIELD_TYPES = {
     "uint64_data": "<u8",
 }
 _BLOCK = 1 << 16
+_LONG = 1 << 12
 _FEW = 1 << 10
 """For so few elements asking numpy takes longer than going over all their text."""
 
@@ -57,14 +58,10 @@ def format_rows(
     if element.bits < 8:
         codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count]
         return _code_rows(element, codes, row)
-    if element.kind == "float" and element.bits <= 16:
-        return _code_rows(element, _array(data, f"<u{element.bits // 8}"), row)
     if element.kind == "complex":
         return _complex_rows(_array(data, f"<f{element.bits // 16}"), row)
-    if element.kind == "bool":
-        return _number_rows(_array(data, "?"), row)
-    letter = {"int": "i", "uint": "u", "float": "f"}[element.kind]
-    return _number_rows(_array(data, f"<{letter}{element.bits // 8}"), row)
+    values = _array(data, _raw_type(element))
+    return _code_rows(element, values, row) if _is_narrow(element) else _number_rows(values, row)
 
 
 def format_compact(element: ElementType, data: bytes | memoryview, count: int) -> bytes:
@@ -78,10 +75,13 @@ def format_compact(element: ElementType, data: bytes | memoryview, count: int) -
     Raises:
         ValueError: As for `format_rows`.
     """
-    if element.bits < 32 or element.kind == "complex" or not is_expressible(element, data, count):
+    if not is_expressible(element, data, count):
+        raise ValueError(f"not the raw data of {element.name} elements")
+    if element.bits < 8 or element.kind == "complex":
         return format_rows(element, data, count, count)[0].replace(", ", ",").encode("ascii")
-    letter = {"int": "i", "uint": "u", "float": "f"}[element.kind]
-    values = _array(data, f"<{letter}{element.bits // 8}")
+    values = _array(data, _raw_type(element))
+    if _is_narrow(element):
+        return ",".join(_code_texts(element, values)).encode("ascii")
     text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
     return _mended(text, values, point=False)
 
@@ -225,6 +225,19 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
     )
 
 
+def _is_narrow(element: ElementType) -> bool:
+    """Whether elements are codes of floats that are looked up."""
+    return element.kind == "float" and element.bits <= 16
+
+
+def _raw_type(element: ElementType) -> str:
+    """Return the type of the elements of an array, those that are looked up as their codes."""
+    if element.kind == "bool":
+        return "?"
+    letter = "u" if _is_narrow(element) else element.kind[0]
+    return f"<{letter}{element.bits // 8}"
+
+
 def _array(data: bytes | memoryview, dtype: str) -> NDArray[Any]:
     """Return little-endian data as an array orjson takes: aligned, in the machine's order."""
     values = np.frombuffer(data, dtype).astype(np.dtype(dtype).newbyteorder("="), copy=False)
@@ -264,10 +277,24 @@ def _mended(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
         if b"+" in text:
             text = text.replace(b"e+", b"e")
         if not point and (values.size <= _FEW or _has_integral(values)):
-            text = text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
+            text = _without_zeros(text)
         if b"n" in text:
             text = _with_specials(text, values)
     return text
+
+
+def _without_zeros(text: bytes) -> bytes:
+    """Return numbers without the ``.0`` at the end of those that are integral."""
+    if len(text) > _LONG and b"]" not in text:
+        codes = np.frombuffer(text, np.uint8)
+        kept = np.ones(codes.size, np.bool_)
+        hits = codes[:-2] == ord(".")
+        hits &= codes[1:-1] == ord("0")
+        hits &= codes[2:] == ord(",")
+        kept[:-2] ^= hits
+        kept[1:-1] ^= hits
+        return codes[kept].tobytes().removesuffix(b".0")
+    return text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
 
 
 def _has_integral(values: NDArray[Any]) -> bool:
@@ -299,24 +326,24 @@ def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
 def _code_rows(element: ElementType, codes: NDArray[Any], row: int) -> list[str]:
     """Return codes narrower than 32 bits as rows of text: narrow floats, sub-byte integers."""
     if element.kind == "float":
-        table = _texts(element, codes)
-        return _joined(table[codes].tolist(), row)
+        return _joined(_code_texts(element, codes), row)
     if element.kind == "int":
         sign = 1 << (element.bits - 1)
         codes = (codes.astype(np.int8) ^ sign) - sign
     return _number_rows(codes, row)
 
 
-def _texts(element: ElementType, codes: NDArray[Any]) -> NDArray[np.object_]:
-    """Return a table of the texts of (at least) these codes of a narrow float format."""
+def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
+    """Return the text of each of these codes of a narrow float format."""
     bits = FORMATS[element.name].bits
     table = np.empty(1 << bits, object)
     if bits <= 8:
         table[:] = narrow_texts(element.name, 0)
-        return table
-    for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
-        table[page << 8 : (page + 1) << 8] = narrow_texts(element.name, page)
-    return table
+    else:
+        for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
+            table[page << 8 : (page + 1) << 8] = narrow_texts(element.name, page)
+    texts: list[str] = table[codes].tolist()
+    return texts
 
 
 def _mixed_rows(

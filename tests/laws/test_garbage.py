@@ -12,7 +12,10 @@ import onnxtext
 
 TEXT = """<ir_version: 10, opset_import: ["": 20]>
 g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
-  q = If (c) <then_branch = t () => (z) { z = Add (x, w) }, else_branch = e () => (z) { z = Neg (x) }>
+  q = If (c) <
+    then_branch = t () => (z) { z = Add (x, w) },
+    else_branch = e () => (z) { z = Neg (x) },
+  >
   y = Add (q, w)
 }
 """
