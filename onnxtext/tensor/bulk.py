@@ -109,6 +109,8 @@ def as_integers(low: int, high: int, dtype: str) -> Coding:
 
     def coding(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
         odd |= runs.points >= runs.starts
+        if runs.exponents is not None:
+            odd |= runs.exponents.present
         values[odd] = max(low, 0)
         if values.min() < low or values.max() > high:
             return None

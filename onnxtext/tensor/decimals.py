@@ -4,9 +4,9 @@
 The C library reads one number after the other; here all numbers of a block go through each step
 together. The last eight digits of a number are a word of eight bytes, and so are the eight before
 them; what stands before the number is masked, and three multiplications make eight digits an
-integer. Integers below 10^15, divided by a power of ten of at most 10^15, give doubles that are
-rounded once, for both are exact doubles (W. D. Clinger, "How to Read Floating Point Numbers
-Accurately", 1990).
+integer. Integers below 10^15, divided or multiplied by a power of ten up to 10^22, give doubles
+that are rounded once, for both are exact doubles (W. D. Clinger, "How to Read Floating Point
+Numbers Accurately", 1990).
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ PAD = 16
 """How many blanks are before and behind a block, at least, so that every word begins in it."""
 
 _MOST_DIGITS = 15
-_LONGEST = 24
+_MOST_POWER = 22  # of ten that is a double
+_LONGEST = 24  # characters behind a point that are told apart
+_E = ord("e")
 _WORD_SCALE = 100_000_000
 _POINT, _MINUS, _COMMA, _ZERO = b".-,0"
 
@@ -41,11 +43,30 @@ class Runs:
         starts: of each number.
         points: where its point is; one before its start if it has none.
         ends: behind its last character.
+        exponents: the exponents of ten, where some number has one.
     """
 
     starts: Places
     points: Places
     ends: Places
+    exponents: Exponents | None = None
+
+
+@dataclass(slots=True)
+class Exponents:
+    """The exponents of some numbers.
+
+    Attributes:
+        values: of each number, 0 if it has none.
+        ends: where the digits before it end.
+        present: which numbers have one.
+        odd: which numbers have something like one that is none of one or two digits.
+    """
+
+    values: Places
+    ends: Places
+    present: NDArray[np.bool_]
+    odd: NDArray[np.bool_]
 
 
 def find_runs(block: Bytes) -> Runs | None:
@@ -58,6 +79,13 @@ def find_runs(block: Bytes) -> Runs | None:
         Where they are; None if one begins with a point or has two, unless that can be seen from
         its first digit, which is none.
     """
+    runs = _find_edges(block)
+    if runs is not None and (block >= ord("E")).any():
+        runs.exponents = _find_exponents(block, runs.ends)
+    return runs
+
+
+def _find_edges(block: Bytes) -> Runs | None:
     inside = block > _COMMA
     change = inside[1:] != inside[:-1]
     change |= block[1:] == _POINT
@@ -83,8 +111,29 @@ def find_runs(block: Bytes) -> Runs | None:
     return runs
 
 
+def _find_exponents(block: Bytes, ends: Places) -> Exponents:
+    """Look for `e5`, `e-5` and `e-15` at the ends of numbers."""
+    last, second, third, fourth = (block.take(ends - back) for back in range(1, 5))
+    third_is_e, fourth_is_e = third | 0x20 == _E, fourth | 0x20 == _E
+    short = second | 0x20 == _E
+    long = third_is_e & ~short
+    longest = fourth_is_e & ~short & ~long
+    minus = (long & (second == _MINUS)) | (longest & (third == _MINUS))
+    ones, tens = last - np.uint8(_ZERO), second - np.uint8(_ZERO)
+    two = (long & ~minus) | longest
+    values = ones.astype(np.intp) + np.where(two, tens, np.uint8(0)).astype(np.intp) * 10
+    odd = (ones > 9) | (two & (tens > 9)) | (longest & ~minus)
+    present = short | long | longest
+    return Exponents(
+        np.where(present, np.where(minus, -values, values), 0),
+        ends - (short * 2 + long * 3 + longest * 4),
+        present,
+        odd & present,
+    )
+
+
 def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Read the numbers that are plain: at most 15 digits, a minus and a point at most.
+    """Read the numbers that are plain: at most 15 digits, a minus, a point and a small exponent.
 
     Args:
         block: the characters, as for `find_runs`; as many as whole words.
@@ -100,10 +149,11 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
     whole = points < starts
     if any_whole := bool(whole.any()):
         points = np.where(whole, starts - 1, points)
-    size = runs.ends - points
+    ends = runs.ends if runs.exponents is None else runs.exponents.ends
+    size = ends - points
     size -= 1
-    np.minimum(size, _LONGEST, out=size)
-    high, low = _words_before(words, runs.ends)
+    np.clip(size, 0, _LONGEST, out=size)
+    high, low = _words_before(words, ends)
     high ^= tables.zeros
     high &= tables.high.take(size)
     low ^= tables.zeros
@@ -125,10 +175,34 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
         low &= tables.low.take(np.where(whole, 0, np.minimum(digits, _LONGEST)))
         values += _number(low) * scale
         odd |= (_not_digits(low) != 0) | (digits > 8) | (size + digits > _MOST_DIGITS)
-    values /= scale
+    if runs.exponents is None:
+        values /= scale
+    else:
+        odd |= _raise(values, runs.exponents, np.where(whole, 0, size)) | (ends <= starts)
     bits = values.view(np.uint64)
     bits |= minus.astype(np.uint64) << np.uint64(63)
     return values, odd
+
+
+def _raise(
+    values: NDArray[np.float64], exponents: Exponents, decimals: Places
+) -> NDArray[np.bool_]:
+    """Scale integers by powers of ten.
+
+    Args:
+        values: the integers; they are changed.
+        exponents: of the numbers as they are written.
+        decimals: how many of their digits are behind the point.
+
+    Returns:
+        Which of them are not right: their powers are no doubles.
+    """
+    powers = exponents.values - decimals
+    odd: NDArray[np.bool_] = exponents.odd | (np.abs(powers) > _MOST_POWER)
+    np.clip(powers, -_MOST_POWER, _MOST_POWER, out=powers)
+    scale = _tables().powers.take(np.abs(powers))
+    np.copyto(values, np.where(powers < 0, values / scale, values * scale))
+    return odd
 
 
 def _words_before(words: Words, ends: Places) -> tuple[Words, Words]:
@@ -170,7 +244,7 @@ def _not_digits(word: Words) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """What is looked up by the number of digits; the last entry is also that of -1.
+    """What is looked up by the number of digits.
 
     Attributes:
         zeros: the character 0 in every byte.
@@ -189,7 +263,7 @@ class _Tables:
 def _tables() -> _Tables:
     counts = range(_LONGEST + 1)
     kept = [(1 << 64) - (1 << 64 - 8 * min(max(n, 0), 8)) for n in range(-8, _LONGEST + 1)]
-    powers = [10.0 ** min(n, 22) for n in counts]
+    powers = [10.0 ** min(n, _MOST_POWER) for n in counts]
     return _Tables(
         np.uint64(int.from_bytes(b"0" * 8, "little")),
         np.array(kept[8:], np.uint64),

@@ -23,7 +23,7 @@ plain_numbers = st.one_of(
     st.decimals(-200, 200, places=3).map(str),
     st.floats(width=32, allow_nan=False).map(repr),
     st.floats().map(repr),
-    st.from_regex(r"-?[0-9]{1,18}(\.[0-9]{0,18})?", fullmatch=True),
+    st.from_regex(r"-?[0-9]{1,18}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,3})?", fullmatch=True),
 )
 
 ODD = ["nan", "-inf", "0x1.8p3", "-0", "1e400", "-.5", "+1", "1.", ".", "-", "1-2", "1.2.3"]
