@@ -59,7 +59,7 @@ class SymbolicShapes:
         self._subject = subject
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
-        self._said: dict[tuple[object, ...], tuple[object, ...]] = {}
+        self._said: dict[tuple[object, ...], tuple[tuple[Shape, ...], object, Sizes]] = {}
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
         # What is wrong with a node already says why its sizes do not fit.
@@ -115,23 +115,38 @@ class SymbolicShapes:
             if numbers is not None and value.name not in inputs:
                 environment.constants[value.name] = numbers
         resolved = self._targets[id(scope)]
+        children = scope.children
         for index, node in enumerate(scope.nodes):
             wanted = self._declared(node, declared, environment, instance)
-            made = self._node(scope, index, node, resolved[index], environment, wanted, instance)
-            for number, name in enumerate(node.outputs):
-                if not name or name in shapes:
-                    continue
-                own = wanted[number]
-                shape = made[number] if number < len(made) else None
-                if own is not None and shape is not None:
-                    _equal(sizes, own, shape, Place(node, ("outputs", number)))
-                shapes[name] = _merged(own, shape)
+            if index in children:
+                bodies = self._bodies(scope, index, node, environment, instance)
+                found = self._joined(node, wanted, bodies, sizes)
+            else:
+                found = self._node(node, resolved[index], environment, wanted)
+            for name, shape in zip(node.outputs, found, strict=True):
+                if name and name not in shapes:
+                    shapes[name] = shape
+
+    def _joined(
+        self, node: Node, wanted: list[Shape], made: tuple[Shape, ...], sizes: Sizes
+    ) -> tuple[Shape, ...]:
+        """The shapes of a node's outputs, by what is declared and what is computed."""
+        found = []
+        for number, name in enumerate(node.outputs):
+            own = wanted[number]
+            shape = made[number] if number < len(made) else None
+            if name and own is not None and shape is not None:
+                _equal(sizes, own, shape, Place(node, ("outputs", number)))
+            found.append(_merged(own, shape))
+        return tuple(found)
 
     def _declared(
         self, node: Node, declared: dict[str, Shape], environment: _Environment, instance: str
     ) -> list[Shape]:
         """The shapes that are declared for a node's outputs."""
-        wanted = [declared.get(name) for name in node.outputs]
+        wanted = [declared.get(name) for name in node.outputs] if declared else [None] * len(
+            node.outputs
+        )
         for number, type in enumerate(node.output_types):
             if type is not None:
                 before, own = wanted[number], self._shape(type, instance)
@@ -144,47 +159,40 @@ class SymbolicShapes:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self,
-        scope: Scope,
-        index: int,
-        node: Node,
-        target: Target,
-        environment: _Environment,
-        wanted: list[Shape],
-        instance: str,
+        self, node: Node, target: Target, environment: _Environment, wanted: list[Shape]
     ) -> tuple[Shape, ...]:
-        if index in scope.children:
-            return self._bodies(scope, index, node, environment, instance)
-        shapes = environment.known
+        """The shapes of the outputs of a node without bodies."""
+        sizes, shapes = environment.sizes, environment.known
         inputs = [shapes[n] if n in shapes else environment.find(n) for n in node.inputs]
         if type(target) is Scope:
-            return self._call(target, tuple(inputs), environment)
+            called = self._call(target, tuple(inputs), environment)
+            return self._joined(node, wanted, called, sizes)
         if type(target) is not Signature or target.domain or id(node) in self._wrong:
-            return ()
-        operator = OPERATORS.get(node.op_type)
+            return tuple(wanted)
+        operator = OPERATORS.get(target.name)
         if operator is None:
-            if node.op_type == "Constant":
+            if target.name == "Constant":
                 self._remember(node, environment)
-            return ()
+            return tuple(wanted)
         attributes = node.attributes
         constants: list[tuple[int, ...] | None] = []
-        key: tuple[object, ...] | None = None
-        known: tuple[object, ...] = ()
-        if node.op_type in CONSTANT_INPUTS:
+        if target.name in CONSTANT_INPUTS:
             constants = [environment.constant(name) for name in node.inputs]
-        elif None not in wanted:
-            # Most nodes are like others: what they say has been said.
-            known = *wanted, *inputs, *attributes
-            key = id(environment.sizes), id(target), len(inputs), *map(id, known)
-            if key in self._said:
-                return ()
+        # Most nodes are like others: what they say has been said, as long as no more is known.
+        parts = *wanted, *inputs, *attributes
+        state = sizes.state
+        key = id(target), len(inputs), *map(id, parts), *constants, *state
+        known = self._said.get(key)
+        if known is not None:
+            return known[0]
         if any(type(attribute.value) is Reference for attribute in attributes):
-            return ()
-        sizes = environment.sizes
-        made = operator(Call(node, inputs, constants, sizes, target.since))
-        if key is not None:
-            self._said[key] = known  # so that no id is given twice
-        return made
+            made: tuple[Shape, ...] = ()
+        else:
+            made = operator(Call(node, inputs, constants, sizes, target.since))
+        found = self._joined(node, wanted, made, sizes)
+        if sizes.state == state:
+            self._said[key] = found, parts, sizes  # these are kept so that no id is given twice
+        return found
 
     def _call(
         self, function: Scope, inputs: tuple[Shape, ...], environment: _Environment
