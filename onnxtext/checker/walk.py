@@ -16,7 +16,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor, TensorData
+from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor, TensorData
 from onnxtext.checker.finding import Place
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
@@ -65,7 +65,7 @@ def type_uses(subject: Subject) -> list[TypeUse]:
                 for index, type in enumerate(node.output_types):
                     if type is not None and id(type) not in full:
                         add(type, node.outputs[index], node, ("output_types", index))
-    for node, index, attribute in attributes(subject):
+    for node, index, attribute in rich_attributes(subject):
         value_types = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in value_types:
             if isinstance(item, _TYPES) and id(item) not in full:
@@ -110,6 +110,21 @@ def attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
                             seen.add(id(attribute))
                             known.append((node, index, attribute))
     return known
+
+
+def rich_attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
+    """Those of the distinct attributes that hold more than numbers and strings."""
+    known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("rich-attributes")
+    if known is None:
+        known = [item for item in attributes(subject) if item[2].type not in _SIMPLE]
+        subject.memo["rich-attributes"] = known
+    return known
+
+
+_SIMPLE = frozenset(
+    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
+     AttributeType.INTS, AttributeType.STRINGS}
+)  # fmt: skip
 
 
 class TensorUse(NamedTuple):
@@ -157,7 +172,7 @@ def _tensors(subject: Subject) -> Iterator[TensorUse]:
                 yield from _parts(subject, value.data, place, value.name)
             elif isinstance(value.type, TensorType) and value.data is not None:
                 yield TensorUse(value.name, value.type, value.data, value.decorators, place)
-    for node, index, attribute in attributes(subject):
+    for node, index, attribute in rich_attributes(subject):
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         place = Place(node, ("attributes", index, "value"))
         for item in items:
@@ -186,7 +201,7 @@ def sparse_tensors(subject: Subject) -> Iterator[tuple[str, SparseTensor, Place]
         for value in scope.initializers:
             if isinstance(value.data, SparseTensor):
                 yield value.name, value.data, Place(value, ("data",))
-    for node, index, attribute in attributes(subject):
+    for node, index, attribute in rich_attributes(subject):
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in items:
             if isinstance(item, SparseTensor):

@@ -10,7 +10,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.proto.generic import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
@@ -113,6 +113,7 @@ def _unset(name: str) -> Decorator:
 def _settle_tensor_names(root: Root, nodes: list[Node]) -> bool:
     """The habit of tensors that are no initializers: is their name stored, empty?"""
     counts = {"": 0, None: 0}
+    nodes = [node for node in nodes if node.attributes and _may_hold_tensors(node.attributes)]
 
     def count(tensor: Tensor) -> Tensor:
         if tensor.name in counts:
@@ -164,6 +165,19 @@ def _map_tensors(root: Root, nodes: list[Node], change: Callable[[Tensor], Tenso
             if isinstance(value.data, SparseTensor):
                 # The values of a sparse initializer carry its name.
                 value.data = replace(value.data, indices=change(value.data.indices))
+
+
+_WITHOUT_TENSORS = frozenset(
+    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
+     AttributeType.INTS, AttributeType.STRINGS, AttributeType.GRAPH, AttributeType.GRAPHS}
+)  # fmt: skip
+
+
+def _may_hold_tensors(attributes: tuple[Attribute, ...]) -> bool:
+    for item in attributes:
+        if item.type not in _WITHOUT_TENSORS:
+            return True
+    return False
 
 
 def _map_value(value: Any, change: Callable[[Tensor], Tensor]) -> Any:

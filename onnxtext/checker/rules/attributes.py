@@ -89,6 +89,8 @@ _EXAMPLES = {
 
 def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
     formal = signature.attributes.get(attribute.name)
+    if formal is not None and (attribute.type == formal.type or attribute.type is None):
+        return None
     place = Place(node, ("attributes", index))
     if formal is None:
         if not attribute.name or "" in signature.attributes:
@@ -104,16 +106,15 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             severity="info" if attribute.name.startswith("__") else None,
             repair=Repair("respell", node, (attribute.name, near)) if near else None,
         )
-    if attribute.type is not None and attribute.type != formal.type:
-        wanted = AttributeType(formal.type).name.lower()
-        return Finding(
-            "attribute-type",
-            f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
-            f"not `{attribute.type.name.lower()}`",
-            (place._replace(part=(*place.part, "value")),),
-            help=f"write a value of type `{wanted}`{_EXAMPLES.get(wanted, '')}",
-        )
-    return None
+    assert attribute.type is not None
+    wanted = AttributeType(formal.type).name.lower()
+    return Finding(
+        "attribute-type",
+        f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
+        f"not `{attribute.type.name.lower()}`",
+        (place._replace(part=(*place.part, "value")),),
+        help=f"write a value of type `{wanted}`{_EXAMPLES.get(wanted, '')}",
+    )
 
 
 FAMILY = Family(

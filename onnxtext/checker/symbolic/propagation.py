@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
@@ -24,13 +25,15 @@ from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.symbolic.call import Call, Shape
-from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS
+from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS, SHAPES_ALONE
 from onnxtext.checker.symbolic.sizes import Conflict, Extent, Size, Sizes
 from onnxtext.checker.targets import Target, targets
 
 _MOST_CALLED = 10_000
 """How many nodes of called functions are gone through, besides as many as the model has."""
 _DEEPEST = 50
+_WITH_VALUES = CONSTANT_INPUTS | {"Constant"}
+"""Operators that take or give values which matter besides their shapes."""
 _MOST_NUMBERS = 64
 """Lists of up to so many integers are read: axes, pads, shapes."""
 
@@ -59,7 +62,8 @@ class SymbolicShapes:
         self._subject = subject
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
-        self._said: dict[tuple[object, ...], tuple[tuple[Shape, ...], object, Sizes]] = {}
+        self._said: dict[object, dict[tuple[int, ...], tuple[Any, ...]]] = {}
+        self._kept: list[Sizes] = []
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
         # What is wrong with a node already says why its sizes do not fit.
@@ -115,17 +119,58 @@ class SymbolicShapes:
             if numbers is not None and value.name not in inputs:
                 environment.constants[value.name] = numbers
         resolved = self._targets[id(scope)]
-        children = scope.children
-        for index, node in enumerate(scope.nodes):
-            wanted = self._declared(node, declared, environment, instance)
+        self._nodes(scope, declared, environment, instance)
+
+    def _nodes(
+        self, scope: Scope, declared: dict[str, Shape], environment: _Environment, instance: str
+    ) -> None:
+        sizes, shapes = environment.sizes, environment.known
+        find, children, wrong = environment.find, scope.children, self._wrong
+        alike = self._alike(sizes, instance)
+        for index, (node, target) in enumerate(
+            zip(scope.nodes, self._targets[id(scope)], strict=True)
+        ):
+            outputs = node.outputs
             if index in children:
                 bodies = self._bodies(scope, index, node, environment, instance)
+                wanted = self._declared(node, declared, environment, instance)
                 found = self._joined(node, wanted, bodies, sizes)
+                alike = self._alike(sizes, instance)
             else:
-                found = self._node(node, resolved[index], environment, wanted)
-            for name, shape in zip(node.outputs, found, strict=True):
+                # Most nodes are like others: what they say has been said, if no more is known.
+                inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
+                typed = node.output_types
+                said = (*typed, *map(declared.get, outputs)) if declared else typed
+                attributes = node.attributes
+                if attributes and target is not None and target.name in SHAPES_ALONE:
+                    attributes = ()
+                key = (
+                    id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, said),
+                    *map(id, attributes),
+                )  # fmt: skip
+                known = alike.get(key) if id(node) not in wrong else None
+                if known is not None:
+                    found = known[0]
+                else:
+                    before = sizes.learned
+                    wanted = self._declared(node, declared, environment, instance)
+                    found = self._node(node, target, environment, wanted, inputs)
+                    if sizes.learned != before:
+                        alike = self._alike(sizes, instance)
+                    elif _is_plain(target) and id(node) not in wrong:
+                        alike[key] = found, inputs, said, attributes  # so that no id is given twice
+            for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
                     shapes[name] = shape
+
+    def _alike(self, sizes: Sizes, instance: str) -> dict[tuple[int, ...], tuple[Any, ...]]:
+        """The shapes of nodes' outputs, found while nothing else was known than now."""
+        key = sizes.state, instance
+        known = self._said.get(key)
+        if known is None:
+            known = self._said[key] = {}
+            self._kept.append(sizes)
+        return known
 
     def _joined(
         self, node: Node, wanted: list[Shape], made: tuple[Shape, ...], sizes: Sizes
@@ -159,11 +204,11 @@ class SymbolicShapes:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, node: Node, target: Target, environment: _Environment, wanted: list[Shape]
-    ) -> tuple[Shape, ...]:
+        self, node: Node, target: Target, environment: _Environment, wanted: list[Shape],
+        inputs: list[Shape],
+    ) -> tuple[Shape, ...]:  # fmt: skip
         """The shapes of the outputs of a node without bodies."""
-        sizes, shapes = environment.sizes, environment.known
-        inputs = [shapes[n] if n in shapes else environment.find(n) for n in node.inputs]
+        sizes = environment.sizes
         if type(target) is Scope:
             called = self._call(target, tuple(inputs), environment)
             return self._joined(node, wanted, called, sizes)
@@ -174,25 +219,13 @@ class SymbolicShapes:
             if target.name == "Constant":
                 self._remember(node, environment)
             return tuple(wanted)
-        attributes = node.attributes
+        if any(type(attribute.value) is Reference for attribute in node.attributes):
+            return tuple(wanted)
         constants: list[tuple[int, ...] | None] = []
         if target.name in CONSTANT_INPUTS:
             constants = [environment.constant(name) for name in node.inputs]
-        # Most nodes are like others: what they say has been said, as long as no more is known.
-        parts = *wanted, *inputs, *attributes
-        state = sizes.state
-        key = id(target), len(inputs), *map(id, parts), *constants, *state
-        known = self._said.get(key)
-        if known is not None:
-            return known[0]
-        if any(type(attribute.value) is Reference for attribute in attributes):
-            made: tuple[Shape, ...] = ()
-        else:
-            made = operator(Call(node, inputs, constants, sizes, target.since))
-        found = self._joined(node, wanted, made, sizes)
-        if sizes.state == state:
-            self._said[key] = found, parts, sizes  # these are kept so that no id is given twice
-        return found
+        made = operator(Call(node, inputs, constants, sizes, target.since))
+        return self._joined(node, wanted, made, sizes)
 
     def _call(
         self, function: Scope, inputs: tuple[Shape, ...], environment: _Environment
@@ -234,6 +267,13 @@ class SymbolicShapes:
                 numbers = tuple([item for item in value if isinstance(item, int)])
             if numbers is not None and node.outputs:
                 environment.constants[node.outputs[0]] = numbers
+
+
+def _is_plain(target: Target) -> bool:
+    """Whether what a node says depends on nothing but its attributes and shapes."""
+    if target is None:
+        return True
+    return type(target) is Signature and target.name not in _WITH_VALUES
 
 
 def _extent(dim: int | str | None, instance: str) -> Extent:
