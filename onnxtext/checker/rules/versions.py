@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             (place,),
             help="add `ir_version: 10` to the header, or the version the model was made for",
         )
-    elif not 1 <= version <= newest_known():
+    elif not 1 <= version <= NEWEST and not 1 <= version <= newest_known():
         yield Finding(
             "ir-version-unknown",
             f"`ir_version` {version} is not known: the newest known is {newest_known()}",
