@@ -100,6 +100,10 @@ def normal_type(text: str) -> str:
     return _BARE_VALUE.sub(r"map(\1,tensor(\2))", text.replace(" ", ""))
 
 
+_LAST = (1 << 31) - 1
+"""Versions are of 32 bits in C++."""
+
+
 class Schemas:
     """All operators that the installed onnx knows."""
 
@@ -123,9 +127,11 @@ class Schemas:
             return signature
 
     def _find(self, domain: str, name: str, version: int) -> Signature | None:
+        if version < 1 or not (name.isascii() and domain.isascii()):
+            return None
         # One at a time: most models use few of the hundreds, all of which take 15 ms.
         try:
-            schema = self._defs.get_schema(name, version, domain)
+            schema = self._defs.get_schema(name, min(version, _LAST), domain)
         except self._defs.SchemaError:
             return None
         return _signature(schema, domain)
