@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def nested(count: int) -> bytes:
     nodes = []
     before = "x"
     for index in range(count // 21):
-        branches = {}
+        branches: dict[str, Any] = {}
         for kind in ("then", "else"):
             inner = before
             body = []
@@ -106,13 +107,11 @@ def functions(count: int) -> bytes:
 def _function(at: int) -> FunctionProto:
     values = ["x", *(f"/block_{at}/step_{step}" for step in range(35)), "y"]
     nodes = []
-    for step, (before, name) in enumerate(zip(values, values[1:], strict=False)):
+    for step, (before, name) in enumerate(pairwise(values)):
         operator = "LeakyRelu" if step % 3 else "Relu"
         nodes.append(helper.make_node(operator, [before], [name], f"node_{step}"))
         if step % 3 == 1:
-            nodes[-1].attribute.add(
-                name="alpha", ref_attr_name="alpha", type=AttributeProto.FLOAT
-            )
+            nodes[-1].attribute.add(name="alpha", ref_attr_name="alpha", type=AttributeProto.FLOAT)
         elif step % 3:
             nodes[-1].attribute.append(helper.make_attribute("alpha", 0.125))
     return helper.make_function("local", f"Block{at}", ["x"], ["y"], nodes, _OPSETS, ["alpha"])
@@ -152,8 +151,8 @@ def mixed(count: int) -> bytes:
         before = f"{name}_output_0"
         nodes.append(helper.make_node(operator, inputs, [before], name, **attributes))
         declared.append(_value(before, ["batch", width]))
-    ends = ("x", ["batch", 64]), (before, ["batch", width])
-    return _model(nodes, *ends, initializers, declared[:-1])
+    shape: Shape = ["batch", width]
+    return _model(nodes, ("x", ["batch", 64]), (before, shape), initializers, declared[:-1])
 
 
 _MIXED = (

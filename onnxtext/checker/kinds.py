@@ -9,7 +9,6 @@ rule of types and shapes, the large one breaks none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Graph, Model, Node, Presence, ValueInfo
@@ -86,7 +85,7 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
     return True, not symbolic.run() and not symbolic.learned
 
 
-class _Unlike(Exception):  # noqa: N818 - no error: the model is judged in another way
+class _Unlike(Exception):
     """The model is not of few kinds, or its kinds do not say enough, or something is wrong."""
 
 
@@ -214,10 +213,14 @@ class _Kinds:
                       node.domain, node.overload)  # fmt: skip
         types = {name: lower_type(type) for name, type in zip(names, given, strict=True) if type}
         try:
+            data = self._lowering.node(sample)
+        except LowerError:
+            raise _Unlike from None
+        try:
             computed: dict[str, bytes] = schema_of(target)._infer_node_outputs(
-                self._lowering.node(sample), types, {}, {}, {"": target.since}, self._version
+                data, types, {}, {}, {"": target.since}, self._version
             )
-        except (*onnx_errors(), LowerError):
+        except onnx_errors():
             raise _Unlike from None
         self._kept += (node, typed, sample, *typed)
         made = tuple(
@@ -278,11 +281,10 @@ def _small_model(model: Model, kinds: _Kinds) -> Model:
     """A model of one node of each kind, with what they use as its inputs."""
     graph = Graph("kinds")
     for number, kind in enumerate(kinds.kinds):
-        rename: Callable[[str], str] = lambda name, number=number: name and f"{name}_{number}"  # type: ignore[misc]
         node = replace(
             kind.node,
-            inputs=tuple(map(rename, kind.node.inputs)),
-            outputs=tuple(map(rename, kind.node.outputs)),
+            inputs=tuple([name and f"{name}_{number}" for name in kind.node.inputs]),
+            outputs=tuple([name and f"{name}_{number}" for name in kind.node.outputs]),
             output_types=kind.declared,
         )
         graph.nodes.append(node)

@@ -118,7 +118,6 @@ class SymbolicShapes:
             numbers = _integers(value.type, value.data)
             if numbers is not None and value.name not in inputs:
                 environment.constants[value.name] = numbers
-        resolved = self._targets[id(scope)]
         self._nodes(scope, declared, environment, instance)
 
     def _nodes(
@@ -189,9 +188,7 @@ class SymbolicShapes:
         self, node: Node, declared: dict[str, Shape], environment: _Environment, instance: str
     ) -> list[Shape]:
         """The shapes that are declared for a node's outputs."""
-        wanted = [declared.get(name) for name in node.outputs] if declared else [None] * len(
-            node.outputs
-        )
+        wanted = [declared.get(name) for name in node.outputs]
         for number, type in enumerate(node.output_types):
             if type is not None:
                 before, own = wanted[number], self._shape(type, instance)
