@@ -49,7 +49,7 @@ class Habits:
         self.node_overload = b"\x42\x00" if "node.overload" in names else b""
         self.tensor_name = "" if "tensor.name" in names else None
         self.others: dict[str, list[tuple[int, bytes]]] = {}
-        for name in sorted(names - {"tensor.name", *(f"node.{field}" for field in NODE_HABITS)}):
+        for name in sorted(names - {"tensor.name", *(f"node.{habit}" for habit in NODE_HABITS)}):
             self._add(name)
 
     def _add(self, name: str) -> None:
