@@ -287,7 +287,10 @@ def test_many_findings_of_any_kind_take_linear_time() -> None:
         )
         opsets = [helper.make_opsetid("", 21)] * (count // 2)
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-        sources = {"binary": model.SerializeToString(), "text": onnxtext.dumps(model)}
+        sources: dict[str, str | bytes] = {
+            "binary": model.SerializeToString(),
+            "text": onnxtext.dumps(model),
+        }
         for kind, source in sources.items():
             rounds = [seconds_to_check(source) for _ in range(2)]
             assert {len(found) for _, found in rounds} == {3 * count - 1}

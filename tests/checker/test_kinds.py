@@ -112,7 +112,7 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
     changes += ["element", "size", "symbol", "unknown", "rank"] if typed else []
     changes += ["weight"] if weights else []
     change = choose.choice(changes)
-    shape = choose.choice(typed).type.tensor_type.shape if typed else None
+    shape = choose.choice(typed).type.tensor_type.shape if typed else onnx.TensorShapeProto()
     match change:
         case "operator":
             node.op_type = choose.choice(["Add", "Relu", "MatMul", "Not", "Softmax", "Sigmoid"])

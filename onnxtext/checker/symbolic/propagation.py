@@ -32,8 +32,6 @@ from onnxtext.checker.targets import Target, targets
 _MOST_CALLED = 10_000
 """How many nodes of called functions are gone through, besides as many as the model has."""
 _DEEPEST = 50
-_WITH_VALUES = CONSTANT_INPUTS | {"Constant"}
-"""Operators that take or give values which matter besides their shapes."""
 _MOST_NUMBERS = 64
 """Lists of up to so many integers are read: axes, pads, shapes."""
 
@@ -62,7 +60,7 @@ class SymbolicShapes:
         self._subject = subject
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
-        self._said: dict[object, dict[tuple[int, ...], tuple[Any, ...]]] = {}
+        self._said: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._kept: list[Sizes] = []
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
@@ -141,11 +139,14 @@ class SymbolicShapes:
                 typed = node.output_types
                 said = (*typed, *map(declared.get, outputs)) if declared else typed
                 attributes = node.attributes
-                if attributes and target is not None and target.name in SHAPES_ALONE:
+                values: list[tuple[int, ...] | None] = []
+                if target is not None and target.name in SHAPES_ALONE:
                     attributes = ()
+                elif target is not None and target.name in CONSTANT_INPUTS:
+                    values = [environment.constant(name) for name in node.inputs]
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, said),
-                    *map(id, attributes),
+                    *map(id, attributes), *values,
                 )  # fmt: skip
                 known = alike.get(key) if id(node) not in wrong else None
                 if known is not None:
@@ -153,7 +154,7 @@ class SymbolicShapes:
                 else:
                     before = sizes.learned
                     wanted = self._declared(node, declared, environment, instance)
-                    found = self._node(node, target, environment, wanted, inputs)
+                    found = self._node(node, target, environment, wanted, inputs, values)
                     if sizes.learned != before:
                         alike = self._alike(sizes, instance)
                     elif _is_plain(target) and id(node) not in wrong:
@@ -162,7 +163,7 @@ class SymbolicShapes:
                 if name and name not in shapes:
                     shapes[name] = shape
 
-    def _alike(self, sizes: Sizes, instance: str) -> dict[tuple[int, ...], tuple[Any, ...]]:
+    def _alike(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
         """The shapes of nodes' outputs, found while nothing else was known than now."""
         key = sizes.state, instance
         known = self._said.get(key)
@@ -202,7 +203,7 @@ class SymbolicShapes:
 
     def _node(
         self, node: Node, target: Target, environment: _Environment, wanted: list[Shape],
-        inputs: list[Shape],
+        inputs: list[Shape], values: list[tuple[int, ...] | None],
     ) -> tuple[Shape, ...]:  # fmt: skip
         """The shapes of the outputs of a node without bodies."""
         sizes = environment.sizes
@@ -218,10 +219,7 @@ class SymbolicShapes:
             return tuple(wanted)
         if any(type(attribute.value) is Reference for attribute in node.attributes):
             return tuple(wanted)
-        constants: list[tuple[int, ...] | None] = []
-        if target.name in CONSTANT_INPUTS:
-            constants = [environment.constant(name) for name in node.inputs]
-        made = operator(Call(node, inputs, constants, sizes, target.since))
+        made = operator(Call(node, inputs, values, sizes, target.since))
         return self._joined(node, wanted, made, sizes)
 
     def _call(
@@ -267,10 +265,8 @@ class SymbolicShapes:
 
 
 def _is_plain(target: Target) -> bool:
-    """Whether what a node says depends on nothing but its attributes and shapes."""
-    if target is None:
-        return True
-    return type(target) is Signature and target.name not in _WITH_VALUES
+    """Whether what a node says depends on nothing but its attributes, shapes and constants."""
+    return target is None or (type(target) is Signature and target.name != "Constant")
 
 
 def _extent(dim: int | str | None, instance: str) -> Extent:
