@@ -33,7 +33,7 @@ def native() -> Any:
 
 
 def _alone() -> Any:
-    """The module without its package; None if that is not where it is looked for."""
+    """The module without its package; None if it cannot be had so."""
     package = find_spec("onnx")
     places = package.submodule_search_locations if package is not None else None
     spec = PathFinder.find_spec(_NAME, places)
@@ -43,7 +43,7 @@ def _alone() -> Any:
     module = sys.modules[_NAME] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except ImportError:  # it may need what the package does first
         del sys.modules[_NAME]
-        raise
+        return None
     return module
