@@ -112,6 +112,8 @@ class _Kinds:
     def __init__(self, subject: Subject) -> None:
         self.kinds: list[_Kind] = []
         self._version = subject.ir_version or 10
+        opsets = subject.main.opsets if subject.main is not None else None
+        self._opsets = dict(opsets.versions) if opsets is not None else {}
         self._targets = targets(subject)
         self._types: dict[str, Type | None] = {"": None}
         # No name means two values in one place: that is an error, and none was found.
@@ -218,7 +220,7 @@ class _Kinds:
             raise _Unlike from None
         try:
             computed: dict[str, bytes] = schema_of(target)._infer_node_outputs(
-                data, types, {}, {}, {"": target.since}, self._version
+                data, types, {}, {}, self._opsets, self._version
             )
         except onnx_errors():
             raise _Unlike from None
