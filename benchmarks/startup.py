@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import compileall
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import onnxtext
 from benchmarks.processes import python, run
 from benchmarks.results import Row
 from benchmarks.runner import Options
@@ -29,6 +31,8 @@ tiny (float[N, 4] x) => (float[N, 4] y) {
 def measure(options: Options, *, quick: bool = False) -> list[Row]:
     """Measure the start-up of our command line, and of what it needs."""
     WORK.mkdir(exist_ok=True)
+    # As at an installation; `PYTHONDONTWRITEBYTECODE` would have every process compile all anew.
+    compileall.compile_dir(Path(onnxtext.__file__).parent, quiet=1)
     with tempfile.TemporaryDirectory(prefix="results-", dir=WORK) as directory:
         text, binary = Path(directory, "tiny.onnxtxt"), Path(directory, "tiny.onnx")
         text.write_text(_TINY, encoding="utf-8")
@@ -37,6 +41,11 @@ def measure(options: Options, *, quick: bool = False) -> list[Row]:
             'python -c ""': python("-c", ""),
             "onnxtext --help": _ours("--help"),
             "onnxtext to-binary tiny.onnxtxt -o -": _ours("to-binary", text, "-o", "-"),
+            "onnxtext to-binary --no-check tiny.onnxtxt -o -": _ours(
+                "to-binary", "--no-check", text, "-o", "-"
+            ),
+            "onnxtext check tiny.onnxtxt": _ours("check", text),
+            "onnxtext check tiny.onnx": _ours("check", binary),
             "onnxtext from-binary tiny.onnx -o -": _ours("from-binary", binary, "-o", "-"),
         }
         run(_ours("to-binary", text, "-o", binary), timeout=options.timeout)

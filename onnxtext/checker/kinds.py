@@ -1,102 +1,272 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large models consist of few kinds of nodes: it is enough to infer types for one of each.
 
-Where all types are declared in full, what a node's types and shapes may break depends on nothing
-but its operator, its attributes and these types. So a small model is made of the first node of each
-kind. If that breaks no rule of types and shapes, the large one breaks none.
+What a node computes, and what its types and shapes may break, depends on nothing but its operator,
+its attributes, the types of its inputs and what is declared for its outputs. So types go through
+the model from kind to kind, and a small model is made of the first node of each. If that breaks no
+rule of types and shapes, the large one breaks none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Graph, Model, Node, Presence, ValueInfo
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.inference import TypeInference
-from onnxtext.checker.objections import errors_of, whole_model
+from onnxtext.checker.elements import type_text
+from onnxtext.checker.inference import TypeInference, bind
+from onnxtext.checker.merging import merged
+from onnxtext.checker.objections import errors_of, onnx_errors, whole_model
+from onnxtext.checker.rules.value_infos import contradiction, plain_dim
 from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature
+from onnxtext.checker.signatures import Signature, schema_of
 from onnxtext.checker.subject import Options, Subject
 from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS
 from onnxtext.checker.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.targets import Target, targets
+from onnxtext.proto.generic import RecordError
+from onnxtext.proto.habits import Habits
+from onnxtext.proto.lift_values import lift_type
+from onnxtext.proto.lower import lower_pieces
+from onnxtext.proto.lower_values import lower_type
+from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.value_lowering import LowerError
 
 _FEWEST = 200
 """Smaller models are not worth it."""
 _ALIKE = 4
-"""How many nodes there are of a kind at least, on average."""
+"""How many nodes there are of a kind at least, on average, once there are more than `_MANY`."""
+_MANY = 50
+_PLAIN = OPERATORS.keys() - CONSTANT_INPUTS
+"""Operators for which it makes no difference what their inputs hold."""
+
+Types = tuple[Type | None, ...]
 
 
 def fits_by_kind(subject: Subject) -> bool:
     """Whether it is known, from one node of each kind, that all types and shapes fit."""
-    known: bool | None = subject.memo.get("fits")
+    return _verdict(subject)[0]
+
+
+def sizes_fit_by_kind(subject: Subject) -> bool:
+    """Whether it is known, from one node of each kind, that no symbolic dimension contradicts."""
+    return _verdict(subject)[1]
+
+
+def _verdict(subject: Subject) -> tuple[bool, bool]:
+    known: tuple[bool, bool] | None = subject.memo.get("fits")
     if known is None:
-        known = subject.memo["fits"] = not errors_of(subject) and _fits(subject)
+        known = (False, False) if errors_of(subject) else _judge(subject)
+        subject.memo["fits"] = known
     return known
 
 
-def _fits(subject: Subject) -> bool:
-    main = subject.main
-    if main is None or subject.model is None or len(subject.scopes) > 1:
-        return False
-    if len(main.nodes) < _FEWEST:
-        return False
-    kinds = _kinds(subject, main)
-    if kinds is None or len(kinds.nodes) * _ALIKE > len(main.nodes):
-        return False
-    return _breaks_nothing(_small_model(subject.model, kinds))
+def _judge(subject: Subject) -> tuple[bool, bool]:
+    if subject.main is None or subject.model is None or subject.functions:
+        return False, False
+    if sum(len(scope.nodes) for scope in subject.scopes) < _FEWEST:
+        return False, False
+    if any(scope.kind not in ("main", "nested") for scope in subject.scopes):
+        return False, False
+    kinds = _Kinds(subject)
+    try:
+        kinds.scope(subject.main)
+        small = _small_model(subject.model, kinds)
+        data = b"".join(lower_pieces(small))
+    except (_Unlike, LowerError, RecordError):
+        return False, False
+    made = Subject(small, Options(encoded=lambda: data))
+    if TypeInference(made).run() or whole_model(made) is not None:
+        return False, False
+    if not all(map(_is_full, kinds.types())):
+        return True, False
+    # A symbol that has to be a number makes declared types less than all that is known.
+    symbolic = SymbolicShapes(made)
+    return True, not symbolic.run() and not symbolic.learned
+
+
+class _Unlike(Exception):
+    """The model is not of few kinds, or its kinds do not say enough, or something is wrong."""
 
 
 @dataclass(slots=True)
+class _Kind:
+    """The first node of a kind.
+
+    Attributes:
+        node: it.
+        given: the types of its inputs; None for those left out.
+        declared: what is declared for its outputs; empty if nothing is.
+        made: the types of its outputs; None for those left out.
+    """
+
+    node: Node
+    given: Types
+    declared: Types
+    made: Types
+
+
 class _Kinds:
-    """The first node of each kind, and the types of the values that they use and define."""
+    """One walk over a model. Equal types are one object, so that they are told apart by ids."""
 
-    nodes: list[Node]
-    types: dict[str, Type]
+    def __init__(self, subject: Subject) -> None:
+        self.kinds: list[_Kind] = []
+        self._version = subject.ir_version or 10
+        opsets = subject.main.opsets if subject.main is not None else None
+        self._opsets = dict(opsets.versions) if opsets is not None else {}
+        self._targets = targets(subject)
+        self._types: dict[str, Type | None] = {"": None}
+        # No name means two values in one place: that is an error, and none was found.
+        self._made: dict[tuple[int, ...], Types] = {}
+        self._equal: dict[Type, Type] = {}
+        self._known: dict[int, Type] = {}
+        self._kept: list[object] = []  # so that no id is given twice
+        self._lowering = Lowering(Habits(Presence(version=1)))
+        self._seen = 0
 
+    def types(self) -> set[Type]:
+        """All types that the kinds' nodes use and make."""
+        return {
+            type for kind in self.kinds for type in (*kind.given, *kind.made) if type is not None
+        }
 
-def _kinds(subject: Subject, scope: Scope) -> _Kinds | None:
-    """The kinds of nodes of a graph; None if its types are not all declared in full."""
-    types: dict[str, Type] = {}
-    for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-        if value.type is None:
-            return None
-        first = types.setdefault(value.name, value.type)
-        if first is not value.type and first != value.type:
-            return None
-    # The hot loop: types are known by their ids, which are those of objects that the tree holds.
-    ids = {name: id(type) for name, type in types.items()}
-    known = {id(type): type for type in types.values()}
-    get = ids.__getitem__
-    found: dict[tuple[int, ...], Node] = {}
-    try:
-        for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):
+    def _one(self, type: Type | None) -> Type:
+        """The object for all types that are equal to one."""
+        if type is None:
+            raise _Unlike
+        known = self._known.get(id(type))
+        if known is None:
+            known = self._known[id(type)] = self._equal.setdefault(type, type)
+            self._kept.append(type)
+        return known
+
+    # ---- Graphs -----------------------------------------------------------------------------
+
+    def scope(self, scope: Scope) -> None:
+        """Give all values of a graph, and of those in it, their types.
+
+        Raises:
+            _Unlike: that would take longer than to have onnx infer the whole model.
+        """
+        types, one = self._types, self._one
+        for value in (*scope.inputs, *scope.initializers):
+            type = one(value.type)
+            if types.setdefault(value.name, type) is not type:
+                raise _Unlike
+        declared: dict[str, Type | None] = {}
+        for value in (*scope.infos, *scope.outputs):
+            type = one(value.type)
+            if declared.setdefault(value.name, type) is not type:
+                raise _Unlike
+        self._nodes(scope, declared)
+        for name, declaration in declared.items():
+            found = types.get(name)
+            # What is declared has been joined with what is computed, else it stands elsewhere too.
+            if name not in scope.position or found is None or declaration is None:
+                raise _Unlike
+            if found is not declaration and self._merged(declaration, found) is not found:
+                raise _Unlike
+
+    def _nodes(self, scope: Scope, declared: dict[str, Type | None]) -> None:
+        types, made, children = self._types, self._made, scope.children
+        get = types.__getitem__
+        count = self._seen
+        for index, (node, target) in enumerate(
+            zip(scope.nodes, self._targets[id(scope)], strict=True)
+        ):
             outputs = node.outputs
-            for name, own in zip(outputs, node.output_types, strict=False):
-                if own is not None and ids.setdefault(name, id(own)) != id(own):
-                    return None
-            made = *map(get, node.inputs), *map(get, outputs)
-            key = (id(target), len(outputs), *made, *map(id, node.attributes))
-            if key not in found:
-                for own in node.output_types:
-                    if own is not None:
-                        known[id(own)] = own
-                if not _is_plain(target) or not all(_is_full(known[number]) for number in made):
-                    return None
-                found[key] = node
-    except KeyError:
-        return None  # of some value there is no type
-    nodes = list(found.values())
-    names = {name for node in nodes for name in (*node.inputs, *node.outputs)}
-    return _Kinds(nodes, {name: known[ids[name]] for name in names})
+            typed: Types = node.output_types
+            if declared and not typed:
+                typed = tuple(map(declared.get, outputs))
+            if children and index in children:
+                self._seen = count + index
+                found = self._branches(node, target, children[index], typed)
+            else:
+                try:
+                    given = tuple(map(get, node.inputs))
+                except KeyError:
+                    raise _Unlike from None
+                key = (
+                    id(target), len(given), len(outputs), *map(id, given), *map(id, typed),
+                    *map(id, node.attributes),
+                )  # fmt: skip
+                try:
+                    found = made[key]
+                except KeyError:
+                    if len(self.kinds) > _MANY + (count + index) // _ALIKE:
+                        raise _Unlike from None
+                    found = made[key] = self._new(node, target, given, typed)
+            for name, type in zip(outputs, found, strict=True):
+                if name:
+                    types[name] = type
+        self._seen = count + len(scope.nodes)
 
+    # ---- Kinds ------------------------------------------------------------------------------
 
-def _is_plain(target: Target) -> bool:
-    """Whether it is an operator for which it makes no difference what its inputs hold."""
-    return type(target) is Signature and not target.domain and target.name in _PLAIN
+    def _new(self, node: Node, target: Target, given: Types, typed: Types) -> Types:
+        """The types of the outputs of the first node of a kind."""
+        if type(target) is not Signature or target.domain or target.name not in _PLAIN:
+            raise _Unlike
+        if any(type is None for type, name in zip(given, node.inputs, strict=True) if name):
+            raise _Unlike
+        names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
+        results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
+        sample = Node(node.op_type, tuple(names), tuple(results), node.attributes, None,
+                      node.domain, node.overload)  # fmt: skip
+        types = {name: lower_type(type) for name, type in zip(names, given, strict=True) if type}
+        try:
+            data = self._lowering.node(sample)
+        except LowerError:
+            raise _Unlike from None
+        try:
+            computed: dict[str, bytes] = schema_of(target)._infer_node_outputs(
+                data, types, {}, {}, self._opsets, self._version
+            )
+        except onnx_errors():
+            raise _Unlike from None
+        self._kept += (node, typed, sample, *typed)
+        made = tuple(
+            [
+                self._joined(typed[index] if typed else None, computed.get(name)) if name else None
+                for index, name in enumerate(results)
+            ]
+        )
+        self.kinds.append(_Kind(sample, given, typed, made))
+        return made
 
+    def _joined(self, declared: Type | None, computed: bytes | None) -> Type:
+        """The type of an output."""
+        found = lift_type(computed) if computed is not None else None
+        if declared is None or found is None:
+            return self._one(declared or found)
+        return self._merged(declared, found)
 
-_PLAIN = OPERATORS.keys() - CONSTANT_INPUTS
+    def _merged(self, declared: Type, found: Type) -> Type:
+        if contradiction(declared, found) is not None:
+            raise _Unlike
+        return self._one(merged(declared, found))
+
+    def _branches(self, node: Node, target: Target, bodies: list[Scope], typed: Types) -> Types:
+        """The types of the outputs of an `If`, the branches of which agree."""
+        if type(target) is not Signature or target.domain or target.name != "If":
+            raise _Unlike
+        given = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
+        if given is None or bind(target, (type_text(given),), node)[1] is not None:
+            raise _Unlike
+        made: list[Types] = []
+        for body in bodies:
+            self.scope(body)
+            made.append(tuple([self._types[value.name] for value in body.outputs]))
+        if len(made) != 2 or made[0] != made[1] or len(made[0]) != len(node.outputs):
+            raise _Unlike
+        if not typed:
+            return made[0]
+        return tuple(
+            [
+                found if declared is None or found is None else self._merged(declared, found)
+                for declared, found in zip(typed, made[0], strict=True)
+            ]
+        )
 
 
 def _is_full(type: Type) -> bool:
@@ -104,38 +274,28 @@ def _is_full(type: Type) -> bool:
     if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
         return False
     return all(
-        (isinstance(dim, str) and dim) or (isinstance(dim, int) and dim >= 0) for dim in type.shape
+        (isinstance(dim, str) and dim) or (isinstance(dim, int) and dim >= 0)
+        for dim in map(plain_dim, type.shape)
     )
 
 
 def _small_model(model: Model, kinds: _Kinds) -> Model:
-    """A model of some nodes of another, with what they use as its inputs."""
-    made = {name for node in kinds.nodes for name in node.outputs}
-    used = dict.fromkeys(name for node in kinds.nodes for name in node.inputs)
-    nodes = [
-        replace(node, output_types=tuple([kinds.types[name] for name in node.outputs]))
-        for node in kinds.nodes
-    ]
-    graph = Graph("kinds", nodes=nodes)
-    graph.inputs = [ValueInfo(name, kinds.types[name]) for name in used if name not in made]
+    """A model of one node of each kind, with what they use as its inputs."""
+    graph = Graph("kinds")
+    for number, kind in enumerate(kinds.kinds):
+        node = replace(
+            kind.node,
+            inputs=tuple([name and f"{name}_{number}" for name in kind.node.inputs]),
+            outputs=tuple([name and f"{name}_{number}" for name in kind.node.outputs]),
+            output_types=kind.declared,
+        )
+        graph.nodes.append(node)
+        graph.inputs += [
+            ValueInfo(name, type)
+            for name, type in zip(node.inputs, kind.given, strict=True)
+            if name
+        ]
     return Model(
         graph=graph, ir_version=model.ir_version, opset_imports=model.opset_imports,
         presence=model.presence,
     )  # fmt: skip
-
-
-def _breaks_nothing(model: Model) -> bool:
-    from onnxtext.proto.lower import LowerError, lower_pieces
-
-    try:
-        data = b"".join(lower_pieces(model))
-    except LowerError:
-        return False
-    subject = Subject(model, Options(encoded=lambda: data))
-    if TypeInference(subject).run():
-        return False
-    if whole_model(subject) is not None:
-        return False
-    # A symbol that has to be a number makes declared types less than all that is known.
-    symbolic = SymbolicShapes(subject)
-    return not symbolic.run() and not symbolic.learned

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.checker.finding import Finding
+from onnxtext.checker.native import native
 from onnxtext.checker.registry import rules
 from onnxtext.checker.subject import Subject
 
@@ -26,13 +27,11 @@ def whole_model(subject: Subject) -> str | None:
 
     It is run as `onnx.checker.check_model(full_check=True)` does.
     """
-    from onnx.onnx_cpp2py_export import shape_inference
-
     data = subject.options.encoded() if subject.options.encoded is not None else None
     if data is None or len(data) >= _LARGEST:
         return None
     try:
-        shape_inference.infer_shapes(data, True, True, False)
+        native().shape_inference.infer_shapes(data, True, True, False)
     except onnx_errors() as error:
         return str(error)
     return None
@@ -47,7 +46,6 @@ def slug_of(objection: str) -> str:
 
 def onnx_errors() -> tuple[type[Exception], ...]:
     """What the inference of onnx raises."""
-    from onnx.checker import ValidationError
-    from onnx.shape_inference import InferenceError
-
-    return (InferenceError, ValidationError, RuntimeError, ValueError, IndexError)
+    module = native()
+    errors = module.shape_inference.InferenceError, module.checker.ValidationError
+    return (*errors, RuntimeError, ValueError, IndexError)

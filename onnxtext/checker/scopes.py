@@ -60,6 +60,8 @@ class Scope:
         quantization: its annotations.
         given: the first input, else initializer, of each name.
         position: for each defined name the index of the first node that defines it, or `GIVEN`.
+        unresolved: inputs of nodes that no earlier node here defines: the node, and which input.
+        distinct: whether no two inputs or initializers have one name.
         again: later definitions: the node, which output, and the name.
         children: by the index of a node, the scopes of the graphs it holds.
         beside: for a training algorithm, the main graph, whose values it sees.
@@ -84,6 +86,8 @@ class Scope:
     quantization: list[Annotation] = field(default_factory=list)
     given: dict[str, ValueInfo] = field(default_factory=dict)
     position: dict[str, int] = field(default_factory=dict)
+    unresolved: list[tuple[int, int]] = field(default_factory=list)
+    distinct: bool = False
     again: list[tuple[int, int, str]] = field(default_factory=list)
     children: dict[int, list[Scope]] = field(default_factory=dict)
     beside: Scope | None = None
@@ -103,10 +107,20 @@ class Scope:
         given = self.given
         for value in (*self.inputs, *self.initializers):
             given.setdefault(value.name, value)
+        self.distinct = len(given) == len(self.inputs) + len(self.initializers)
         given.pop("", None)
         position = self.position = dict.fromkeys(given, GIVEN)
-        again = self.again
+        again, unresolved = self.again, self.unresolved
         for index, node in enumerate(self.nodes):
+            # Inputs now, while what the nodes before have added is in the processor's cache.
+            for name in node.inputs:
+                if name not in position and name:
+                    unresolved += [
+                        (index, number)
+                        for number, other in enumerate(node.inputs)
+                        if other and other not in position
+                    ]
+                    break
             for number, name in enumerate(node.outputs):
                 if name in position:
                     again.append((index, number, name))

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
+
+from onnxtext.checker.native import native
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +100,15 @@ def normal_type(text: str) -> str:
     return _BARE_VALUE.sub(r"map(\1,tensor(\2))", text.replace(" ", ""))
 
 
-@dataclass(slots=True)
-class _Versions:
-    """The schemas of one operator, by the operator set they came with."""
-
-    since: list[int] = field(default_factory=list)
-    schemas: list[Any] = field(default_factory=list)
+_LAST = (1 << 31) - 1
+"""Versions are of 32 bits in C++."""
 
 
 class Schemas:
     """All operators that the installed onnx knows."""
 
     def __init__(self) -> None:
-        self._operators = _operators()
+        self._defs = native().defs
         self._found: dict[tuple[str, str, int], Signature | None] = {}
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
@@ -130,11 +127,14 @@ class Schemas:
             return signature
 
     def _find(self, domain: str, name: str, version: int) -> Signature | None:
-        versions = self._operators.get((domain, name))
-        if versions is None:
+        if version < 1 or not (name.isascii() and domain.isascii()):
             return None
-        index = bisect_right(versions.since, version) - 1
-        return None if index < 0 else _signature(versions.schemas[index], domain)
+        # One at a time: most models use few of the hundreds, all of which take 15 ms.
+        try:
+            schema = self._defs.get_schema(name, min(version, _LAST), domain)
+        except self._defs.SchemaError:
+            return None
+        return _signature(schema, domain)
 
     def knows(self, domain: str) -> bool:
         """Whether there are schemas of a domain."""
@@ -142,34 +142,29 @@ class Schemas:
 
     def history(self, domain: str, name: str) -> list[int]:
         """The versions at which an operator came or changed."""
-        versions = self._operators.get((domain, name))
-        return [] if versions is None else versions.since
+        return _operators().get((domain, name), [])
 
     def names(self, domain: str) -> list[str]:
         """All operators of a domain."""
-        return [name for place, name in self._operators if place == domain]
+        return [name for place, name in _operators() if place == domain]
 
 
 @cache
 def newest_versions() -> dict[str, int]:
     """The newest version of each operator set that the installed onnx knows."""
-    import onnx.defs
-
-    found = onnx.defs.C.schema_version_map()
+    found = native().defs.schema_version_map()
     return {"" if domain == "ai.onnx" else domain: pair[1] for domain, pair in found.items()}
 
 
 @cache
-def _operators() -> dict[tuple[str, str], _Versions]:
-    import onnx.defs
-
-    found: dict[tuple[str, str], _Versions] = {}
-    ordered = sorted(onnx.defs.get_all_schemas_with_history(), key=lambda s: s.since_version)
-    for schema in ordered:
+def _operators() -> dict[tuple[str, str], list[int]]:
+    """All operators, by domain and name, with the versions at which each came or changed."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for schema in native().defs.get_all_schemas_with_history():
         domain = "" if schema.domain == "ai.onnx" else schema.domain
-        versions = found.setdefault((domain, schema.name), _Versions())
-        versions.since.append(schema.since_version)
-        versions.schemas.append(schema)
+        found.setdefault((domain, schema.name), []).append(schema.since_version)
+    for versions in found.values():
+        versions.sort()
     return found
 
 
@@ -207,6 +202,4 @@ def _parameters(formals: Any) -> tuple[Parameter, ...]:
 
 def schema_of(signature: Signature) -> Any:
     """The schema itself, for what only it can do: inference of one node's outputs."""
-    import onnx.defs
-
-    return onnx.defs.get_schema(signature.name, signature.since, signature.domain)
+    return native().defs.get_schema(signature.name, signature.since, signature.domain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,14 +139,18 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     if not isinstance(root, Model):
         return check_tree(root, source=source, **options)
     try:
-        data = encoded_for_checks(root, source, options.get("base_dir"))
+        encoded = encoded_for_checks(root, source, options.get("base_dir"))
     except OnnxTextError as error:
         return list(error.diagnostics)
-    return check_tree(root, source=source, encoded=lambda: data, **options)
+    return check_tree(root, source=source, encoded=encoded, **options)
 
 
-def encoded_for_checks(model: Model, source: Source, base_dir: Path | None) -> bytes | None:
-    """A model as the bytes that the inference of onnx reads; None for what no model can hold.
+def encoded_for_checks(
+    model: Model, source: Source, base_dir: Path | None
+) -> Callable[[], bytes | None]:
+    """What gives a model as bytes for the inference of onnx, or None for what no model can hold.
+
+    That it can be encoded is known when this returns; the bytes of most models are never asked for.
 
     Raises:
         OnnxTextError: its weights are not there, or it is nested too deep.
@@ -159,14 +163,17 @@ def encoded_for_checks(model: Model, source: Source, base_dir: Path | None) -> b
     try:
         pieces = lower_pieces(model, elsewhere)
         check_depth(model, pieces, source)
+        if elsewhere is None:
+            return lambda: b"".join(pieces)
         # The inference of onnx needs no large weights, and would copy them.
-        return b"".join(pieces) if elsewhere is None else lower_light(model, elsewhere)
+        light = lower_light(model, elsewhere)
+        return lambda: light
     except LowerError as error:
         # What no model can hold breaks no rule of models; encoding it tells. But weights that are
         # not there are a finding.
         if error.code != "invalid-record":
             raise unlowerable(error, source) from None
-        return None
+        return lambda: None
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:

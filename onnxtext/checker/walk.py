@@ -16,7 +16,14 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor, TensorData
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    RawData,
+    SparseTensor,
+    Tensor,
+    TensorData,
+)
 from onnxtext.checker.finding import Place
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
@@ -61,11 +68,12 @@ def type_uses(subject: Subject) -> list[TypeUse]:
             if value.type is not None and id(value.type) not in full:
                 add(value.type, value.name, value, ("type",))
         for node in scope.nodes:
-            if node.output_types:
-                for index, type in enumerate(node.output_types):
+            types = node.output_types
+            if types and not full.issuperset(map(id, types)):
+                for index, type in enumerate(types):
                     if type is not None and id(type) not in full:
                         add(type, node.outputs[index], node, ("output_types", index))
-    for node, index, attribute in attributes(subject):
+    for node, index, attribute in rich_attributes(subject):
         value_types = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in value_types:
             if isinstance(item, _TYPES) and id(item) not in full:
@@ -112,6 +120,21 @@ def attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
     return known
 
 
+def rich_attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
+    """Those of the distinct attributes that hold more than numbers and strings."""
+    known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("rich-attributes")
+    if known is None:
+        known = [item for item in attributes(subject) if item[2].type not in _SIMPLE]
+        subject.memo["rich-attributes"] = known
+    return known
+
+
+_SIMPLE = frozenset(
+    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
+     AttributeType.INTS, AttributeType.STRINGS}
+)  # fmt: skip
+
+
 class TensorUse(NamedTuple):
     """A tensor.
 
@@ -141,8 +164,18 @@ class TensorUse(NamedTuple):
         return f"the tensor `{self.name}`" if self.name else "this tensor"
 
 
+_ORDINARY = frozenset(
+    {"float", "double", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+     "uint64"}
+)  # fmt: skip
+"""Element types that every IR version has, and of which any bytes are elements."""
+
+
 def tensors(subject: Subject) -> list[TensorUse]:
-    """Every tensor: initializers, attributes, and the parts of sparse ones."""
+    """Every tensor, in initializers, attributes, and sparse ones, that may break a rule.
+
+    Nearly all initializers are raw data, which by its making fits its dims, of an ordinary type.
+    """
     known: list[TensorUse] | None = subject.memo.get("tensors")
     if known is None:
         known = subject.memo["tensors"] = list(_tensors(subject))
@@ -152,12 +185,16 @@ def tensors(subject: Subject) -> list[TensorUse]:
 def _tensors(subject: Subject) -> Iterator[TensorUse]:
     for scope in subject.scopes:
         for value in scope.initializers:
+            type = value.type
+            ordinary = isinstance(type, TensorType) and type.element in _ORDINARY
+            if ordinary and isinstance(value.data, RawData) and not value.decorators:
+                continue
             place = Place(value, ("data",))
             if isinstance(value.data, SparseTensor):
                 yield from _parts(subject, value.data, place, value.name)
             elif isinstance(value.type, TensorType) and value.data is not None:
                 yield TensorUse(value.name, value.type, value.data, value.decorators, place)
-    for node, index, attribute in attributes(subject):
+    for node, index, attribute in rich_attributes(subject):
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         place = Place(node, ("attributes", index, "value"))
         for item in items:
@@ -186,7 +223,7 @@ def sparse_tensors(subject: Subject) -> Iterator[tuple[str, SparseTensor, Place]
         for value in scope.initializers:
             if isinstance(value.data, SparseTensor):
                 yield value.name, value.data, Place(value, ("data",))
-    for node, index, attribute in attributes(subject):
+    for node, index, attribute in rich_attributes(subject):
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in items:
             if isinstance(item, SparseTensor):

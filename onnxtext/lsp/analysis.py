@@ -6,6 +6,7 @@ It is computed by another process (`worker`) on a snapshot of the text; only pla
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -83,10 +84,10 @@ def _analyse(
             found.append(
                 Diagnostic("invalid-settings", str(error), "warning", labels=(Label(Span(0, 0)),))
             )
-    data: bytes | None = None
+    encoded: Callable[[], bytes | None] | None = None
     if isinstance(root, Model) and not broken and not root.resources_left_out:
         try:
-            data = encoded_for_checks(root, source, base_dir)
+            encoded = encoded_for_checks(root, source, base_dir)
         except OnnxTextError as error:
             found += error.diagnostics
     subject, findings = find_in(
@@ -94,7 +95,7 @@ def _analyse(
         base_dir=base_dir,
         select=settings.select,
         ignore=settings.ignore,
-        encoded=lambda: data,
+        encoded=encoded,
     )
     found += diagnose(subject, findings, source=source)
     if broken:

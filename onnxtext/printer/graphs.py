@@ -21,6 +21,9 @@ ATTRIBUTE_WIDTH = 60
 NAME_WIDTH = 12
 """Columns that a name is taken to have when lists are laid out."""
 
+_MANY = 1 << 9
+"""So many nodes are joined while their texts are in the processor's cache."""
+
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
@@ -33,8 +36,12 @@ def opsets_text(opsets: Sequence[OpsetImport], indent: str) -> str:
     return bracketed(items, "[]", indent, WIDTH - 20)
 
 
+_MOST_NAMES = 1 << 13
+"""More names than these are not remembered: that takes longer than to spell them again."""
+
+
 class _Names(dict[str, str]):
-    """Names of values as text; most are met more than once."""
+    """Names of values as text; most are met more than once, and soon."""
 
     def __missing__(self, name: str) -> str:
         """A name that was not met before."""
@@ -44,6 +51,8 @@ class _Names(dict[str, str]):
             text = f'"{name}"'
         else:
             text = quoted(name)
+        if len(self) >= _MOST_NAMES:
+            self.clear()
         self[name] = text
         return text
 
@@ -183,8 +192,11 @@ class GraphPrinter:
         if not nodes:
             return "{}"
         inner = indent + STEP
-        lines = [inner + self.node_text(node, inner) for node in nodes]
-        return "\n".join(["{", *lines, indent + "}"])
+        parts = ["{"]
+        for start in range(0, len(nodes), _MANY):
+            some = nodes[start : start + _MANY]
+            parts.append("\n".join([inner + self.node_text(node, inner) for node in some]))
+        return "\n".join([*parts, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
         """A node: on one line, or inputs first and then its attributes one a line.

@@ -234,7 +234,10 @@ def _raw(
 
 
 def _first_element(element: ElementType, data: bytes | memoryview) -> str:
-    return format_rows(element, data[: max(element.bits // 8, 1)], 1, 1)[0]
+    first = data[: max(element.bits // 8, 1)]
+    if element.bits < 8:  # without the others in its byte
+        first = bytes((first[0] & (1 << element.bits) - 1,))
+    return format_rows(element, first, 1, 1)[0]
 
 
 def flat_rows(rows: list[str], shape: list[int]) -> str:

@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.model import Annotation, Fragment, Graph, Model
+from collections.abc import Iterable
+
+from onnxtext.ast.model import Annotation, Fragment, Function, Graph, Model
 from onnxtext.ast.paths import walk_model
 from onnxtext.ast.records import Decorator, Field, Record
-from onnxtext.ast.visit import walk_graphs
 
 
-def settle_annotations(root: Model | Fragment) -> None:
+def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
     """Write annotations of graphs without a path in the generic form, at the graph.
 
     Args:
         root: freshly lifted, is changed.
+        graphs: all of its graphs and functions.
     """
-    annotated = [
-        graph for graph in walk_graphs(root) if isinstance(graph, Graph) and graph.quantization
-    ]
+    annotated = [graph for graph in graphs if isinstance(graph, Graph) and graph.quantization]
     if not annotated:
         return
     tied: set[int] = set()

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from operator import is_
 from typing import Any
 
-from onnxtext.ast.model import Fragment, Function, Model, Node, Presence
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor
-from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.proto.generic import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
@@ -49,7 +49,7 @@ class Habits:
         self.node_overload = b"\x42\x00" if "node.overload" in names else b""
         self.tensor_name = "" if "tensor.name" in names else None
         self.others: dict[str, list[tuple[int, bytes]]] = {}
-        for name in sorted(names - {"tensor.name", *(f"node.{field}" for field in NODE_HABITS)}):
+        for name in sorted(names - {"tensor.name", *(f"node.{habit}" for habit in NODE_HABITS)}):
             self._add(name)
 
     def _add(self, name: str) -> None:
@@ -74,43 +74,88 @@ _EMPTY_DOC = Decorator("doc", (Field(None, b""),))
 Root = Model | Fragment
 
 
-def settle_habits(root: Root) -> None:
+def settle_habits(root: Root, graphs: list[Graph | Function]) -> None:
     """Find what most items store empty, and make it the habit of the whole.
 
     What follows a habit falls silent in the AST, what does not says so (SPELLINGS S2).
 
     Args:
         root: freshly lifted: everything that is stored is spelled out.
+        graphs: all of its graphs and functions.
     """
-    nodes = list(walk_nodes(root))
+    lists = [graph.nodes for graph in graphs]
+    if isinstance(root, Fragment) and isinstance(root.item, Node):
+        lists.append([root.item])
+    found = _count(lists)
     explicit = []
-    domains = [node.domain for node in nodes]
-    empty = domains.count("")
-    if empty and empty > domains.count(None):
+    if found.empty_domains > found.silent_domains:
         explicit.append("node.domain")
-        for node in nodes:
+        for node in chain.from_iterable(lists):
             if node.domain is None:
                 node.decorators += (_unset("domain"),)
             elif node.domain == "":
                 node.domain = None
-    decorated = [node for node in nodes if node.decorators]
-    if 2 * sum(_EMPTY_DOC in node.decorators for node in decorated) > len(nodes):
+    if 2 * sum(_EMPTY_DOC in node.decorators for node in found.decorated) > found.nodes:
         explicit.append("node.doc_string")
-        for node in nodes:
+        for node in chain.from_iterable(lists):
             if _EMPTY_DOC in node.decorators:
                 node.decorators = tuple([d for d in node.decorators if d != _EMPTY_DOC])
             elif not any(d.name == "doc" for d in node.decorators):
                 node.decorators += (_unset("doc_string"),)
-    if _settle_tensor_names(root, nodes):
+    if _settle_tensor_names(graphs, found.holders):
         explicit.append("tensor.name")
     root.presence = replace(root.presence, explicit=tuple(explicit))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What one walk over all nodes finds.
+
+    Attributes:
+        nodes: how many there are.
+        silent_domains: how many store no domain.
+        empty_domains: how many store an empty one.
+        decorated: those with decorators.
+        holders: those with attributes that may hold tensors.
+    """
+
+    nodes: int = 0
+    silent_domains: int = 0
+    empty_domains: int = 0
+    decorated: list[Node] = field(default_factory=list)
+    holders: list[Node] = field(default_factory=list)
+
+
+def _count(lists: Iterable[list[Node]]) -> _Found:
+    found = _Found()
+    holds: dict[int, bool] = {}  # by the identity of a node's attributes
+    silent = empty = 0
+    for nodes in lists:
+        found.nodes += len(nodes)
+        for node in nodes:
+            domain = node.domain
+            if domain is None:
+                silent += 1
+            elif not domain:
+                empty += 1
+            if node.decorators:
+                found.decorated.append(node)
+            attributes = node.attributes
+            if attributes:
+                may = holds.get(id(attributes))
+                if may is None:
+                    may = holds[id(attributes)] = _may_hold_tensors(attributes)
+                if may:
+                    found.holders.append(node)
+    found.silent_domains, found.empty_domains = silent, empty
+    return found
 
 
 def _unset(name: str) -> Decorator:
     return Decorator("unset", (Field(None, Word(name)),))
 
 
-def _settle_tensor_names(root: Root, nodes: list[Node]) -> bool:
+def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
     """The habit of tensors that are no initializers: is their name stored, empty?"""
     counts = {"": 0, None: 0}
 
@@ -124,14 +169,16 @@ def _settle_tensor_names(root: Root, nodes: list[Node]) -> bool:
             return replace(tensor, decorators=(*tensor.decorators, _unset("name")))
         return replace(tensor, name=None) if tensor.name == "" else tensor
 
-    _map_tensors(root, nodes, count)
+    _map_tensors(graphs, nodes, count)
     if counts[""] <= counts[None]:
         return False
-    _map_tensors(root, nodes, settle)
+    _map_tensors(graphs, nodes, settle)
     return True
 
 
-def _map_tensors(root: Root, nodes: list[Node], change: Callable[[Tensor], Tensor]) -> None:
+def _map_tensors(
+    graphs: list[Graph | Function], nodes: list[Node], change: Callable[[Tensor], Tensor]
+) -> None:
     """Replace every tensor but the dense initializers; shared attributes stay shared."""
     done: dict[int, Attribute] = {}
 
@@ -155,7 +202,7 @@ def _map_tensors(root: Root, nodes: list[Node], change: Callable[[Tensor], Tenso
                     known = node.attributes
                 tuples[id(node.attributes)] = known
             node.attributes = known
-    for graph in walk_graphs(root):
+    for graph in graphs:
         if isinstance(graph, Function):
             graph.attributes = tuple(
                 [item if isinstance(item, str) else attribute(item) for item in graph.attributes]
@@ -164,6 +211,16 @@ def _map_tensors(root: Root, nodes: list[Node], change: Callable[[Tensor], Tenso
             if isinstance(value.data, SparseTensor):
                 # The values of a sparse initializer carry its name.
                 value.data = replace(value.data, indices=change(value.data.indices))
+
+
+_WITHOUT_TENSORS = frozenset(
+    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
+     AttributeType.INTS, AttributeType.STRINGS, AttributeType.GRAPH, AttributeType.GRAPHS}
+)  # fmt: skip
+
+
+def _may_hold_tensors(attributes: tuple[Attribute, ...]) -> bool:
+    return any(item.type not in _WITHOUT_TENSORS for item in attributes)
 
 
 def _map_value(value: Any, change: Callable[[Tensor], Tensor]) -> Any:

@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Callable
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
 from onnxtext.proto.lift_nodes import PLAIN
@@ -137,8 +138,9 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
             made = Fragment(lifter.function(memoryview(data)), PLAIN)
         case _:
             made = Fragment(lifter.node(data), PLAIN)
-    settle_habits(made)
-    settle_annotations(made)
+    graphs = list(walk_graphs(made))
+    settle_habits(made, graphs)
+    settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):
         finish(made)
     return made

@@ -20,7 +20,7 @@ from onnxtext.proto.lift_values import (
     text_of,
 )
 from onnxtext.proto.lowering import Lowering
-from onnxtext.proto.quick import SMALL
+from onnxtext.proto.quick import SMALL, quick_attribute
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH
 
@@ -115,6 +115,10 @@ class NodeLifter(ABC):
         return node
 
     def _fields_of_node(self, data: Data, depth: int) -> Node:
+        if not self.careful:
+            quick = self._quick_tail(data, depth)
+            if quick is not None:
+                return quick
         inputs: list[str] = []
         outputs: list[str] = []
         attributes: list[Attribute] = []
@@ -159,6 +163,20 @@ class NodeLifter(ABC):
             node.decorators = (*decorators, *devices)
         return node
 
+    def _quick_tail(self, data: Data, depth: int) -> Node | None:
+        """A node of an operator and short attributes; None for anything else."""
+        end = len(data)
+        if end < 2 or data[0] != 0x22 or data[1] > 127:
+            return None
+        at = data[1] + 2
+        name = data[2:at]
+        attributes: list[Attribute] = []
+        while at + 1 < end and data[at] == 0x2A and (size := data[at + 1]) < 128:
+            start = at + 2
+            at = start + size
+            attributes.append(self.attribute(data[start:at], depth + 1))
+        return Node(text_of(name), (), (), tuple(attributes)) if at == end else None
+
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
         """An `AttributeProto`. Equal ones are one object, unless they hold a graph.
 
@@ -172,6 +190,11 @@ class NodeLifter(ABC):
             attribute = self._attributes.get(small)
             if attribute is not None:
                 return attribute
+            if not self.careful:
+                attribute = quick_attribute(small)
+                if attribute is not None:
+                    self._attributes[small] = attribute
+                    return attribute
         check_depth(depth, 0)
         fields = AttributeFields.read(data)
         value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))

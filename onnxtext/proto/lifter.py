@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from onnxtext.ast.assemble import assemble_function, assemble_graph
 from onnxtext.ast.model import (
@@ -136,7 +137,7 @@ class Lifter(NodeLifter):
         lift_value = self.value_info
         types = self._value_types
         careful = self.careful
-        for number, inside in read_payloads(data, start, end, SMALL):
+        for number, inside in chain.from_iterable(read_payloads(data, start, end, SMALL)):
             match number:
                 case 1:
                     nodes.append(lift_node(inside, depth + 1))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from onnxtext.ast.model import (
     Annotation,
     Configuration,
@@ -32,6 +34,8 @@ from onnxtext.wire.writer import (
     varint,
 )
 
+_MANY = 1000
+"""So many pieces are joined while they are in the processor's cache."""
 VALUE_INFO_OF_INITIALIZERS = "value_info"
 
 
@@ -101,6 +105,7 @@ class Lowering(ValueLowering):
     def graph(self, graph: Graph) -> list[Piece]:
         """A `GraphProto`, in pieces."""
         pieces: list[Piece] = []
+        some: list[Piece] = []
         lower_node = self.node
         for node in graph.nodes:
             try:
@@ -109,8 +114,12 @@ class Lowering(ValueLowering):
                 at = node.at if error.at < 0 else error.at
                 raise LowerError(error.message, at, error.code) from None
             size = len(data)
-            pieces += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
-        pieces.append(delimited(b"\x12", text_bytes(graph.name)))
+            some += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
+            if len(some) > _MANY:
+                pieces.append(b"".join(some))
+                some.clear()
+        pieces += (*some, delimited(b"\x12", text_bytes(graph.name)))
+        some.clear()
         defaults = [value for value in graph.inputs if value.data is not None]
         with_data = [*defaults, *[value for value in graph.values if value.data is not None]]
         sparse: list[Piece] = []
@@ -126,15 +135,18 @@ class Lowering(ValueLowering):
             pieces.append(delimited(b"\x62", self.value_info(value)))
         for data in self.value_infos(graph, with_data):
             size = len(data)
-            pieces += (b"\x6a", LENGTHS[size] if size < SHORT else varint(size), data)
+            some += (b"\x6a", LENGTHS[size] if size < SHORT else varint(size), data)
+            if len(some) > _MANY:
+                pieces.append(b"".join(some))
+                some.clear()
+        pieces += some
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         pieces += [*sparse, *metadata_fields(b"\x82\x01", graph.metadata)]
         decorators = [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]
         return self.finish_pieces("GraphProto", pieces, decorators, graph.at)
 
-    def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> list[bytes]:
+    def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> Iterator[bytes]:
         """The `value_info` list of a graph, in the order of SPELLINGS S6."""
-        lowered: list[bytes] = []
         metadata = dict(graph.value_metadata)
         for decorator in graph.decorators:
             if decorator.name == VALUE_INFO_OF_INITIALIZERS:
@@ -142,22 +154,21 @@ class Lowering(ValueLowering):
                     raise LowerError("write @value_info(initializers)", graph.at)
                 for value in initializers:
                     entries = metadata.pop(value.name, ())
-                    lowered.append(
-                        self.value_info(ValueInfo(value.name, value.type, None, (), entries))
-                    )
-        lowered += [self.value_info(value) for value in graph.values if value.data is None]
-        return lowered + self.typed_outputs(graph, metadata)
+                    yield self.value_info(ValueInfo(value.name, value.type, None, (), entries))
+        for value in graph.values:
+            if value.data is None:
+                yield self.value_info(value)
+        yield from self.typed_outputs(graph, metadata)
 
     def typed_outputs(
         self, owner: Graph | Function, metadata: dict[str, tuple[tuple[str, str], ...]]
-    ) -> list[bytes]:
+    ) -> Iterator[bytes]:
         """A `ValueInfoProto` for each output that has its type before it.
 
         Args:
             owner: the graph or function.
             metadata: that of these entries.
         """
-        lowered = []
         plain = "ValueInfoProto" not in self.habits.others and not metadata
         typed = self._types
         for node in owner.nodes:
@@ -170,17 +181,16 @@ class Lowering(ValueLowering):
                         size = len(data)
                         tail = typed.get(id(type)) or self._typed(type)
                         if size < 128:
-                            lowered.append(b"\x0a%c%b%b" % (size, data, tail))
+                            yield b"\x0a%c%b%b" % (size, data, tail)
                         else:
-                            lowered.append(b"\x0a" + length(size) + data + tail)
+                            yield b"\x0a" + length(size) + data + tail
                     else:
                         entries = metadata.pop(name, ())
-                        lowered.append(self.value_info(ValueInfo(name, type, None, (), entries)))
+                        yield self.value_info(ValueInfo(name, type, None, (), entries))
         if metadata:
             raise LowerError(
                 f"there is no value info for the metadata of `{next(iter(metadata))}`", owner.at
             )
-        return lowered
 
     def function(self, function: Function) -> bytes:
         """A `FunctionProto`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import RawData
+from onnxtext.ast.values import Attribute, AttributeType, Float32, RawData
 from onnxtext.proto.lift_values import Data, lift_tensor
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.reader import WireError, read_varint
@@ -38,6 +38,27 @@ def quick_value_info(data: Data, types: dict[bytes, ValueInfo]) -> ValueInfo | N
     if known is None or known.decorators:
         return None
     return ValueInfo(data[2:at].decode("utf-8", "surrogateescape"), known.type)
+
+
+def quick_attribute(data: bytes) -> Attribute | None:
+    """An `AttributeProto` of a short name, one number, and the type of that.
+
+    Args:
+        data: its bytes.
+    """
+    if len(data) < 6 or data[0] != 0x0A or data[1] > 127:
+        return None
+    at = data[1] + 2
+    kind = data[at : at + 1]
+    if kind == b"\x15" and data[at + 5 :] == b"\xa0\x01\x01":
+        number = int.from_bytes(data[at + 1 : at + 5], "little")
+        return Attribute(str(data[2:at], "utf-8", "surrogateescape"), _FLOAT, Float32(number))
+    if kind == b"\x18" and data[at + 2 :] == b"\xa0\x01\x02" and data[at + 1] < 128:
+        return Attribute(str(data[2:at], "utf-8", "surrogateescape"), _INT, data[at + 1])
+    return None
+
+
+_FLOAT, _INT = AttributeType.FLOAT, AttributeType.INT
 
 
 class QuickTensors:

@@ -42,6 +42,7 @@ from onnxtext.wire.writer import (
 )
 
 _A = AttributeType
+_FLOAT, _INT = _A.FLOAT, _A.INT
 
 
 _SMALL = 4096
@@ -240,7 +241,11 @@ class ValueLowering(ABC):
         name = delimited(b"\x0a", text_bytes(attribute.name))
         value = attribute.value
         kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
-        if isinstance(value, Record):
+        if type(value) is Float32 and attribute.type is _FLOAT:
+            data = name + b"\x15" + value.bits.to_bytes(4, "little") + kind
+        elif type(value) is int and attribute.type is _INT:
+            data = name + b"\x18" + varint(value) + kind
+        elif isinstance(value, Record):
             data = self._record_attribute(name, value)
         elif value is None:
             data = name + kind

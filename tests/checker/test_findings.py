@@ -210,10 +210,10 @@ def hostile_models() -> dict[str, str]:
 @pytest.mark.parametrize("name", hostile_models())
 def test_hostile_models_are_checked_fast(name: str) -> None:
     model = text(hostile_models()[name], inputs="float[4] x, bool c", outputs="float[4] o")
-    start = time.perf_counter()
+    start = time.process_time()
     found = onnxtext.check(model)
     assert errors(found)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     for item in found:
         assert len(item.message) < 3000
         assert len(item.labels) <= 12
@@ -248,9 +248,9 @@ def test_calls_that_double_at_every_level_end() -> None:
     )
     functions += '<domain: "my", opset_import: ["": 21]> f40 (a) => (b) { b = Rellu (a) }\n'
     model = text("y = my.f0 (x)", opsets='21, "my": 1', rest=functions)
-    start = time.perf_counter()
+    start = time.process_time()
     assert codes(model) == {"op-unknown"}
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_linear() -> None:
@@ -264,34 +264,39 @@ def test_linear() -> None:
             ir_version=10,
         )
         data = made.SerializeToString()
-        best = 1e9
-        for _ in range(3):
-            start = time.perf_counter()
-            assert not onnxtext.check(data)
-            best = min(best, time.perf_counter() - start)
-        return best
+        rounds = [seconds_to_check(data) for _ in range(3)]
+        assert not any(found for _, found in rounds)
+        return min(seconds for seconds, _ in rounds)
 
     assert onnx.__version__
     assert seconds(40_000) < 8 * seconds(10_000)
 
 
 def test_many_findings_of_any_kind_take_linear_time() -> None:
-    """What is done for a finding does not grow with the model."""
-    nodes = [helper.make_node("Neg", [f"missing{i}"], [f"n{i}"]) for i in range(10_000)]
-    nodes += [helper.make_node(f"Neg{i}Zq", ["x"], [f"m{i}"]) for i in range(10_000)]
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [2])], [])
-    names = [f"q{i}" for i in range(5_000)]
-    graph.quantization_annotation.extend(onnx.TensorAnnotation(tensor_name=name) for name in names)
-    opsets = [helper.make_opsetid("", 21)] * 5_000
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    start = time.perf_counter()
-    found = onnxtext.check(model)
-    assert len(found) == 29_999
-    assert time.perf_counter() - start < 20
-    text = onnxtext.dumps(model)
-    start = time.perf_counter()
-    assert len(onnxtext.check(text)) == 29_999
-    assert time.perf_counter() - start < 20
+    """What is done for a finding does not grow with the model.
+
+    Four times as many take four times as long, and something for caches; a quadratic step, sixteen.
+    """
+    taken: dict[str, list[float]] = {}
+    for count in (2_000, 8_000):
+        nodes = [helper.make_node("Neg", [f"missing{i}"], [f"n{i}"]) for i in range(count)]
+        nodes += [helper.make_node(f"Neg{i}Zq", ["x"], [f"m{i}"]) for i in range(count)]
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [2])], [])
+        graph.quantization_annotation.extend(
+            onnx.TensorAnnotation(tensor_name=f"q{i}") for i in range(count // 2)
+        )
+        opsets = [helper.make_opsetid("", 21)] * (count // 2)
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+        sources: dict[str, str | bytes] = {
+            "binary": model.SerializeToString(),
+            "text": onnxtext.dumps(model),
+        }
+        for kind, source in sources.items():
+            rounds = [seconds_to_check(source) for _ in range(2)]
+            assert {len(found) for _, found in rounds} == {3 * count - 1}
+            taken.setdefault(kind, []).append(min(seconds for seconds, _ in rounds))
+    for kind, (few, many) in taken.items():
+        assert many < 9 * few, kind
 
 
 def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:

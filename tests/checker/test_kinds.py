@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 
 import onnx
 import pytest
 from onnx import AttributeProto, GraphProto
 
 import onnxtext
-from benchmarks.check import OPERATORS, valid_model
+from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from onnxtext.checker import kinds
 from onnxtext.checker.run import find_in
 from onnxtext.proto.lift import lift_model
@@ -75,7 +76,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_one_other_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = onnx.ModelProto.FromString(valid_model(COUNT))
+    model = onnx.ModelProto.FromString(layered(COUNT))
     change, wanted = CHANGES[name]
     change(model.graph)
     data = model.SerializeToString()
@@ -86,7 +87,79 @@ def test_one_other_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_short_cut_is_taken() -> None:
-    subject, found = find_in(lift_model(valid_model(COUNT)))
+    subject, found = find_in(lift_model(layered(COUNT)))
     assert not found
-    assert subject.memo["fits"] is True
+    assert subject.memo["fits"] == (True, True)
     assert len(OPERATORS) * kinds._ALIKE < COUNT
+
+
+def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _graphs(attribute.g)
+
+
+def _mutate(model: onnx.ModelProto, seed: int) -> None:
+    """One change at random, which may break rules of types and shapes, or none."""
+    choose = random.Random(seed)
+    graph = choose.choice([graph for graph in _graphs(model.graph) if len(graph.node) > 1])
+    node = choose.choice(graph.node)
+    typed = [info for info in (*graph.value_info, *graph.output) if info.type.tensor_type.shape.dim]
+    weights = [tensor for tensor in graph.initializer if tensor.dims]
+    changes = ["operator", "input", "attribute"]
+    changes += ["element", "size", "symbol", "unknown", "rank"] if typed else []
+    changes += ["weight"] if weights else []
+    change = choose.choice(changes)
+    shape = choose.choice(typed).type.tensor_type.shape if typed else onnx.TensorShapeProto()
+    match change:
+        case "operator":
+            node.op_type = choose.choice(["Add", "Relu", "MatMul", "Not", "Softmax", "Sigmoid"])
+        case "input":
+            node.input[0] = choose.choice(graph.node).output[0]
+        case "attribute":
+            node.attribute.append(onnx.helper.make_attribute("axis", choose.randint(-5, 5)))
+        case "element":
+            choose.choice(typed).type.tensor_type.elem_type = choose.randint(1, 11)
+        case "size":
+            choose.choice(shape.dim).dim_value = choose.randint(1, 64)
+        case "symbol":
+            choose.choice(shape.dim).dim_param = "other"
+        case "unknown":
+            choose.choice(shape.dim).Clear()
+        case "rank":
+            shape.dim.pop()
+        case "weight":
+            weight = choose.choice(weights)
+            weight.dims[0] //= 2
+            weight.raw_data = weight.raw_data[: len(weight.raw_data) // 2]
+
+
+@pytest.mark.parametrize("variant", ["layers", "no value infos", "unknown sizes", "nested"])
+@pytest.mark.parametrize("seed", range(20))
+def test_mutants_of_any_kind_are_judged_as_without_it(
+    variant: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = onnx.ModelProto.FromString(VARIANTS[variant](COUNT))
+    _mutate(model, seed)
+    data = model.SerializeToString()
+    found = onnxtext.check(data)
+    monkeypatch.setattr(kinds, "_FEWEST", 1 << 30)
+    assert onnxtext.check(data) == found
+
+
+@pytest.mark.parametrize(
+    ("variant", "fits"),
+    [
+        ("no value infos", (True, True)),
+        ("unknown sizes", (True, False)),
+        ("nested", (True, True)),
+        ("functions", (False, False)),
+        ("mixed", (False, False)),
+    ],
+)
+def test_where_the_short_cut_is_taken(variant: str, fits: tuple[bool, bool]) -> None:
+    subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
+    assert not found
+    assert subject.memo["fits"] == fits

@@ -35,6 +35,26 @@ def test_a_conversion_without_progress_bar_imports_no_rich() -> None:
     assert "rich" not in modules
 
 
+@pytest.mark.parametrize("verb", ["check", "to-binary"])
+def test_a_check_that_finds_nothing_imports_neither_onnx_nor_numpy(
+    verb: str, tmp_path: Path
+) -> None:
+    text = tmp_path / "tiny.onnxtxt"
+    text.write_text(TINY, encoding="utf-8")
+    modules = imported(verb, text)
+    assert "onnxtext.checker.kinds" in modules
+    assert not [name for name in modules if f"{name}.".startswith(("onnx.", "numpy.", "google."))]
+
+
+TINY = """\
+<ir_version: 10, opset_import: [20]>
+tiny (float[N, 4] x) => (float[N, 4] y) {
+  w = Relu (x)
+  y = Add (w, x)
+}
+"""
+
+
 def test_help_starts_faster_than_onnx() -> None:
     def best(command: list[str]) -> float:
         times = []

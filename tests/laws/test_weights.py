@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -123,3 +124,20 @@ def test_large_models_are_compared_in_pieces(tmp_path: Path) -> None:
     plain = b"\x08\x0a" + delimited(b"\x3a", graph)
     for data in (plain, delimited(b"\x3a", graph) + b"\x08\x0a", plain + b"\xfa\x3e\x01x"):
         there_and_back(data, tmp_path, "store")
+
+
+@pytest.mark.parametrize("bits", [2, 4, 6])
+@pytest.mark.parametrize("count", [3, 5, 8, 60])
+def test_equal_elements_that_share_bytes(bits: int, count: int) -> None:
+    for element in ELEMENTS.values():
+        if element.bits != bits:
+            continue
+        whole = sum(1 << bits * at for at in range(count))  # all of them 1
+        raw = whole.to_bytes(-(-bits * count // 8), "little")
+        tensor = onnx.TensorProto(name="w", dims=[count], data_type=element.number, raw_data=raw)
+        model = onnx.ModelProto(ir_version=14, graph=onnx.GraphProto(name="g"))
+        model.graph.initializer.append(tensor)
+        data = model.SerializeToString()
+        text = onnxtext.from_binary(data, weights="inline")
+        assert ", ...]" in text
+        assert onnxtext.to_binary(text) == data

@@ -142,6 +142,13 @@ async def test_typing_waits_for_nothing(client: LanguageClient, tmp_path: Path) 
     session = Session(client, tmp_path / "large.onnxtxt", large())
     await session.diagnostics()
     at = session.text.index(" = Softmax", session.text.index("layers.40/"))
+    checks = []
+    for _ in range(2):
+        start = time.perf_counter()
+        session.edit(at, at, " ")
+        await session.diagnostics()
+        checks.append(time.perf_counter() - start)
+        at += 1
     times = []
     for round in range(6):
         # Each keystroke makes a mistake, or mends the one before.
@@ -156,20 +163,25 @@ async def test_typing_waits_for_nothing(client: LanguageClient, tmp_path: Path) 
         times.append(time.perf_counter() - start)
         errors = [d for d in found if d.code in ("syntax-error", "wrong-mark")]
         assert bool(errors) is (round % 2 == 0), [d.code for d in found][:5]
-    # The issue says 150 ms; a machine under load may need longer, never as long as a check.
-    assert min(times) < 0.15
-    assert sorted(times)[3] < 0.6
+    # The issue says 150 ms (`benchmarks.lsp` measures it). A machine under load may need longer,
+    # but then checks take longer too, and what is typed waits for none.
+    assert min(times) < max(0.15, min(checks) / 2)
+    assert sorted(times)[3] < max(0.6, *checks)
 
 
 async def test_outdated_results_are_never_told(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
     told: list[int | None] = []
+    outdated: list[int | None] = []
+    known = session.number  # the newest version that the server has answered about
 
     original = client.protocol.fm.features["textDocument/publishDiagnostics"]
 
     def note(params: t.PublishDiagnosticsParams) -> None:
         if params.uri == session.uri:
             told.append(params.version)
+            if params.version is not None and params.version < known:
+                outdated.append(params.version)
         original(params)
 
     client.protocol.fm.features["textDocument/publishDiagnostics"] = note
@@ -178,9 +190,9 @@ async def test_outdated_results_are_never_told(client: LanguageClient, tmp_path:
         session.edit(at, at, f"  extra_{number} = Relu (hidden_states)\n")
         await asyncio.sleep(0.03)
         assert "hidden" in await hover(session, "Relu (hid|den_states)")
+        known = session.number
     await session.diagnostics()
     client.protocol.fm.features["textDocument/publishDiagnostics"] = original
     assert told[-1] == session.number
-    # With every keystroke there was a newer version before the check could begin.
     assert told.count(session.number) == 1
-    assert [v for v in told if v not in (1, session.number)] == []
+    assert not outdated

@@ -27,6 +27,9 @@ _FIELDS = {
     "graphs": 10, "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
 }  # fmt: skip
 """The fields that hold values, and the type that each belongs to."""
+_NUMERIC = frozenset(
+    {AttributeType.FLOAT, AttributeType.INT, AttributeType.FLOATS, AttributeType.INTS}
+)
 _SINGLE = frozenset({4, 5, 11, 13})
 """Types of single messages, which have no default."""
 
@@ -34,6 +37,8 @@ _SINGLE = frozenset({4, 5, 11, 13})
 def check(subject: Subject) -> Iterator[Finding]:
     """Find what is wrong with attributes, whatever operator they are for."""
     for node, index, attribute in attributes(subject):
+        if attribute.type in _NUMERIC and attribute.name and attribute.value is not None:
+            continue
         yield from _one(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
         if scope.kind == "function" and isinstance(scope.owner, Function):
@@ -137,6 +142,8 @@ _NAMES = frozenset(AttributeType.__members__)
 
 
 def _references(subject: Subject) -> Iterator[Finding]:
+    if not any(type(item.value) is Reference for _, _, item in attributes(subject)):
+        return
     for scope in subject.scopes:
         for node in scope.nodes:
             for index, attribute in enumerate(node.attributes):

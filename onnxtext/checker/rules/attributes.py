@@ -28,35 +28,47 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             attributes = node.attributes
+            key = id(target), id(attributes)  # most nodes are like others
+            if key in fitting:
+                continue
+            found: list[Finding] = []
             if len(attributes) > 1:
                 names = {attribute.name for attribute in attributes}
                 if len(names) < len(attributes):
-                    yield from _duplicates(node)
-            if type(target) is not Signature or target.deprecated:
-                continue
-            for index, attribute in enumerate(attributes):
-                key = id(target), id(attribute)
-                if key not in fitting:
-                    finding = _misfit(node, index, attribute, target)
-                    if finding is None:
-                        fitting.add(key)
-                    else:
-                        yield finding
-            needed = required.get(id(target))
-            if needed is None:
-                needed = required[id(target)] = frozenset(
-                    [name for name, formal in target.attributes.items() if formal.required]
-                )
-            if needed:
-                missing = needed.difference([attribute.name for attribute in attributes])
-                for name in sorted(missing):
-                    kind = AttributeType(target.attributes[name].type).name.lower()
-                    yield Finding(
-                        "attribute-required",
-                        f"`{node.op_type}` needs the attribute `{name}`",
-                        (Place(node, ("op_type",)),),
-                        help=f"it is of type `{kind}`",
+                    found += _duplicates(node)
+            if type(target) is Signature and not target.deprecated:
+                found += _misfits(node, target)
+                needed = required.get(id(target))
+                if needed is None:
+                    needed = required[id(target)] = frozenset(
+                        [name for name, formal in target.attributes.items() if formal.required]
                     )
+                if needed:
+                    found += _missing(node, target, needed)
+            if found:
+                yield from found
+            else:
+                fitting.add(key)
+
+
+def _misfits(node: Node, signature: Signature) -> list[Finding]:
+    found = []
+    for index, attribute in enumerate(node.attributes):
+        finding = _misfit(node, index, attribute, signature)
+        if finding is not None:
+            found.append(finding)
+    return found
+
+
+def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterator[Finding]:
+    for name in sorted(needed.difference([attribute.name for attribute in node.attributes])):
+        kind = AttributeType(signature.attributes[name].type).name.lower()
+        yield Finding(
+            "attribute-required",
+            f"`{node.op_type}` needs the attribute `{name}`",
+            (Place(node, ("op_type",)),),
+            help=f"it is of type `{kind}`",
+        )
 
 
 def _duplicates(node: Node) -> Iterator[Finding]:
@@ -89,6 +101,8 @@ _EXAMPLES = {
 
 def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
     formal = signature.attributes.get(attribute.name)
+    if formal is not None and (attribute.type == formal.type or attribute.type is None):
+        return None
     place = Place(node, ("attributes", index))
     if formal is None:
         if not attribute.name or "" in signature.attributes:
@@ -104,16 +118,15 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             severity="info" if attribute.name.startswith("__") else None,
             repair=Repair("respell", node, (attribute.name, near)) if near else None,
         )
-    if attribute.type is not None and attribute.type != formal.type:
-        wanted = AttributeType(formal.type).name.lower()
-        return Finding(
-            "attribute-type",
-            f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
-            f"not `{attribute.type.name.lower()}`",
-            (place._replace(part=(*place.part, "value")),),
-            help=f"write a value of type `{wanted}`{_EXAMPLES.get(wanted, '')}",
-        )
-    return None
+    assert attribute.type is not None
+    wanted = AttributeType(formal.type).name.lower()
+    return Finding(
+        "attribute-type",
+        f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
+        f"not `{attribute.type.name.lower()}`",
+        (place._replace(part=(*place.part, "value")),),
+        help=f"write a value of type `{wanted}`{_EXAMPLES.get(wanted, '')}",
+    )
 
 
 FAMILY = Family(

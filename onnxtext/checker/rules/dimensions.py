@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.checker.finding import Finding, quoted
-from onnxtext.checker.kinds import fits_by_kind
+from onnxtext.checker.kinds import sizes_fit_by_kind
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.rules.value_infos import plain_dim
 from onnxtext.checker.subject import Subject
@@ -29,7 +29,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Find names of dimensions that would have to be two numbers."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return
-    if not _has_symbols(subject) or fits_by_kind(subject):
+    if not _has_symbols(subject) or sizes_fit_by_kind(subject):
         return
     for conflict in SymbolicShapes(subject).run():
         yield _told(conflict)

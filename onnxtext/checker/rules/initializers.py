@@ -40,6 +40,8 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _duplicates(scope: Scope) -> Iterator[Finding]:
+    if scope.distinct:
+        return
     by_name: dict[str, list[Place]] = {}
     for value in scope.initializers:
         if value.name:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
@@ -44,9 +45,15 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
         ("an input", scope.inputs),
         ("an output", scope.outputs),
         ("a value info", scope.infos),
-        ("an initializer", [v for v in scope.initializers if not _is_sparse(v)]),
+        ("an initializer", scope.initializers),
     ):
-        places = tuple([Place(value, ("name",)) for value in values if not value.name])
+        places = tuple(
+            [
+                Place(value, ("name",))
+                for value in values
+                if not value.name and not isinstance(value.data, SparseTensor)
+            ]
+        )
         if places:
             message = f"{kind} of {scope.words()} has no name"
             yield Finding(
@@ -55,12 +62,6 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
                 places,
                 help="name it: nodes refer to values by their names",
             )
-
-
-def _is_sparse(value: ValueInfo) -> bool:
-    from onnxtext.ast.values import SparseTensor
-
-    return isinstance(value.data, SparseTensor)
 
 
 def _duplicates(

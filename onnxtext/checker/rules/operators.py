@@ -55,7 +55,12 @@ def check(subject: Subject) -> Iterator[Finding]:
             elif type(target) is Signature:
                 if target.deprecated:
                     yield _deprecated(node, target)
-                else:
+                elif (
+                    not target.least_inputs <= len(node.inputs) <= target.most_inputs
+                    or not target.least_outputs <= len(node.outputs) <= target.most_outputs
+                    or "" in node.inputs
+                    or "" in node.outputs
+                ):
                     yield from _arity(node, target)
     for key, places in unknown.items():
         yield _unknown(subject, key, places)

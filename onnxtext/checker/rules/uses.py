@@ -28,14 +28,12 @@ def check(subject: Subject) -> Iterator[Finding]:
         undefined: dict[str, list[Use]] = {}
         late: list[Use] = []
         position = scope.position
-        for index, node in enumerate(scope.nodes):
-            for number, name in enumerate(node.inputs):
-                if name:
-                    at = position.get(name)
-                    if at is None:
-                        undefined.setdefault(name, []).append((index, number))
-                    elif at >= index:
-                        late.append((index, number))
+        for index, number in scope.unresolved:
+            name = scope.nodes[index].inputs[number]
+            if name in position:
+                late.append((index, number))
+            else:
+                undefined.setdefault(name, []).append((index, number))
         if undefined:
             yield from _undefined(subject, scope, undefined)
         if late:

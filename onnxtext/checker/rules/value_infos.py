@@ -89,11 +89,13 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         return
     declared: dict[str, tuple[Type, Place]] = {}
     told: set[str] = set()
-    for value in scope.initializers:
-        type = _own_type(value)
-        if type is not None and value.name:
-            declared.setdefault(value.name, (type, Place(value, ("type",))))
     candidates = [(v.name, v.type, v) for v in (*scope.inputs, *scope.infos, *scope.outputs)]
+    names = {name for name, _, _ in candidates}
+    for value in scope.initializers:
+        if value.name in names:
+            type = _own_type(value)
+            if type is not None and value.name:
+                declared.setdefault(value.name, (type, Place(value, ("type",))))
     for name, type, value in candidates:
         if type is None or not name:
             continue

@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             (place,),
             help="add `ir_version: 10` to the header, or the version the model was made for",
         )
-    elif not 1 <= version <= newest_known():
+    elif not 1 <= version <= NEWEST and not 1 <= version <= newest_known():
         yield Finding(
             "ir-version-unknown",
             f"`ir_version` {version} is not known: the newest known is {newest_known()}",
@@ -181,19 +181,13 @@ def _statements(subject: Subject) -> list[Graph | Function | Node | ValueInfo]:
     """The statements that carry decorators or metadata; there are few."""
     found: list[Graph | Function | Node | ValueInfo] | None = subject.memo.get("decorated")
     if found is None:
-        found = [item for item in _all_statements(subject) if item.decorators or item.metadata]
-        subject.memo["decorated"] = found
+        found = subject.memo["decorated"] = []
+        for scope in subject.scopes:
+            found += [item for item in (scope.place,) if item.decorators or item.metadata]
+            for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
+                found += [item for item in values if item.decorators or item.metadata]
+            found += [item for item in scope.nodes if item.decorators or item.metadata]
     return found
-
-
-def _all_statements(subject: Subject) -> Iterator[Graph | Function | Node | ValueInfo]:
-    for scope in subject.scopes:
-        yield scope.place
-        yield from scope.inputs
-        yield from scope.outputs
-        yield from scope.infos
-        yield from scope.initializers
-        yield from scope.nodes
 
 
 def _newer_types(subject: Subject) -> Iterator[Need]:

@@ -215,6 +215,8 @@ OPERATORS: dict[str, Callable[[Call], tuple[Shape, ...]]] = {
     "Split": layout.split,
 }
 """What is known of each operator of the standard; nothing of the others."""
+SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
+"""Those whose attributes make no difference to shapes."""
 CONSTANT_INPUTS = frozenset({"Pad", "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze"}) | {
     f"Reduce{name}" for name in _REDUCTIONS.split()
 }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
@@ -24,7 +25,7 @@ from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.symbolic.call import Call, Shape
-from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS
+from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS, SHAPES_ALONE
 from onnxtext.checker.symbolic.sizes import Conflict, Extent, Size, Sizes
 from onnxtext.checker.targets import Target, targets
 
@@ -59,7 +60,8 @@ class SymbolicShapes:
         self._subject = subject
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
-        self._said: dict[tuple[object, ...], tuple[object, ...]] = {}
+        self._said: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
+        self._kept: list[Sizes] = []
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
         # What is wrong with a node already says why its sizes do not fit.
@@ -114,18 +116,74 @@ class SymbolicShapes:
             numbers = _integers(value.type, value.data)
             if numbers is not None and value.name not in inputs:
                 environment.constants[value.name] = numbers
-        resolved = self._targets[id(scope)]
-        for index, node in enumerate(scope.nodes):
-            wanted = self._declared(node, declared, environment, instance)
-            made = self._node(scope, index, node, resolved[index], environment, wanted, instance)
-            for number, name in enumerate(node.outputs):
-                if not name or name in shapes:
-                    continue
-                own = wanted[number]
-                shape = made[number] if number < len(made) else None
-                if own is not None and shape is not None:
-                    _equal(sizes, own, shape, Place(node, ("outputs", number)))
-                shapes[name] = _merged(own, shape)
+        self._nodes(scope, declared, environment, instance)
+
+    def _nodes(
+        self, scope: Scope, declared: dict[str, Shape], environment: _Environment, instance: str
+    ) -> None:
+        sizes, shapes = environment.sizes, environment.known
+        find, children, wrong = environment.find, scope.children, self._wrong
+        alike = self._alike(sizes, instance)
+        for index, (node, target) in enumerate(
+            zip(scope.nodes, self._targets[id(scope)], strict=True)
+        ):
+            outputs = node.outputs
+            if index in children:
+                bodies = self._bodies(scope, index, node, environment, instance)
+                wanted = self._declared(node, declared, environment, instance)
+                found = self._joined(node, wanted, bodies, sizes)
+                alike = self._alike(sizes, instance)
+            else:
+                # Most nodes are like others: what they say has been said, if no more is known.
+                inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
+                typed = node.output_types
+                said = (*typed, *map(declared.get, outputs)) if declared else typed
+                attributes = node.attributes
+                values: list[tuple[int, ...] | None] = []
+                if target is not None and target.name in SHAPES_ALONE:
+                    attributes = ()
+                elif target is not None and target.name in CONSTANT_INPUTS:
+                    values = [environment.constant(name) for name in node.inputs]
+                key = (
+                    id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, said),
+                    *map(id, attributes), *values,
+                )  # fmt: skip
+                known = alike.get(key) if id(node) not in wrong else None
+                if known is not None:
+                    found = known[0]
+                else:
+                    before = sizes.learned
+                    wanted = self._declared(node, declared, environment, instance)
+                    found = self._node(node, target, environment, wanted, inputs, values)
+                    if sizes.learned != before:
+                        alike = self._alike(sizes, instance)
+                    elif _is_plain(target) and id(node) not in wrong:
+                        alike[key] = found, inputs, said, attributes  # so that no id is given twice
+            for name, shape in zip(outputs, found, strict=True):
+                if name and name not in shapes:
+                    shapes[name] = shape
+
+    def _alike(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        """The shapes of nodes' outputs, found while nothing else was known than now."""
+        key = sizes.state, instance
+        known = self._said.get(key)
+        if known is None:
+            known = self._said[key] = {}
+            self._kept.append(sizes)
+        return known
+
+    def _joined(
+        self, node: Node, wanted: list[Shape], made: tuple[Shape, ...], sizes: Sizes
+    ) -> tuple[Shape, ...]:
+        """The shapes of a node's outputs, by what is declared and what is computed."""
+        found = []
+        for number, name in enumerate(node.outputs):
+            own = wanted[number]
+            shape = made[number] if number < len(made) else None
+            if name and own is not None and shape is not None:
+                _equal(sizes, own, shape, Place(node, ("outputs", number)))
+            found.append(_merged(own, shape))
+        return tuple(found)
 
     def _declared(
         self, node: Node, declared: dict[str, Shape], environment: _Environment, instance: str
@@ -144,47 +202,25 @@ class SymbolicShapes:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self,
-        scope: Scope,
-        index: int,
-        node: Node,
-        target: Target,
-        environment: _Environment,
-        wanted: list[Shape],
-        instance: str,
-    ) -> tuple[Shape, ...]:
-        if index in scope.children:
-            return self._bodies(scope, index, node, environment, instance)
-        shapes = environment.known
-        inputs = [shapes[n] if n in shapes else environment.find(n) for n in node.inputs]
-        if type(target) is Scope:
-            return self._call(target, tuple(inputs), environment)
-        if type(target) is not Signature or target.domain or id(node) in self._wrong:
-            return ()
-        operator = OPERATORS.get(node.op_type)
-        if operator is None:
-            if node.op_type == "Constant":
-                self._remember(node, environment)
-            return ()
-        attributes = node.attributes
-        constants: list[tuple[int, ...] | None] = []
-        key: tuple[object, ...] | None = None
-        known: tuple[object, ...] = ()
-        if node.op_type in CONSTANT_INPUTS:
-            constants = [environment.constant(name) for name in node.inputs]
-        elif None not in wanted:
-            # Most nodes are like others: what they say has been said.
-            known = *wanted, *inputs, *attributes
-            key = id(environment.sizes), id(target), len(inputs), *map(id, known)
-            if key in self._said:
-                return ()
-        if any(type(attribute.value) is Reference for attribute in attributes):
-            return ()
+        self, node: Node, target: Target, environment: _Environment, wanted: list[Shape],
+        inputs: list[Shape], values: list[tuple[int, ...] | None],
+    ) -> tuple[Shape, ...]:  # fmt: skip
+        """The shapes of the outputs of a node without bodies."""
         sizes = environment.sizes
-        made = operator(Call(node, inputs, constants, sizes, target.since))
-        if key is not None:
-            self._said[key] = known  # so that no id is given twice
-        return made
+        if type(target) is Scope:
+            called = self._call(target, tuple(inputs), environment)
+            return self._joined(node, wanted, called, sizes)
+        if type(target) is not Signature or target.domain or id(node) in self._wrong:
+            return tuple(wanted)
+        operator = OPERATORS.get(target.name)
+        if operator is None:
+            if target.name == "Constant":
+                self._remember(node, environment)
+            return tuple(wanted)
+        if any(type(attribute.value) is Reference for attribute in node.attributes):
+            return tuple(wanted)
+        made = operator(Call(node, inputs, values, sizes, target.since))
+        return self._joined(node, wanted, made, sizes)
 
     def _call(
         self, function: Scope, inputs: tuple[Shape, ...], environment: _Environment
@@ -226,6 +262,11 @@ class SymbolicShapes:
                 numbers = tuple([item for item in value if isinstance(item, int)])
             if numbers is not None and node.outputs:
                 environment.constants[node.outputs[0]] = numbers
+
+
+def _is_plain(target: Target) -> bool:
+    """Whether what a node says depends on nothing but its attributes, shapes and constants."""
+    return target is None or (type(target) is Signature and target.name != "Constant")
 
 
 def _extent(dim: int | str | None, instance: str) -> Extent:

@@ -69,10 +69,12 @@ class Sizes:
 
     Attributes:
         conflicts: what contradicts itself, one for each symbol.
+        learned: how often something new was found out here.
     """
 
     def __init__(self, around: Sizes | None = None) -> None:
         self.conflicts: list[Conflict] = around.conflicts if around is not None else []
+        self.learned = 0
         self._around = around
         self._links: dict[str, _Link] = {}
         self._weights: dict[str, int] = {}
@@ -82,7 +84,13 @@ class Sizes:
     @property
     def knows(self) -> bool:
         """Whether any symbol is known to be a number, or another symbol."""
-        return bool(self._links or self._choices)
+        return self.learned > 0
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """What tells apart all that is known at different times and in different graphs."""
+        outer = self._around.state if self._around is not None else ()
+        return (*outer, id(self), self.learned) if self.learned else outer
 
     def number(self, extent: Extent) -> int | None:
         """The number that a dimension is known to be."""
@@ -157,6 +165,7 @@ class Sizes:
         self._weights[other] = self._weight(other) + self._weight(one)
         choice = self._choice(one)
         self._links[one] = _Link(other, difference, place)
+        self.learned += 1
         if choice is not None:
             numbers = {number - difference for number in choice.numbers}
             self._restrict(Size(other), numbers, choice.place, told_as=left.name)
@@ -172,6 +181,7 @@ class Sizes:
         if left:
             if known is None or left != known.numbers:
                 self._choices[root] = _Choice(left, place)
+                self.learned += 1
             return
         name = told_as or extent.name
         if known is None or root in self._told:
