@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 _PAIR = 0xF9
 """The bits in which an opening bracket and its closing one are alike."""
 
+_LEAST = 8000
+"""Of literals with fewer characters an expression finds the end sooner."""
+
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
 _BEGIN = re.compile(
-    rf"{{{_BLANK}(?=[-+0-9][-+0-9.eE, \t\n\v\f\r]{{400}})"
-    rf"|\[{_BLANK}(?=[-+0-9][-+0-9.eE, \t\n\v\f\r]{{400}})"
-    rf"|(?!(?:\[{_BLANK}){{100}})\[{_BLANK}\[(?=[-+0-9.eE, \t\n\v\f\r\[\]]{{400}})"
+    rf"{{{_BLANK}(?=[-+0-9][-+0-9.eE, \t\n\v\f\r]{{{_LEAST}}})"
+    rf"|\[{_BLANK}(?=[-+0-9][-+0-9.eE, \t\n\v\f\r]{{{_LEAST}}})"
+    rf"|(?!(?:\[{_BLANK}){{100}})\[{_BLANK}\[(?=[-+0-9.eE, \t\n\v\f\r\[\]]{{{_LEAST}}})"
 )
 
 
@@ -46,9 +49,9 @@ def literal_end(text: str, at: int) -> int:
 
     opening, closing = b"{}" if text[at] == "{" else b"[]"
     is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
-    depth = 0
-    for start in range(at, len(text), _BLOCK):
-        part = text[start : start + _BLOCK]
+    depth, start, size = 0, at, 1 << 14
+    while start < len(text):
+        part = text[start : start + size]
         if not part.isascii():
             return 0
         part += " " * (-len(part) % 8)
@@ -68,6 +71,8 @@ def literal_end(text: str, at: int) -> int:
             return 0
         if ends.size:
             return start + codes.size
+        start += size
+        size = min(size * 4, _BLOCK)
     return 0
 
 

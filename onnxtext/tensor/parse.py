@@ -39,7 +39,7 @@ _FIELD_TYPES = {
 _ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose field has an entry of their own width for each element."""
 
-_LARGE = 1 << 12
+_LARGE = 1 << 14
 """Reading shorter literals in bulk takes longer than it saves."""
 
 _LARGEST = (1 << 31) - 1
