@@ -88,10 +88,6 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
     return bare, comments, last[len(last.rstrip()) :] + behind
 
 
-_WORD_GAP = re.compile(r'(?<=[\w"\'.+\->=])[ \t\n\v\f\r]+(?=[\w"\'.+\->=])')
-"""Blanks without which two tokens might become one."""
-
-
 def same_tokens(one: str, other: str) -> bool:
     """Whether two statements surely have the same tokens, but for the blanks between them.
 
@@ -101,14 +97,20 @@ def same_tokens(one: str, other: str) -> bool:
         return True
     if "\\" in one or '"""' in one:
         return False
-    if '"' not in one:
-        return one.split() == other.split() or _bare(one) == _bare(other)
-    first, second = one.split('"'), other.split('"')
-    if first[1::2] != second[1::2]:
-        return False
-    return _bare('"'.join(first[::2])) == _bare('"'.join(second[::2]))
+    if '"' in one:
+        first, second = one.split('"'), other.split('"')
+        if first[1::2] != second[1::2]:
+            return False
+        one, other = '"'.join(first[::2]), '"'.join(second[::2])
+    one = " ".join(one.split()).replace(", ", ",")
+    other = other.replace("\n", " ").replace(", ", ",")
+    return one == other or _tight(one) == _tight(other)
 
 
-def _bare(code: str) -> str:
+_WORD_GAP = re.compile(r'(?<=[\w"\'.+\->=]) (?=[\w"\'.+\->=])')
+"""A blank without which two tokens might become one."""
+
+
+def _tight(code: str) -> str:
     """Code without the blanks that mean nothing."""
     return "".join(_WORD_GAP.sub("\0", code).split())

@@ -20,6 +20,9 @@ LONGEST = 2000
 MOST = 1000
 """So many templates are made for one text at most."""
 
+MOST_KEYS = 5000
+"""So many texts outside of strings are waited for to come a second time."""
+
 _NAME, _WORD = 0, 1
 """The signs of names that need their quotes, and of those that do not."""
 
@@ -59,6 +62,11 @@ def _sign(name: str) -> str | int:
     return _NAME if name and name.isprintable() else name
 
 
+def are_names(strings: Sequence[str]) -> bool:
+    """Whether all of some names surely need their quotes, and nothing else."""
+    return not any(map(str.isidentifier, strings)) and "".join(strings).isprintable()
+
+
 class Templates:
     """The templates of the statements of one kind in one text.
 
@@ -88,7 +96,10 @@ class Templates:
         shape = self.shapes.get(key)
         if shape is None:
             return None
-        return shape.texts.get(shape.signature(parts[1::2]))
+        strings = parts[1::2]
+        if shape.names is not None and are_names(strings):
+            return shape.names
+        return shape.texts.get(shape.signature(strings))
 
     def learn(self, key: str, parts: Parts, item: Node | ValueInfo, formatted: str) -> None:
         """Remember how a statement was formatted, if one with the same key was met before.
@@ -106,7 +117,8 @@ class Templates:
         shape = self.shapes.get(key)
         if shape is None:
             if key not in self._seen:
-                self._seen.add(key)
+                if len(self._seen) < MOST_KEYS:
+                    self._seen.add(key)
                 return
             shape = self.shapes[key] = Shape(_fixed(parts[1::2], item))
         strings = parts[1::2]
