@@ -17,9 +17,10 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.gaps import code_before, gap_text, same_tokens, without_comments
 from onnxtext.format.spelled import SpelledPrinter
-from onnxtext.format.templates import Templates
+from onnxtext.format.templates import Templates, interleaved
 from onnxtext.format.trivia import comments_of
 from onnxtext.printer.layout import STEP
+from onnxtext.printer.strings import value_name
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 
@@ -27,6 +28,8 @@ LONGEST = 10_000
 """Longer statements are not formatted one by one on the long way."""
 
 _MOST_QUICK = 10_000
+_FIRST, _LAST = "first_of_fmt", "last_of_fmt"
+_OUTER, _OUTER_END = "g () => () {\ny = K () <a = ", ">\n}"
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
@@ -49,21 +52,29 @@ class Writer(ABC):
     """Formats the statements of one kind in one text.
 
     Attributes:
+        indent: the indentation of the statements.
         comma: what stands behind each.
-        quick: what is to stand between the names of a statement, from its beginning to that of
-            the next one, by its text outside of strings; if all its strings are names.
+        quick: by the text outside of strings, from the beginning of a statement to that of the
+            next one, if all its strings are names: what is to stand between them, None if it
+            does; and how many line breaks there are.
     """
 
     comma = ""
     start = ""
     """The grammar's rule for one statement."""
 
-    before = after = ""
-    """What makes a text of a statement on its own."""
+    brackets = "", ""
+    sibling = ""
+    """What stands around a statement, and beside it, in a text of its own."""
 
-    def __init__(self, printer: SpelledPrinter) -> None:
-        self.quick: dict[str, list[str]] = {}
+    def __init__(self, printer: SpelledPrinter, indent: str) -> None:
+        self.indent = indent
+        self.quick: dict[str, tuple[list[str] | None, int]] = {}
         self._printer = printer
+        levels = (len(indent) // len(STEP) - 1) // 2
+        opening, closing = self.brackets
+        self._head = _OUTER * levels + f"g () => () {opening}\n{self.sibling.format(_FIRST)}"
+        self._tail = f"{self.sibling.format(_LAST)}{closing}{_OUTER_END * levels}"
         self._templates = Templates(self.format_alone, self.parse_alone)
         self._changed: list[tuple[str, str]] = []
 
@@ -147,19 +158,20 @@ class Writer(ABC):
         if shape is None or shape.fixed or shape.names is None or len(self.quick) > _MOST_QUICK:
             return
         *texts, last = shape.names
+        texts.append(last + self.comma + gap_text(gap, self.indent))
         key = '"'.join(source.split('"')[::2])
-        self.quick[key] = [*texts, last + self.comma + gap_text(gap, STEP)]
+        same = interleaved(texts, source.split('"')[1::2]) == source
+        self.quick[key] = None if same else texts, key.count("\n")
 
     # ---- The long way -----------------------------------------------------------------------
 
     def format_alone(self, code: str) -> str | None:
         """A statement on its own in the canonical layout; None if that cannot be said."""
-        whole = write_document(f"{self.before}\n{code}{self.after}")
-        head, tail = f"{self.before}\n{STEP}", self.after.replace("\n", f"\n{STEP}", 1)
-        tail = tail if self.comma else self.after
-        if not whole.startswith(head) or not whole.endswith(f"{tail}\n"):
-            return None
-        return whole[len(head) : len(whole) - len(tail) - 1]
+        whole = write_document(f"{self._head}{code}{self.comma}\n{self._tail}")
+        head = f"{self.sibling.format(_FIRST)}{self.indent}"
+        start = whole.find(head)
+        end = whole.find(f"{self.comma}\n{self.indent}{self.sibling.format(_LAST)}", start)
+        return whole[start + len(head) : end] if 0 <= start < end else None
 
     def parse_alone(self, code: str) -> Node | ValueInfo | None:
         """The syntax tree of a statement on its own; None if it is not of the language."""
@@ -183,14 +195,15 @@ class NodeWriter(Writer):
     """Formats nodes."""
 
     start = "node"
-    before, after = "g () => () {", "\n}"
+    brackets = "{", "}"
+    sibling = "{} = K ()\n"
 
     def short(self, item: Node | ValueInfo, code: str) -> str | None:
         """A node as it is printed."""
         assert isinstance(item, Node)
         if len(code) > LONGEST and any(part.type in _NESTING for part in item.attributes):
             return None
-        printed = self._printer.node_text(item, STEP)
+        printed = self._printer.node_text(item, self.indent)
         return printed if same_tokens(code, printed) else None
 
     def note(self, item: Node | ValueInfo, formatted: str) -> None:
@@ -204,14 +217,17 @@ class ValueWriter(Writer):
 
     comma = ","
     start = "value_info"
-    before, after = "g () => () <", ",\nfloat end_of_the_list,\n> {}"
+    brackets = "<", "> {}"
+    sibling = "float {},\n"
 
     def short(self, item: Node | ValueInfo, code: str) -> str | None:
         """A value as it is printed, with its own numbers."""
         assert isinstance(item, ValueInfo)
+        if item.name.isidentifier():
+            code = code.replace(f'"{item.name}"', value_name(item.name), 1)
         if item.data is not None:
-            spelled = self._printer.spelled_value(item, code)
+            spelled = self._printer.spelled_value(item, code, self.indent)
             if spelled is not None and same_tokens(code, spelled):
                 return spelled
-        printed = self._printer.value_text(item, STEP)
+        printed = self._printer.value_text(item, self.indent)
         return printed if same_tokens(code, printed) else None

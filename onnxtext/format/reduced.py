@@ -12,17 +12,21 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from onnxtext.ast.model import Model, Node, ValueInfo
-from onnxtext.format.bulk import NodeWriter, ValueWriter, Writer
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.format.bulk import LONGEST, NodeWriter, ValueWriter, Writer, Written
 from onnxtext.format.document import write_document
-from onnxtext.format.gaps import gap_text
+from onnxtext.format.gaps import code_before, gap_text
 from onnxtext.format.spelled import SpelledPrinter
 from onnxtext.printer.layout import STEP
 
 FEWEST = 100
 """In texts with fewer statements than this nothing is taken out."""
 
+SHORTEST = 10_000
+"""Nor in texts with fewer statements that have fewer characters than this."""
+
 _KEPT = "__kept_by_fmt_"
+_PLAIN = bytes(range(0x20, 0x7F)) + b"\n"
 
 
 def write_large(text: str, model: Model) -> str:
@@ -45,13 +49,12 @@ def shorten(text: str, model: Model) -> Cut | None:
     """
     owners = [model.graph, *model.functions]
     count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
-    if "# fmt:" in text or _KEPT in text or count < FEWEST:
+    if _KEPT in text or (count < FEWEST and len(text) < SHORTEST):
         return None
     cut = Cut(text)
     for owner in owners:
-        cut.take_out(owner.values, cut.values, "")
-        cut.take_out(owner.nodes, cut.nodes, " = K ()")
-    return cut
+        cut.take_out_lists(owner, 0)
+    return cut if cut.is_whole() else None
 
 
 class Cut:
@@ -59,70 +62,112 @@ class Cut:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        printer = SpelledPrinter()
-        self.nodes = NodeWriter(printer)
-        self.values = ValueWriter(printer)
-        self._printer = printer
+        self._printer = SpelledPrinter()
+        self._writers: list[tuple[ValueWriter, NodeWriter]] = []
+        self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
+        self._marked = "# fmt:" in source
+        self._offs = 0  # how many regions begin in lists
         self._parts: list[str] = []
         self._at = 0
         self._runs: list[str] = []
 
-    def take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, rest: str) -> None:
-        """Take out the items of a list, but the last one.
+    def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
+        """Take out the statements of a graph or function.
 
         Args:
-            items: in the order of the text.
-            writer: formats them.
-            rest: what makes a statement of a name.
+            owner: it.
+            depth: how many graphs it is inside of.
         """
-        source, quick = self.source, writer.quick
-        is_word = str.isidentifier
-        run: list[str] = []
-        start = 0  # where the run begins
-        gap: str | None = ""  # behind its last statement; None if these are just the last blanks
-        text = ""
-        for item, following in pairwise(items):
-            text_before, text = text, source[item.at : following.at]
-            parts = text.split('"')
-            names = parts[1::2]
-            texts = quick.get('"'.join(parts[::2]))
-            if (
-                texts is not None
-                and "\\" not in text
-                and not any(map(is_word, names))
-                and "".join(names).isprintable()
-            ):
-                parts[::2] = texts
-                written, gap = "".join(parts), None
-            else:
-                done = writer.write(text, item)
-                if done is None or (done.comments and not run and _is_below_blank(source, item.at)):
-                    self._add(run, start, item.at, _gap(gap, text_before), writer.comma, rest)
-                    run = []
-                    continue
-                gap = done.gap
-                written = done.statement + gap_text(gap, STEP)
-                if done.comments:
-                    written = _below(run, done.comments) + written
-            if not run:
-                start = item.at
-            run.append(written)
-        if items:
-            self._add(run, start, items[-1].at, _gap(gap, text), writer.comma, rest)
+        while len(self._writers) <= depth:
+            indent = STEP * (1 + 2 * len(self._writers))
+            self._writers.append(
+                (ValueWriter(self._printer, indent), NodeWriter(self._printer, indent))
+            )
+        values, nodes = self._writers[depth]
+        self._take_out(owner.values, values, depth)
+        self._take_out(owner.nodes, nodes, depth)
 
-    def _add(self, run: list[str], start: int, end: int, gap: str, comma: str, rest: str) -> None:
-        """Take out a run; what stands behind its last statement stays."""
-        if not run:
+    def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
+        """Take out the items of a list, but the last one; in the order of the text."""
+        source, quick, plain, marked = self.source, writer.quick, self._plain, self._marked
+        is_word = str.isidentifier
+        run = Run(source, writer)
+        kept = False  # by `# fmt: off`
+        for item, following in pairwise(items):
+            at = item.at
+            text = source[at : following.at]
+            if marked and (kept or "# fmt:" in text):
+                kept = self._is_kept(text, kept=kept)
+                self._add(run, at)
+                continue
+            parts = text.split('"')
+            known = quick.get('"'.join(parts[::2]))
+            if known is not None:
+                texts, breaks = known
+                names = parts[1::2]
+                if (
+                    "\\" not in text
+                    and not any(map(is_word, names))
+                    and (text.count("\n") == breaks if plain else "".join(names).isprintable())
+                ):
+                    if texts is None:
+                        if run.same < 0:
+                            run.same = at
+                    else:
+                        if run.same >= 0 or run.start < 0:
+                            run.begin(at)
+                        parts[::2] = texts
+                        run.texts.append("".join(parts))
+                        run.gap = None
+                    continue
+            written = writer.write(text, item)
+            if written is None or not run.take(at, written):
+                self._add(run, at)
+                if isinstance(item, Node) and len(text) > LONGEST:
+                    self._enter(item, depth)
+        if items:
+            self._add(run, items[-1].at)
+            if isinstance(items[-1], Node):
+                self._enter(items[-1], depth)
+
+    def _is_kept(self, text: str, *, kept: bool) -> bool:
+        """Whether `# fmt: off` holds behind a statement that has such a comment, or is kept."""
+        offs = text.count("# fmt: off")
+        self._offs += offs
+        if offs:
+            return True
+        code = code_before(text)
+        return kept and (code is None or "# fmt: on" not in text[len(code) :])
+
+    def _enter(self, node: Node, depth: int) -> None:
+        """Take out the statements of the graphs that a node holds."""
+        for attribute in node.attributes:
+            if isinstance(attribute.value, Graph) and not self._marked:
+                self.take_out_lists(attribute.value, depth + 1)
+
+    def _add(self, run: Run, end: int) -> None:
+        """Take out a run, which ends at an offset, and begin anew."""
+        taken = run.end(end)
+        if taken is None:
             return
-        end -= len(gap) + len(comma)
-        run[-1] = run[-1].removesuffix(comma + gap_text(gap, STEP))
-        self._parts += [self.source[self._at : start], f"{_KEPT}{len(self._runs)}{rest}"]
+        start, end, whole, commented = taken
+        mark = f"{_KEPT}{len(self._runs)}"
+        # Where comments stand in a list may decide where others go that stand behind it.
+        above = f"# {mark}\n" if commented else ""
+        if commented and self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
+            above = "\n" + above
+        rest = "" if run.writer.comma else " = K ()"
+        self._parts += [self.source[self._at : start], f"{above}{mark}{rest}"]
         self._at = end
-        self._runs.append("".join(run))
+        self._runs.append(whole)
+
+    def is_whole(self) -> bool:
+        """Whether nothing was taken out of a region between `# fmt: off` and `# fmt: on`."""
+        return self.source.count("# fmt: off") == self._offs
 
     def is_proven(self) -> bool:
         """Whether all that was taken out surely has the same syntax tree."""
-        return self.nodes.is_proven() and self.values.is_proven()
+        return all(writer.is_proven() for writers in self._writers for writer in writers)
 
     def text(self) -> str:
         """The text without what was taken out."""
@@ -131,22 +176,87 @@ class Cut:
     def put_back(self, formatted: str) -> str:
         """The formatted text with what was taken out."""
         return re.sub(
-            rf"{_KEPT}(\d+)(?: = K \(\))?", lambda found: self._runs[int(found[1])], formatted
+            rf"(?:# {_KEPT}\d+\n *)?{_KEPT}(\d+)(?: = K \(\))?",
+            lambda found: self._runs[int(found[1])],
+            formatted,
         )
 
 
-def _gap(gap: str | None, text: str) -> str:
-    """What stands behind a statement, given the text from there to the next one."""
-    return text[len(text.rstrip()) :] if gap is None else gap
+class Run:
+    """Statements side by side, in the canonical layout.
 
+    Attributes:
+        writer: formats them.
+        start: where they begin; -1 if there are none yet.
+        same: where the last of them begin that are the text itself; -1 if there are none.
+        texts: the others, each up to the beginning of the next one.
+        gap: what stands behind the last one in the text; None if that is just blanks.
+    """
 
-def _below(run: list[str], comments: list[str]) -> str:
-    """Comments on lines above a statement, from its beginning on; a blank line stays below them."""
-    blank = ""
-    if run and run[-1].endswith(f"\n\n{STEP}"):
-        run[-1] = run[-1][: -len(STEP) - 1] + STEP
-        blank = "\n"
-    return f"\n{STEP}".join(comments) + f"\n{blank}{STEP}"
+    def __init__(self, source: str, writer: Writer) -> None:
+        self.writer = writer
+        self.same = -1
+        self._source = source
+        self.texts: list[str] = []
+        self.start = -1
+        self.gap: str | None = None  # behind the last one; None if these are blanks
+        self._commented = False
+
+    def begin(self, at: int) -> None:
+        """Get ready for a statement that begins at an offset."""
+        if self.same >= 0:
+            start, self.same = self.same, -1
+            if self.start < 0:
+                self.start = start
+            self.texts.append(self._source[start:at])
+            self.gap = None
+        elif self.start < 0:
+            self.start = at
+
+    def take(self, at: int, written: Written) -> bool:
+        """Add a statement; False if the run cannot begin with it."""
+        if self.same >= 0:
+            self.begin(at)
+        indent = self.writer.indent
+        above = ""
+        if written.comments:
+            blank = ""
+            if self.start < 0:
+                if _is_below_blank(self._source, at):
+                    return False
+            elif self.texts[-1].endswith(f"\n\n{indent}"):
+                self.texts[-1] = self.texts[-1][: -len(indent) - 1] + indent
+                blank = "\n"
+            above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
+        self._commented |= bool(written.comments or (self.gap and "#" in self.gap))
+        self.begin(at)
+        self.texts.append(above + written.statement + gap_text(written.gap, indent))
+        self.gap = written.gap
+        return True
+
+    def end(self, end: int) -> tuple[int, int, str, bool] | None:
+        """Begin anew behind the run; what stands behind its last statement is no part of it.
+
+        Args:
+            end: where the next statement begins.
+
+        Returns:
+            Where the run begins and ends, the statements, and whether there are comments among
+            them; None if there are no statements.
+        """
+        if self.same >= 0:
+            self.begin(end)
+        if self.start < 0:
+            return None
+        source, comma = self._source, self.writer.comma
+        gap = self.gap
+        if gap is None:
+            before = source[self.start : end]
+            gap = before[len(before.rstrip()) :]
+        self.texts[-1] = self.texts[-1].removesuffix(comma + gap_text(gap, self.writer.indent))
+        taken = self.start, end - len(gap) - len(comma), "".join(self.texts), self._commented
+        self.texts, self.start, self.gap, self._commented = [], -1, None, False
+        return taken
 
 
 def _is_below_blank(source: str, at: int) -> bool:

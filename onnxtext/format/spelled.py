@@ -9,7 +9,6 @@ syntax tree, so few of them have to be looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType
@@ -22,10 +21,6 @@ _NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
 
 class SpelledPrinter(GraphPrinter):
     """Prints statements of the main graph or of a function as they are spelled in the text."""
-
-    def gather(self, values: Sequence[ValueInfo]) -> None:
-        """Print small initializers together, before they are printed one by one."""
-        self._few.gather(values)
 
     def spell(self, node: Node, line: str) -> bool:
         """Print the attributes of a node, wherever they are met, as they are spelled in it.
@@ -47,12 +42,13 @@ class SpelledPrinter(GraphPrinter):
         self._attributes[id(node.attributes)] = own
         return True
 
-    def spelled_value(self, value: ValueInfo, code: str) -> str | None:
+    def spelled_value(self, value: ValueInfo, code: str, indent: str) -> str | None:
         """An initializer that is a flat list of numbers, as they are spelled in it.
 
         Args:
             value: the initializer.
             code: its text.
+            indent: the indentation of the line it stands on.
 
         Returns:
             It in the canonical layout; None if that takes more.
@@ -63,7 +59,7 @@ class SpelledPrinter(GraphPrinter):
             return None
         numbers = spaced(found, flat=len(kind.shape or ()) < 2)
         type = self._type(kind)
-        if numbers is None or len(numbers) > WIDTH - len(STEP) - len(type) - NAME_WIDTH:
+        if numbers is None or len(numbers) > WIDTH - len(indent) - len(type) - NAME_WIDTH:
             return None
         return f"{type} {self._names[value.name]} = {numbers}"
 

@@ -20,6 +20,9 @@ LONGEST = 2000
 MOST = 1000
 """So many templates are made for one text at most."""
 
+MOST_ALIKE = 50
+"""And for statements with the same text outside of their strings at most."""
+
 MOST_KEYS = 5000
 """So many texts outside of strings are waited for to come a second time."""
 
@@ -123,7 +126,7 @@ class Templates:
             shape = self.shapes[key] = Shape(_fixed(parts[1::2], item))
         strings = parts[1::2]
         signature = shape.signature(strings)
-        if self._made == MOST or signature in shape.texts:
+        if self._made == MOST or len(shape.texts) == MOST_ALIKE or signature in shape.texts:
             return
         self._made += 1
         texts = self._template(parts, signature)

@@ -35,27 +35,31 @@ def format_source(source: Source) -> str:
         OnnxTextError: the text is not of the language; or it could not be formatted without
             changing what it says, which would be a bug.
     """
+    with paused_collector():  # around the call, so that it does not walk the tree in the end
+        return _format(source)
+
+
+def _format(source: Source) -> str:
     text = source.text.removeprefix("\ufeff")
-    with paused_collector():
-        try:
+    try:
+        model = parse_model(source)
+        if text != source.text:
+            source = Source(text, source.name)
             model = parse_model(source)
-            if text != source.text:
-                source = Source(text, source.name)
-                model = parse_model(source)
-            formatted = _shortened(source, model)
-            if formatted is not None:
-                return formatted
-            formatted = _by_lines(text, print_model(model))
-            if formatted == text:
-                return formatted
-            if formatted is not None and _difference(source, model, formatted) is None:
-                return formatted
-            formatted = write_document(text)
-        except RecursionError:
-            raise _refusal(source, "the text is nested too deeply to be formatted") from None
-        difference = _difference(source, model, formatted)
-        if difference is not None:
-            raise _refusal(source, f"formatting this text would {difference}")
+        formatted = _shortened(source, model)
+        if formatted is not None:
+            return formatted
+        formatted = _by_lines(text, print_model(model))
+        if formatted == text:
+            return formatted
+        if formatted is not None and _difference(source, model, formatted) is None:
+            return formatted
+        formatted = write_document(text)
+    except RecursionError:
+        raise _refusal(source, "the text is nested too deeply to be formatted") from None
+    difference = _difference(source, model, formatted)
+    if difference is not None:
+        raise _refusal(source, f"formatting this text would {difference}")
     return formatted
 
 
