@@ -15,7 +15,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.values import AttributeType
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
-from onnxtext.format.gaps import code_before, gap_text, same_tokens, without_comments
+from onnxtext.format.gaps import COMMENTS, code_before, gap_text, same_tokens, without_comments
 from onnxtext.format.spelled import SpelledPrinter
 from onnxtext.format.templates import Templates, interleaved
 from onnxtext.format.trivia import comments_of
@@ -82,6 +82,28 @@ class Writer(ABC):
     def short(self, item: Node | ValueInfo, code: str) -> str | None:
         """A statement on the short way; None if that is not enough."""
 
+    def write_bare(self, source: str, item: Node | ValueInfo) -> Written | None:
+        """Format a statement that has the same tokens as it is printed.
+
+        Args:
+            source: as for `write`; it has no strings.
+            item: its syntax tree.
+        """
+        if len(source) > LONGEST:
+            return None
+        printed = self.printed(item)
+        if source.startswith(printed):
+            gap = source[len(printed) :]
+            return None if "#" in gap and not COMMENTS.fullmatch(gap) else Written(printed, gap)
+        code = source.rstrip()
+        if "#" in code or not same_tokens(code, printed):
+            return None
+        return Written(printed, source[len(code) :])
+
+    @abstractmethod
+    def printed(self, item: Node | ValueInfo) -> str:
+        """A statement as it is printed, with its comma."""
+
     def write(self, source: str, item: Node | ValueInfo) -> Written | None:
         """Format a statement.
 
@@ -115,9 +137,7 @@ class Writer(ABC):
             self._remember(source, parts, gap)
         return Written(formatted + self.comma, gap)
 
-    def _commented(
-        self, source: str, item: Node | ValueInfo
-    ) -> Written | None:
+    def _commented(self, source: str, item: Node | ValueInfo) -> Written | None:
         """A statement with comments inside of it."""
         found = None if self.comma else without_comments(source)
         if found is None:
@@ -206,6 +226,11 @@ class NodeWriter(Writer):
         printed = self._printer.node_text(item, self.indent)
         return printed if same_tokens(code, printed) else None
 
+    def printed(self, item: Node | ValueInfo) -> str:
+        """A node as it is printed."""
+        assert isinstance(item, Node)
+        return self._printer.node_text(item, self.indent)
+
     def note(self, item: Node | ValueInfo, formatted: str) -> None:
         """Print the same attributes in the same spelling from now on."""
         assert isinstance(item, Node)
@@ -231,3 +256,8 @@ class ValueWriter(Writer):
                 return spelled
         printed = self._printer.value_text(item, self.indent)
         return printed if same_tokens(code, printed) else None
+
+    def printed(self, item: Node | ValueInfo) -> str:
+        """A value as it is printed, with its comma."""
+        assert isinstance(item, ValueInfo)
+        return f"{self._printer.value_text(item, self.indent)},"

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import re
 
+from onnxtext.syntax.lexer import load_lexer
+
 HOLES = re.compile(r'("[^"\\]*"|#[^\n]*)')
 """Plain strings and comments, as the one group."""
 
-_COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*")
+COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*")
+"""Blanks and comments, to the end of a line."""
 
 
 def code_before(source: str) -> str | None:
@@ -24,7 +27,7 @@ def code_before(source: str) -> str | None:
     while at >= 0 and source.count('"', 0, at) & 1:  # in a string
         at = source.find("#", at + 1)
     code = source[: at if at >= 0 else None].rstrip()
-    return code if at < 0 or _COMMENTS.fullmatch(source, at) else None
+    return code if at < 0 or COMMENTS.fullmatch(source, at) else None
 
 
 def gap_text(gap: str, indent: str) -> str:
@@ -89,28 +92,33 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
 
 
 def same_tokens(one: str, other: str) -> bool:
-    """Whether two statements surely have the same tokens, but for the blanks between them.
+    """Whether two statements have the same tokens, but for the blanks between them.
 
     Neither holds comments.
     """
     if one == other:
         return True
-    if "\\" in one or '"""' in one:
-        return False
-    if '"' in one:
+    if "\\" not in one and '"""' not in one:
         first, second = one.split('"'), other.split('"')
-        if first[1::2] != second[1::2]:
-            return False
-        one, other = '"'.join(first[::2]), '"'.join(second[::2])
-    one = " ".join(one.split()).replace(", ", ",")
-    other = other.replace("\n", " ").replace(", ", ",")
-    return one == other or _tight(one) == _tight(other)
+        if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):
+            return True
+    lexer = load_lexer()
+    tokens, others = lexer.texts(one), lexer.texts(other)
+    return len(tokens) == len(others) and all(
+        token == same or ('"' not in token and _bare(token) == _bare(same))
+        for token, same in zip(tokens, others, strict=True)
+    )
 
 
-_WORD_GAP = re.compile(r'(?<=[\w"\'.+\->=]) (?=[\w"\'.+\->=])')
-"""A blank without which two tokens might become one."""
+def _same_code(one: str, other: str) -> bool:
+    """Whether code without strings surely differs in blanks only that mean nothing."""
+    one, other = " ".join(one.split()).replace(", ", ","), other.replace(", ", ",")
+    if one == other:
+        return True
+    one, other = one.replace(" = ", "="), other.replace(" = ", "=")
+    return one.replace(" (", "(") == other.replace(" (", "(")
 
 
-def _tight(code: str) -> str:
-    """Code without the blanks that mean nothing."""
-    return "".join(_WORD_GAP.sub("\0", code).split())
+def _bare(token: str) -> str:
+    """A token without blanks: types and lists of numbers have some, which mean nothing."""
+    return "".join(token.split())

@@ -26,7 +26,7 @@ SHORTEST = 10_000
 """Nor in texts with fewer statements that have fewer characters than this."""
 
 _KEPT = "__kept_by_fmt_"
-_PLAIN = bytes(range(0x20, 0x7F)) + b"\n"
+_PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
 
 
 def write_large(text: str, model: Model) -> str:
@@ -106,8 +106,8 @@ class Cut:
                 texts, breaks = known
                 names = parts[1::2]
                 if (
-                    "\\" not in text
-                    and not any(map(is_word, names))
+                    not any(map(is_word, names))
+                    and (plain or "\\" not in text)
                     and (text.count("\n") == breaks if plain else "".join(names).isprintable())
                 ):
                     if texts is None:
@@ -120,7 +120,8 @@ class Cut:
                         run.texts.append("".join(parts))
                         run.gap = None
                     continue
-            written = writer.write(text, item)
+            written = writer.write_bare(text, item) if len(parts) == 1 else None
+            written = written or writer.write(text, item)
             if written is None or not run.take(at, written):
                 self._add(run, at)
                 if isinstance(item, Node) and len(text) > LONGEST:

@@ -20,9 +20,6 @@ LONGEST = 2000
 MOST = 1000
 """So many templates are made for one text at most."""
 
-MOST_ALIKE = 50
-"""And for statements with the same text outside of their strings at most."""
-
 MOST_KEYS = 5000
 """So many texts outside of strings are waited for to come a second time."""
 
@@ -51,10 +48,7 @@ class Shape:
     def signature(self, strings: Sequence[str]) -> Signature:
         """What of some strings the layout depends on."""
         return tuple(
-            [
-                text if number in self.fixed else _sign(text)
-                for number, text in enumerate(strings)
-            ]
+            [text if number in self.fixed else _sign(text) for number, text in enumerate(strings)]
         )
 
 
@@ -117,16 +111,16 @@ class Templates:
         """
         if len(key) > LONGEST or '""' in key or not len(parts) & 1:
             return
+        strings = parts[1::2]
         shape = self.shapes.get(key)
         if shape is None:
-            if key not in self._seen:
-                if len(self._seen) < MOST_KEYS:
-                    self._seen.add(key)
+            if not self._met_before(key):
                 return
-            shape = self.shapes[key] = Shape(_fixed(parts[1::2], item))
-        strings = parts[1::2]
+            shape = self.shapes[key] = Shape(_fixed(strings, item))
         signature = shape.signature(strings)
-        if self._made == MOST or len(shape.texts) == MOST_ALIKE or signature in shape.texts:
+        if self._made == MOST or signature in shape.texts:
+            return
+        if shape.fixed and not self._met_before(f"{key}{signature}"):
             return
         self._made += 1
         texts = self._template(parts, signature)
@@ -135,6 +129,14 @@ class Templates:
         shape.texts[signature] = texts
         if not any(signature):
             shape.names = texts
+
+    def _met_before(self, key: str) -> bool:
+        """Whether a key is met for the second time."""
+        if key in self._seen:
+            return True
+        if len(self._seen) < MOST_KEYS:
+            self._seen.add(key)
+        return False
 
     def _template(self, parts: Parts, signature: Signature) -> list[str] | None:
         """What stands between the strings, found and proven with names of its own."""
