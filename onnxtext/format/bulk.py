@@ -82,16 +82,14 @@ class Writer(ABC):
     def short(self, item: Node | ValueInfo, code: str) -> str | None:
         """A statement on the short way; None if that is not enough."""
 
-    def write_bare(self, source: str, item: Node | ValueInfo) -> Written | None:
+    def write_bare(self, source: str, item: Node | ValueInfo, printed: str) -> Written | None:
         """Format a statement that has the same tokens as it is printed.
 
         Args:
             source: as for `write`; it has no strings.
             item: its syntax tree.
+            printed: what is printed of that.
         """
-        if len(source) > LONGEST:
-            return None
-        printed = self.printed(item)
         if source.startswith(printed):
             gap = source[len(printed) :]
             return None if "#" in gap and not COMMENTS.fullmatch(gap) else Written(printed, gap)
@@ -169,7 +167,7 @@ class Writer(ABC):
             self._templates.learn(key, parts, item, formatted)
         return formatted
 
-    def note(self, item: Node | ValueInfo, formatted: str) -> None:
+    def note(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
         """Take to heart how a statement was formatted on the long way."""
 
     def _remember(self, source: str, parts: list[str], gap: str) -> None:

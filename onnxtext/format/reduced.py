@@ -47,7 +47,7 @@ def shorten(text: str, model: Model) -> Cut | None:
         text: the text, without a byte order mark.
         model: its syntax tree.
     """
-    owners = [model.graph, *model.functions]
+    owners: list[Graph | Function] = [model.graph, *model.functions]
     count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
     if _KEPT in text or (count < FEWEST and len(text) < SHORTEST):
         return None
@@ -91,6 +91,7 @@ class Cut:
         """Take out the items of a list, but the last one; in the order of the text."""
         source, quick, plain, marked = self.source, writer.quick, self._plain, self._marked
         is_word = str.isidentifier
+        line_end = f"\n{writer.indent}"
         run = Run(source, writer)
         kept = False  # by `# fmt: off`
         for item, following in pairwise(items):
@@ -120,7 +121,14 @@ class Cut:
                         run.texts.append("".join(parts))
                         run.gap = None
                     continue
-            written = writer.write_bare(text, item) if len(parts) == 1 else None
+            written = None
+            if len(parts) == 1 and len(text) <= LONGEST:
+                printed = writer.printed(item)
+                if text == printed + line_end:
+                    if run.same < 0:
+                        run.same = at
+                    continue
+                written = writer.write_bare(text, item, printed)
             written = written or writer.write(text, item)
             if written is None or not run.take(at, written):
                 self._add(run, at)
