@@ -16,9 +16,9 @@ from typing import Any
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
-from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.faults import MOST_FAULTS, Fault
 from onnxtext.syntax.lexer import END_KIND, Token
-from onnxtext.syntax.machine import HOLE, ITEMS, MOST_FAULTS, Machine, Unexpected
+from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.near import nearest
