@@ -144,7 +144,8 @@ class Recovery:
         labels = (Label(mistake.span, mistake.label), *mistake.others)
         fix = None
         if mistake.title and mistake.edits:
-            fix = Fix(mistake.title, mistake.edits, mistake.applicability)
+            edits = tuple([_tidy(self.text, edit) for edit in mistake.edits])
+            fix = Fix(mistake.title, edits, mistake.applicability)
         self.diagnostics.append(
             Diagnostic(
                 mistake.code,
@@ -273,6 +274,20 @@ def faulty(source: Source, fault: Fault) -> Diagnostic:
     return Diagnostic(
         fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
+
+
+def _tidy(text: str, edit: Edit) -> Edit:
+    """An edit that means the same, with its mark where people write it."""
+    start, end = edit.span
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    if edit.text == ":" and before.endswith(" "):
+        return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), ":")
+    if edit.text.strip() != "," or start != end or before.strip():
+        return edit
+    place = len(text[:start].rstrip())
+    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps in a comment
+        return edit
+    return Edit(Span(place, place), ",")
 
 
 def _with_note(diagnostic: Diagnostic, note: str) -> Diagnostic:
