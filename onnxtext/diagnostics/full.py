@@ -50,7 +50,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     snippets = list(_snippets(diagnostic))
     source, fix = diagnostic.source, diagnostic.fix
     changed = changes(source, fix) if source is not None and fix is not None else []
-    numbers = [item.number for item in (*snippets, *changed[:MOST])]
+    numbers = [*(item.number for item in snippets), *(item.number for item in changed[:MOST])]
     digits = len(str(max(numbers, default=0)))
     rows = [_headline(diagnostic, paint)]
     place = _place(diagnostic)

@@ -92,6 +92,7 @@ class Cut:
         source, quick, plain, marked = self.source, writer.quick, self._plain, self._marked
         is_word = str.isidentifier
         line_end = f"\n{writer.indent}"
+        ends: dict[str, str] = {}  # what blanks behind a statement become
         run = Run(source, writer)
         kept = False  # by `# fmt: off`
         for item, following in pairwise(items):
@@ -127,6 +128,16 @@ class Cut:
                 if text == printed + line_end:
                     if run.same < 0:
                         run.same = at
+                    continue
+                behind = text[len(printed) :]
+                end = ends.get(behind)
+                if end is None and behind.isspace():
+                    end = ends[behind] = gap_text(behind, writer.indent)
+                if end is not None and text.startswith(printed):
+                    if run.same >= 0 or run.start < 0:
+                        run.begin(at)
+                    run.texts.append(printed + end)
+                    run.gap = None
                     continue
                 written = writer.write_bare(text, item, printed)
             written = written or writer.write(text, item)
