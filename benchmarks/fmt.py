@@ -3,10 +3,10 @@
 
     python -m benchmarks.fmt [NODES…]      default: 20000
 
-The same model in several states: as it is printed; with comments and blank lines; with other blanks
-and line breaks; with numbers spelled otherwise; as the official printer writes it; and with
-a comment within a statement. A figure is the least processor time of all rounds. The goal:
-formatting takes no more than twice as long as parsing.
+The same model in many states: as it is printed; with comments behind, above and inside of nodes;
+with other blanks and line breaks; with numbers spelled otherwise; as the official printer writes
+it; with bare names. And a chain of the smallest nodes. A figure is the least processor time of all
+rounds. The goal: formatting takes no more than twice as long as parsing.
 """
 
 from __future__ import annotations
@@ -39,10 +39,38 @@ def texts(count: int) -> Iterator[tuple[str, str]]:
     yield "other lines", text.replace(", ", ",").replace("\n  ", "\n    ")
     yield "other numbers", re.sub(r"(epsilon = 0?\.?\d*[1-9])(?=[,>])", r"\g<1>0", text)
     yield "official", onnx.printer.to_text(onnx.ModelProto.FromString(data))
-    inside = list(lines)
-    for number in nodes[:: len(nodes) // 4]:
-        inside[number] = lines[number].replace(" = ", " = # why\n  ", 1)
-    yield "comments inside", "\n".join(inside)
+    few = len(nodes) // 4
+    yield "comments inside", _changed(lines, nodes[::few], _inside)
+    yield "every 10th inside", _changed(lines, nodes[::10], _inside)
+    yield "all behind", _changed(lines, nodes, lambda line: f"{line}  # behind it")
+    yield "all above", _changed(lines, nodes, lambda line: f"    # above it\n{line}")
+    yield "tabs", text.replace("\n  ", "\n\t")
+    yield "CRLF", text.replace("\n", "\r\n")
+    yield "many lines", text.replace(" = ", " =\n    ").replace(", ", ",\n      ")
+    bare = onnxtext.from_binary(b"".join(transformer(count, bare=True)))
+    yield "bare names", bare
+    yield "bare, other lines", bare.replace(", ", ",").replace("\n  ", "\n    ")
+    chain = [f"v{number + 1} = Relu (v{number})" for number in range(count)]
+    yield "a chain", _chain("\n  ".join(chain), count)
+    yield "a chain, other lines", _chain("\n\t".join(chain), count)
+
+
+def _changed(lines: list[str], numbers: list[int], change: Callable[[str], str]) -> str:
+    """A text in which some lines are changed."""
+    changed = list(lines)
+    for number in numbers:
+        changed[number] = change(changed[number])
+    return "\n".join(changed)
+
+
+def _inside(line: str) -> str:
+    """A node with a comment inside of it."""
+    return line.replace(" = ", " = # why\n  ", 1)
+
+
+def _chain(nodes: str, count: int) -> str:
+    """A model of nodes that have neither types nor attributes."""
+    return f"<onnxtext: 1>\nmain (float[N] v0) => (float[N] v{count}) {{\n  {nodes}\n}}\n"
 
 
 def least(action: Callable[[str], object], text: str) -> float:
@@ -62,7 +90,7 @@ def measure(count: int) -> None:
         parse = least(onnxtext.parse, text)
         form = least(onnxtext.format_text, text)
         print(
-            f"  {name:16} parse {parse:6.3f} s  fmt {form:6.3f} s  {form / parse:5.2f}", flush=True
+            f"  {name:20} parse {parse:6.3f} s  fmt {form:6.3f} s  {form / parse:5.2f}", flush=True
         )
 
 

@@ -138,8 +138,7 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
 
     data = _read(job)
     text = decode_text(data, job.name)
-    replaces = not (wishes.check or wishes.diff)
-    formatted = format_source(Source(text, job.name), prove=replaces)
+    formatted = format_source(Source(text, job.name))
     result = formatted.encode()
     changed = result != data
     with reporter.aside():

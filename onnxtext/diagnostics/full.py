@@ -6,7 +6,9 @@ error[syntax-error]: expected `,` or `)`, found `=`
   |
 3 |   y = Add (x = z)
   |              ^
-  = help: …
+  = help: write `,`
+3 -   y = Add (x = z)
+3 +   y = Add (x, z)
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from onnxtext.diagnostics.changes import MOST, Change, changes
 from onnxtext.diagnostics.model import Diagnostic
 from onnxtext.diagnostics.safe import safe, visible, width
 from onnxtext.source import Source
@@ -45,7 +48,10 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     """
     paint = _Paint(color)
     snippets = list(_snippets(diagnostic))
-    digits = len(str(max((snippet.number for snippet in snippets), default=0)))
+    source, fix = diagnostic.source, diagnostic.fix
+    changed = changes(source, fix) if source is not None and fix is not None else []
+    numbers = [*(item.number for item in snippets), *(item.number for item in changed[:MOST])]
+    digits = len(str(max(numbers, default=0)))
     rows = [_headline(diagnostic, paint)]
     place = _place(diagnostic)
     if place:
@@ -62,6 +68,9 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     for kind, text in (*(("note", note) for note in diagnostic.notes), ("help", diagnostic.help)):
         if text:
             rows += _remark(kind, text, paint, digits)
+    if changed and not diagnostic.help and fix is not None:
+        rows += _remark("help", fix.title, paint, digits)
+    rows += _change_rows(changed, paint, digits, columns)
     return "\n".join(row.rstrip() for row in rows)
 
 
@@ -175,6 +184,18 @@ def _snippet_rows(
             yield f"{bar} {row.painted(paint)}"
         if not left:
             return
+
+
+def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
+    """What the fix changes, as a difference of lines; of long lines the part that differs."""
+    room = max(columns - digits - 3, _NARROWEST)
+    for change in changed[:MOST]:
+        sign, role = ("+", "help") if change.added else ("-", "error")
+        mark = _Mark(change.column, change.column, "", False)
+        text = _window(change.line, mark, room).text
+        yield f"{paint(f'{change.number:>{digits}}', 'gutter')} {paint(f'{sign} {text}', role)}"
+    if len(changed) > MOST:
+        yield paint("...", "gutter")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large texts: what differs from the printed form in blanks only is formatted by printing it.
+"""Large texts: the statements of long lists are formatted one by one.
 
-Runs of such nodes and values of the main graph are taken out, and one short statement stands for
-each of them while the rest is formatted. So the long way is walked only where it is needed.
+Runs of nodes and values of the main graph and of the functions are taken out, and one short
+statement stands for each run while the rest is formatted. So the long way is walked only where
+it is needed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-from onnxtext.ast.model import Model, Node, ValueInfo
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.format.bulk import LONGEST, NodeWriter, ValueWriter, Writer, Written
 from onnxtext.format.document import write_document
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.format.gaps import code_before, gap_text
+from onnxtext.format.spelled import SpelledPrinter
 from onnxtext.printer.layout import STEP
 
 FEWEST = 100
-"""In lists with fewer items than this nothing is taken out."""
+"""In texts with fewer statements than this nothing is taken out."""
+
+SHORTEST = 10_000
+"""Nor in texts with fewer statements that have fewer characters than this."""
 
 _KEPT = "__kept_by_fmt_"
+_PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
 
 
 def write_large(text: str, model: Model) -> str:
@@ -29,73 +36,250 @@ def write_large(text: str, model: Model) -> str:
         text: the text, without a byte order mark.
         model: its syntax tree.
     """
-    graph = model.graph
-    if "# fmt:" in text or _KEPT in text or max(len(graph.nodes), len(graph.values)) < FEWEST:
-        return write_document(text)
-    printer = GraphPrinter()
-    cut = _Cut(text)
-    cut.take_out(graph.values, printer.value_text, ",", "")
-    cut.take_out(graph.nodes, printer.node_text, "", " = K ()")
-    return cut.put_back(write_document(cut.reduced()))
+    short = shorten(text, model)
+    return write_document(text) if short is None else short.put_back(write_document(short.text()))
 
 
-class _Cut:
+def shorten(text: str, model: Model) -> Cut | None:
+    """A text without its long lists, which are formatted already; None if it has none.
+
+    Args:
+        text: the text, without a byte order mark.
+        model: its syntax tree.
+    """
+    owners: list[Graph | Function] = [model.graph, *model.functions]
+    count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
+    if _KEPT in text or (count < FEWEST and len(text) < SHORTEST):
+        return None
+    cut = Cut(text)
+    for owner in owners:
+        cut.take_out_lists(owner, 0)
+    return cut if cut.is_whole() else None
+
+
+class Cut:
     """A text from which runs of statements are taken out."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._printer = SpelledPrinter()
+        self._writers: list[tuple[ValueWriter, NodeWriter]] = []
+        self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
+        self._marked = "# fmt:" in source
+        self._offs = 0  # how many regions begin in lists
         self._parts: list[str] = []
         self._at = 0
         self._runs: list[str] = []
 
-    def take_out(
-        self,
-        items: Sequence[Node | ValueInfo],
-        print_item: Callable[..., str],
-        comma: str,
-        rest: str,
-    ) -> None:
-        """Take out the items that differ from the printed form in blanks only.
+    def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
+        """Take out the statements of a graph or function.
 
         Args:
-            items: of one list, in the order of the text.
-            print_item: prints one.
-            comma: what stands behind each.
-            rest: what makes a statement of a name.
+            owner: it.
+            depth: how many graphs it is inside of.
         """
-        text = self.text
-        run: list[str] = []
-        start = end = 0
-        blank = ""  # what keeps a blank line before the next item
+        while len(self._writers) <= depth:
+            indent = STEP * (1 + 2 * len(self._writers))
+            self._writers.append(
+                (ValueWriter(self._printer, indent), NodeWriter(self._printer, indent))
+            )
+        values, nodes = self._writers[depth]
+        self._take_out(owner.values, values, depth)
+        self._take_out(owner.nodes, nodes, depth)
+
+    def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
+        """Take out the items of a list, but the last one; in the order of the text."""
+        source, quick, plain, marked = self.source, writer.quick, self._plain, self._marked
+        is_word = str.isidentifier
+        line_end = f"\n{writer.indent}"
+        ends: dict[str, str] = {}  # what blanks behind a statement become
+        run = Run(source, writer)
+        kept = False  # by `# fmt: off`
         for item, following in pairwise(items):
-            source = text[item.at : following.at]
-            bare = source.rstrip()
-            printed = print_item(item, STEP) if "#" not in source else ""
-            if not printed or "".join(bare.split()) != "".join(printed.split()) + comma:
-                self._add(run, start, end, rest)
-                run = []
+            at = item.at
+            text = source[at : following.at]
+            if marked and (kept or "# fmt:" in text):
+                kept = self._is_kept(text, kept=kept)
+                self._add(run, at)
                 continue
-            if run:
-                run.append(f"{comma}\n{blank}{STEP}")
-            else:
-                start = item.at
-            run.append(printed)
-            end = item.at + len(bare) - len(comma)
-            blank = "\n" if source.count("\n", len(bare)) > 1 else ""
-        self._add(run, start, end, rest)
+            parts = text.split('"')
+            known = quick.get('"'.join(parts[::2]))
+            if known is not None:
+                texts, breaks = known
+                names = parts[1::2]
+                if (
+                    not any(map(is_word, names))
+                    and (plain or "\\" not in text)
+                    and (text.count("\n") == breaks if plain else "".join(names).isprintable())
+                ):
+                    if texts is None:
+                        if run.same < 0:
+                            run.same = at
+                    else:
+                        if run.same >= 0 or run.start < 0:
+                            run.begin(at)
+                        parts[::2] = texts
+                        run.texts.append("".join(parts))
+                        run.gap = None
+                    continue
+            written = None
+            if len(parts) == 1 and len(text) <= LONGEST:
+                printed = writer.printed(item)
+                if text == printed + line_end:
+                    if run.same < 0:
+                        run.same = at
+                    continue
+                behind = text[len(printed) :]
+                end = ends.get(behind)
+                if end is None and behind.isspace():
+                    end = ends[behind] = gap_text(behind, writer.indent)
+                if end is not None and text.startswith(printed):
+                    if run.same >= 0 or run.start < 0:
+                        run.begin(at)
+                    run.texts.append(printed + end)
+                    run.gap = None
+                    continue
+                written = writer.write_bare(text, item, printed)
+            written = written or writer.write(text, item)
+            if written is None or not run.take(at, written):
+                self._add(run, at)
+                if isinstance(item, Node) and len(text) > LONGEST:
+                    self._enter(item, depth)
+        if items:
+            self._add(run, items[-1].at)
+            if isinstance(items[-1], Node):
+                self._enter(items[-1], depth)
 
-    def _add(self, run: list[str], start: int, end: int, rest: str) -> None:
-        if run:
-            self._parts += [self.text[self._at : start], f"{_KEPT}{len(self._runs)}{rest}"]
-            self._at = end
-            self._runs.append("".join(run))
+    def _is_kept(self, text: str, *, kept: bool) -> bool:
+        """Whether `# fmt: off` holds behind a statement that has such a comment, or is kept."""
+        offs = text.count("# fmt: off")
+        self._offs += offs
+        if offs:
+            return True
+        code = code_before(text)
+        return kept and (code is None or "# fmt: on" not in text[len(code) :])
 
-    def reduced(self) -> str:
+    def _enter(self, node: Node, depth: int) -> None:
+        """Take out the statements of the graphs that a node holds."""
+        for attribute in node.attributes:
+            if isinstance(attribute.value, Graph) and not self._marked:
+                self.take_out_lists(attribute.value, depth + 1)
+
+    def _add(self, run: Run, end: int) -> None:
+        """Take out a run, which ends at an offset, and begin anew."""
+        taken = run.end(end)
+        if taken is None:
+            return
+        start, end, whole, commented = taken
+        mark = f"{_KEPT}{len(self._runs)}"
+        # Where comments stand in a list may decide where others go that stand behind it.
+        above = f"# {mark}\n" if commented else ""
+        if commented and self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
+            above = "\n" + above
+        rest = "" if run.writer.comma else " = K ()"
+        self._parts += [self.source[self._at : start], f"{above}{mark}{rest}"]
+        self._at = end
+        self._runs.append(whole)
+
+    def is_whole(self) -> bool:
+        """Whether nothing was taken out of a region between `# fmt: off` and `# fmt: on`."""
+        return self.source.count("# fmt: off") == self._offs
+
+    def is_proven(self) -> bool:
+        """Whether all that was taken out surely has the same syntax tree."""
+        return all(writer.is_proven() for writers in self._writers for writer in writers)
+
+    def text(self) -> str:
         """The text without what was taken out."""
-        return "".join([*self._parts, self.text[self._at :]])
+        return "".join([*self._parts, self.source[self._at :]])
 
     def put_back(self, formatted: str) -> str:
         """The formatted text with what was taken out."""
         return re.sub(
-            rf"{_KEPT}(\d+)(?: = K \(\))?", lambda found: self._runs[int(found[1])], formatted
+            rf"(?:# {_KEPT}\d+\n *)?{_KEPT}(\d+)(?: = K \(\))?",
+            lambda found: self._runs[int(found[1])],
+            formatted,
         )
+
+
+class Run:
+    """Statements side by side, in the canonical layout.
+
+    Attributes:
+        writer: formats them.
+        start: where they begin; -1 if there are none yet.
+        same: where the last of them begin that are the text itself; -1 if there are none.
+        texts: the others, each up to the beginning of the next one.
+        gap: what stands behind the last one in the text; None if that is just blanks.
+    """
+
+    def __init__(self, source: str, writer: Writer) -> None:
+        self.writer = writer
+        self.same = -1
+        self._source = source
+        self.texts: list[str] = []
+        self.start = -1
+        self.gap: str | None = None  # behind the last one; None if these are blanks
+        self._commented = False
+
+    def begin(self, at: int) -> None:
+        """Get ready for a statement that begins at an offset."""
+        if self.same >= 0:
+            start, self.same = self.same, -1
+            if self.start < 0:
+                self.start = start
+            self.texts.append(self._source[start:at])
+            self.gap = None
+        elif self.start < 0:
+            self.start = at
+
+    def take(self, at: int, written: Written) -> bool:
+        """Add a statement; False if the run cannot begin with it."""
+        if self.same >= 0:
+            self.begin(at)
+        indent = self.writer.indent
+        above = ""
+        if written.comments:
+            blank = ""
+            if self.start < 0:
+                if _is_below_blank(self._source, at):
+                    return False
+            elif self.texts[-1].endswith(f"\n\n{indent}"):
+                self.texts[-1] = self.texts[-1][: -len(indent) - 1] + indent
+                blank = "\n"
+            above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
+        self._commented |= bool(written.comments or (self.gap and "#" in self.gap))
+        self.begin(at)
+        self.texts.append(above + written.statement + gap_text(written.gap, indent))
+        self.gap = written.gap
+        return True
+
+    def end(self, end: int) -> tuple[int, int, str, bool] | None:
+        """Begin anew behind the run; what stands behind its last statement is no part of it.
+
+        Args:
+            end: where the next statement begins.
+
+        Returns:
+            Where the run begins and ends, the statements, and whether there are comments among
+            them; None if there are no statements.
+        """
+        if self.same >= 0:
+            self.begin(end)
+        if self.start < 0:
+            return None
+        source, comma = self._source, self.writer.comma
+        gap = self.gap
+        if gap is None:
+            before = source[self.start : end]
+            gap = before[len(before.rstrip()) :]
+        self.texts[-1] = self.texts[-1].removesuffix(comma + gap_text(gap, self.writer.indent))
+        taken = self.start, end - len(gap) - len(comma), "".join(self.texts), self._commented
+        self.texts, self.start, self.gap, self._commented = [], -1, None, False
+        return taken
+
+
+def _is_below_blank(source: str, at: int) -> bool:
+    """Whether the line above is blank."""
+    end = source.rfind("\n", 0, at)
+    return end >= 0 and not source[source.rfind("\n", 0, end) + 1 : end].strip()

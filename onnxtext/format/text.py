@@ -6,24 +6,27 @@ from __future__ import annotations
 from onnxtext.ast.model import Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.format.document import write_document
 from onnxtext.format.light import merge
-from onnxtext.format.reduced import write_large
+from onnxtext.format.reduced import shorten
 from onnxtext.format.relaid import relay
-from onnxtext.format.spelled import SpelledPrinter
 from onnxtext.format.trivia import comments_of
 from onnxtext.printer import print_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
+LONGEST_REST = 20_000
+"""If more than this is left without the long lists, other ways are shorter."""
 
-def format_source(source: Source, *, prove: bool = False) -> str:
+
+def format_source(source: Source) -> str:
     """A text in the canonical layout.
 
-    What was not made by the printer alone is read again and compared with what it was made of.
+    What is not the text itself is proven to say the same: statements of long lists one by one
+    (`reduced`), all the rest by reading it again and comparing.
 
     Args:
         source: the text of a whole model.
-        prove: whether to read the result again in any case, as one does before a file is replaced.
 
     Returns:
         The text: its syntax tree is the same, and it has the same comments in the same order.
@@ -32,26 +35,48 @@ def format_source(source: Source, *, prove: bool = False) -> str:
         OnnxTextError: the text is not of the language; or it could not be formatted without
             changing what it says, which would be a bug.
     """
+    with paused_collector():  # around the call, so that it does not walk the tree in the end
+        return _format(source)
+
+
+def _format(source: Source) -> str:
     text = source.text.removeprefix("\ufeff")
-    with paused_collector():
-        try:
+    try:
+        model = parse_model(source)
+        if text != source.text:
+            source = Source(text, source.name)
             model = parse_model(source)
-            if text != source.text:
-                source = Source(text, source.name)
-                model = parse_model(source)
-            printer = SpelledPrinter(source, model)
-            formatted = _by_lines(text, print_model(model, printer))
-            if formatted is not None:
-                proven = formatted == text or not (prove or printer.kept)
-                if proven or _difference(source, model, formatted) is None:
-                    return formatted
-            formatted = write_large(text, model)
-        except RecursionError:
-            raise _refusal(source, "the text is nested too deeply to be formatted") from None
-        difference = _difference(source, model, formatted)
-        if difference is not None:
-            raise _refusal(source, f"formatting this text would {difference}")
+        formatted = _shortened(source, model)
+        if formatted is not None:
+            return formatted
+        formatted = _by_lines(text, print_model(model))
+        if formatted == text:
+            return formatted
+        if formatted is not None and _difference(source, model, formatted) is None:
+            return formatted
+        formatted = write_document(text)
+    except RecursionError:
+        raise _refusal(source, "the text is nested too deeply to be formatted") from None
+    difference = _difference(source, model, formatted)
+    if difference is not None:
+        raise _refusal(source, f"formatting this text would {difference}")
     return formatted
+
+
+def _shortened(source: Source, model: Model) -> str | None:
+    """A text with long lists, formatted and proven; None if it has none, or that takes more."""
+    cut = shorten(source.text, model)
+    if cut is None or not cut.is_proven():
+        return None
+    rest = Source(cut.text(), source.name)
+    if len(rest.text) > max(LONGEST_REST, len(source.text) // 20):
+        return None
+    formatted = write_document(rest.text)
+    try:
+        proven = _difference(rest, parse_model(rest), formatted) is None
+    except OnnxTextError:  # sections say something about what was taken out
+        proven = _difference(source, model, cut.put_back(formatted)) is None
+    return cut.put_back(formatted) if proven else None
 
 
 def _by_lines(text: str, printed: str) -> str | None:

@@ -31,7 +31,6 @@ MOST_CHARACTERS = 32 << 20
 """A longer text is not read: every keystroke would wait for it."""
 
 _MOST_SALVAGES = 4
-_METADATA = re.compile(r"^(?:metadata|quantization)\b", re.MULTILINE)
 
 
 class Version:
@@ -201,7 +200,7 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
         span = next((item.span for item in diagnostics if item.span is not None), None)
         if span is None:
             return None
-        blanked = _blank(text, span, diagnostics[0].code)
+        blanked = _blank(text, span)
         if blanked == text:
             return None
         text = blanked
@@ -211,15 +210,11 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
     return None
 
 
-def _blank(text: str, span: Span, code: str) -> str:
-    """A text with blanks in the place of what is wrong."""
-    if code == "metadata-dangling":
-        found = _METADATA.search(text)
-        start, end = (found.start() if found else span.start), len(text)
-    else:
-        start = text.rfind("\n", 0, span.start) + 1
-        end = text.find("\n", span.start)
-        end = len(text) if end < 0 else end
+def _blank(text: str, span: Span) -> str:
+    """A text with blanks in the place of the line in which something is wrong."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.start)
+    end = len(text) if end < 0 else end
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 

@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onnxtext.syntax.lexer import Token
+
+MOST_FAULTS = 100
+"""After so many mistakes a text is not read further."""
 
 
 class Fault(ValueError):
@@ -15,6 +20,8 @@ class Fault(ValueError):
         at: character offset in the source; None for the whole construct.
         length: in characters, at least 1.
         help: how to fix it.
+        made: what could be made all the same, without what is wrong; None if nothing could.
+        others: further mistakes in the same construct.
     """
 
     def __init__(
@@ -33,3 +40,5 @@ class Fault(ValueError):
         self.at = token.at + offset if isinstance(token, Token) else None
         self.length = max(1, length if length is not None else len(token or "") - offset)
         self.help = help
+        self.made: Any = None
+        self.others: tuple[Fault, ...] = ()

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from onnxtext.syntax import actions
-from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.faults import MOST_FAULTS, Fault
 from onnxtext.syntax.lexer import END_KIND, Lexer, load_lexer
 from onnxtext.syntax.tables import Rule, Tables, load_tables
 
@@ -17,9 +17,6 @@ Action = Callable[..., Any]
 MAX_STACK = 1000
 """Deepest stack of unfinished constructs. Thirty-three graphs inside one another, which is all
 that protobuf can read, need some seven hundred of these."""
-
-MOST_FAULTS = 100
-"""After so many mistakes a text is not read further."""
 
 LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
@@ -250,11 +247,13 @@ class Machine:
                 fault.at = at
             if self.faults is None:
                 raise
-            self.faults.append(fault)
-            if len(self.faults) >= MOST_FAULTS:
+            self.faults += (fault, *fault.others)
+            if len(self.faults) >= MOST_FAULTS and fault.made is None:
                 raise
             self.holes = True
-            value = taken[0] if reduction.name in LIST_ACTIONS else HOLE
+            value = HOLE if fault.made is None else fault.made
+            if reduction.name in LIST_ACTIONS:
+                value = taken[0]
         states.append(gotos[states[-1]][reduction.origin])
         values.append(value)
         self.where.append(at)

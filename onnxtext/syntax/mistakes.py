@@ -121,6 +121,8 @@ def _addition(scene: Scene, name: str) -> Edit:
     text = f" {mark}" if name in spaced else mark
     if after and not after.isspace() and name in {*spaced, "COMMA"}:
         text += " "
+    if name in _OPENERS and name != "LBRACE" and "\n" not in scene.text[scene.end : scene.at]:
+        return insert(scene.at, mark)
     return insert(scene.end, text)
 
 

@@ -16,9 +16,9 @@ from typing import Any
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
-from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.faults import MOST_FAULTS, Fault
 from onnxtext.syntax.lexer import END_KIND, Token
-from onnxtext.syntax.machine import HOLE, ITEMS, MOST_FAULTS, Machine, Unexpected
+from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.near import nearest
@@ -145,7 +145,8 @@ class Recovery:
         labels = (Label(mistake.span, mistake.label), *mistake.others)
         fix = None
         if mistake.title and mistake.edits:
-            fix = Fix(mistake.title, mistake.edits, mistake.applicability)
+            edits = tuple([_tidy(self.text, edit) for edit in mistake.edits])
+            fix = Fix(mistake.title, edits, mistake.applicability)
         self.diagnostics.append(
             Diagnostic(
                 mistake.code,
@@ -274,6 +275,20 @@ def faulty(source: Source, fault: Fault) -> Diagnostic:
     return Diagnostic(
         fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
+
+
+def _tidy(text: str, edit: Edit) -> Edit:
+    """An edit that means the same, with its mark where people write it."""
+    start, end = edit.span
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    if edit.text == ":" and before.endswith(" "):
+        return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), ":")
+    if edit.text.strip() != "," or start != end or before.strip():
+        return edit
+    place = len(text[:start].rstrip())
+    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps in a comment
+        return edit
+    return Edit(Span(place, place), ",")
 
 
 def _with_note(diagnostic: Diagnostic, note: str) -> Diagnostic:

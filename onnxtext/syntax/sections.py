@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onnxtext.ast.model import (
-    Annotation,
     Configuration,
     EncodingPatch,
     Graph,
@@ -115,7 +114,7 @@ class Sections:
         """Tie metadata and quantization to what they belong to.
 
         Raises:
-            Fault: a path names nothing.
+            Fault: paths name nothing; the model that was made has all the rest.
         """
         model.training = self.training
         model.configurations = self.configurations
@@ -128,14 +127,13 @@ class Sections:
         ties = Ties()
         model.metadata_left_out = self.metadata is True
         for block in self.metadata if isinstance(self.metadata, list) else ():
-            if block.kind == "function":
-                ties.attach_function(model, block)
-            else:
-                ties.attach(model.graph, block)
+            ties.attach_any(model, block)
         for path, pairs in self.quantization:
-            owner = ties.graph_at(model.graph, path[:-1], path[-1].name)
-            assert isinstance(owner, Graph)
-            owner.quantization.append(Annotation(path[-1].name, pairs))
+            ties.annotate(model.graph, path, pairs)
+        if ties.faults:
+            first, *others = ties.faults
+            first.made, first.others = model, tuple(others)
+            raise first
 
 
 # ---- What the grammar's rules make ----------------------------------------------------------

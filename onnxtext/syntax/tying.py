@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
-from onnxtext.syntax.faults import Fault
-from onnxtext.syntax.sections import Block
+from onnxtext.syntax.faults import MOST_FAULTS, Fault
+from onnxtext.syntax.sections import Block, Pairs
 from onnxtext.syntax.strings import to_bytes
 
 
@@ -46,9 +48,15 @@ class _Names:
 
 
 class Ties:
-    """One run of tying; every name is looked up in an index, made when it is first needed."""
+    """One run of tying; every name is looked up in an index, made when it is first needed.
+
+    Attributes:
+        faults: the paths that name nothing.
+    """
 
     def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self._compared = 0
         self._names: dict[int, _Names] = {}
         self._functions: dict[tuple[str, str, str], Function] | None = None
 
@@ -58,27 +66,46 @@ class Ties:
             names = self._names[id(owner)] = _Names(owner)
         return names
 
-    def attach_function(self, model: Model, block: Block) -> None:
-        """Tie the metadata of a function and of what is in it.
+    def attach_any(self, model: Model, block: Block) -> None:
+        """Tie the metadata of a part of a model; what names nothing is kept as a fault."""
+        with self._keeping():
+            if block.kind == "function":
+                self._attach_function(model, block)
+            else:
+                self._attach(model.graph, block)
 
-        Raises:
-            Fault: a path names nothing.
-        """
+    def annotate(self, graph: Graph, path: tuple[Step, ...], entries: Pairs) -> None:
+        """Tie a quantization annotation; what names nothing is kept as a fault."""
+        with self._keeping():
+            owner = self._graph_at(graph, path[:-1], path[-1].name)
+            assert isinstance(owner, Graph)
+            owner.quantization.append(Annotation(path[-1].name, entries))
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        try:
+            yield
+        except Fault as fault:
+            if len(self.faults) < MOST_FAULTS:
+                self.faults.append(fault)
+
+    def _attach_function(self, model: Model, block: Block) -> None:
         if self._functions is None:
             self._functions = {function_key(f): f for f in reversed(model.functions)}
         names = [step.name for step in block.path]
         key = (".".join(names[:-1]), names[-1], block.overload or "")
         function = self._functions.get(key)
         if function is None:
-            raise _dangling(block.kind, ".".join(names), [f.name for f in model.functions])
+            raise self._dangling(block.kind, ".".join(names), [f.name for f in model.functions])
         function.metadata = block.entries()
         for item in block.items:
             if isinstance(item, Block):
-                if item.kind == "function":
-                    raise Fault("functions hold no functions", token=item.kind)
-                self.attach(function, item)
+                with self._keeping():
+                    if item.kind == "function":
+                        raise Fault("functions hold no functions", token=item.kind)
+                    self._attach(function, item)
 
-    def attach(self, root: Graph | Function, block: Block) -> None:
+    def _attach(self, root: Graph | Function, block: Block) -> None:
         """Tie metadata to the part of a graph or function that its path names.
 
         Raises:
@@ -87,9 +114,9 @@ class Ties:
         path = block.path
         entries = block.entries()
         if block.kind == "graph":
-            self.graph_at(root, path, block.kind).metadata = entries
+            self._graph_at(root, path, block.kind).metadata = entries
             return
-        owner = self.graph_at(root, path[:-1], block.kind)
+        owner = self._graph_at(root, path[:-1], block.kind)
         name = path[-1].name
         if block.kind == "node":
             self._node(owner, name, block.kind).metadata = entries
@@ -98,7 +125,7 @@ class Ties:
         else:
             self._attach_tensor(owner, name, block)
 
-    def graph_at(
+    def _graph_at(
         self, root: Graph | Function, path: tuple[Step, ...], token: str
     ) -> Graph | Function:
         """The graph at the end of a path of nodes and attributes.
@@ -128,13 +155,13 @@ class Ties:
                         root = value
                         break
             else:
-                raise _dangling("graph", step.name, [a.name for a in node.attributes], token)
+                raise self._dangling("graph", step.name, [a.name for a in node.attributes], token)
         return root
 
     def _node(self, owner: Graph | Function, name: str, token: str) -> Node:
         node = self._of(owner).nodes.get(name)
         if node is None:
-            raise _dangling("node", name, list(self._of(owner).nodes), token)
+            raise self._dangling("node", name, list(self._of(owner).nodes), token)
         return node
 
     def _attach_value(self, owner: Graph | Function, name: str, block: Block) -> None:
@@ -145,7 +172,7 @@ class Ties:
         elif name in names.generated:
             owner.value_metadata[name] = block.entries()
         else:
-            raise _dangling("value", name, [*names.values, *names.generated], block.kind)
+            raise self._dangling("value", name, [*names.values, *names.generated], block.kind)
 
     def _attach_tensor(self, owner: Graph | Function, name: str, block: Block) -> None:
         names = self._of(owner)
@@ -158,21 +185,22 @@ class Ties:
                 entries = tuple([Field(key, to_bytes(text)) for key, text in block.entries()])
                 value.decorators += (Decorator("data.meta", entries),)
                 return
-        raise _dangling(block.kind, name, list(names.tensors))
+        raise self._dangling(block.kind, name, list(names.tensors))
 
+    def _dangling(self, kind: str, name: str, known: list[str], token: str | None = None) -> Fault:
+        import difflib
 
-def _dangling(kind: str, name: str, known: list[str], token: str | None = None) -> Fault:
-    import difflib
-
-    near = difflib.get_close_matches(name, known[:_NEAR], 1)
-    what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
-    return Fault(
-        f"{what.get(kind, f'no {kind} is')} named `{name}`",
-        token=token if token is not None else kind,
-        help=f"did you mean `{near[0]}`?" if near else None,
-        code="metadata-dangling",
-    )
+        known = known[: max(_NEAR - self._compared, 0)]
+        self._compared += len(known)
+        near = difflib.get_close_matches(name, known, 1)
+        what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
+        return Fault(
+            f"{what.get(kind, f'no {kind} is')} named `{name}`",
+            token=token if token is not None else kind,
+            help=f"did you mean `{near[0]}`?" if near else None,
+            code="metadata-dangling",
+        )
 
 
 _NEAR = 10_000
-"""So many names are compared when a near one is looked for."""
+"""So many names are compared in one text when near ones are looked for."""

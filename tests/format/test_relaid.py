@@ -10,7 +10,8 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format import reduced, text
+from onnxtext.format import bulk, text
+from onnxtext.format.document import write_document
 from onnxtext.format.relaid import relay
 from onnxtext.printer import print_model
 from onnxtext.syntax.lexer import load_lexer
@@ -84,12 +85,16 @@ def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> N
     source = f"{head}   <float[2] w =  {{1e-05,2}}>\n{{\n   {nodes}}}"
     expected = check(source)
 
-    def refuse(*_: object) -> str:
-        raise AssertionError("the long way")
+    walked: list[str] = []
 
-    monkeypatch.setattr(reduced, "write_document", refuse)
-    monkeypatch.setattr(text, "write_large", refuse)
+    def walk(part: str) -> str:
+        walked.append(part)
+        return write_document(part)
+
+    for module in (bulk, text):
+        monkeypatch.setattr(module, "write_document", walk)
     assert onnxtext.format_text(source) == expected
+    assert sum(map(len, walked)) < len(source) // 10
     assert "axis: int = -1, e: float = 1e-05" in expected
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
 from tests.corpus import shared_model
 
 TEXT = """\
@@ -286,3 +288,22 @@ def test_a_value_declared_twice_keeps_its_metadata_inline() -> None:
     text = onnxtext.from_binary(data)
     assert "metadata {" not in text
     assert onnxtext.to_binary(text) == data
+
+
+def test_entries_that_name_nothing_are_all_that_is_lost() -> None:
+    good = 'node q { k: "v" }'
+    whole = onnxtext.parse(with_metadata(good))
+    text = with_metadata(f'node x1 {{ a: "b" }}\n  {good}\n  value x2 {{ a: "b" }}')
+    partial, diagnostics = parse_partial(Source(text, "t"), "model")
+    assert partial == whole
+    assert [diagnostic.code for diagnostic in diagnostics] == ["metadata-dangling"] * 2
+    places = [text[slice(*diagnostic.labels[0].span)] for diagnostic in diagnostics]
+    assert places == ["node", "value"]
+    assert text[diagnostics[0].labels[0].span.start :].startswith("node x1")
+
+
+def test_annotations_that_name_nothing_are_all_that_is_lost() -> None:
+    text = with_metadata('node q { k: "v" }') + '\nquantization { q.body.x: ["K": "v"] }\n'
+    partial, (diagnostic,) = parse_partial(Source(text, "t"), "model")
+    assert partial == onnxtext.parse(with_metadata('node q { k: "v" }'))
+    assert diagnostic.code == "metadata-dangling"

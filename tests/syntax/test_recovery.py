@@ -17,8 +17,8 @@ import onnxtext
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
+from onnxtext.syntax.faults import MOST_FAULTS
 from onnxtext.syntax.lexer import Token, load_lexer
-from onnxtext.syntax.machine import MOST_FAULTS
 from onnxtext.syntax.parse import parse_partial
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fix changes in the lines of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from onnxtext.diagnostics.model import Edit, Fix
+from onnxtext.source import Source
+
+MOST = 8
+"""So many lines of a fix are shown."""
+
+LONGEST = 100_000
+"""Edits within longer lines, or longer texts, are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line that a fix takes away or adds.
+
+    Attributes:
+        added: whether it is a new line.
+        number: of the line, from 1; of a new one, of the line it comes in the place of.
+        line: its text.
+        column: where it differs from the line it belongs to, in characters from 0.
+    """
+
+    added: bool
+    number: int
+    line: str
+    column: int
+
+
+def changes(source: Source, fix: Fix) -> list[Change]:
+    """The lines a fix takes away and adds, each place with the old lines before the new ones.
+
+    Args:
+        source: the text that is mended.
+        fix: with edits that do not overlap.
+
+    Returns:
+        The lines in the order of the text, `MOST + 1` at most; none where they are too long.
+    """
+    found: list[Change] = []
+    for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):
+        first = source.position(edits[0].span.start).line
+        last = source.position(edits[-1].span.end).line
+        start = source.line_starts[first - 1]
+        starts = source.line_starts
+        end = starts[last] - 1 if last < len(starts) else len(source.text)
+        if end - start + sum(len(edit.text) for edit in edits) > LONGEST:
+            return []
+        found += _lines(first, source.text[start:end], _mended(source.text, start, end, edits))
+        if len(found) > MOST:
+            return found[: MOST + 1]
+    return found
+
+
+def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
+    """The edits that touch the same lines, together."""
+    group: list[Edit] = []
+    last = 0
+    for edit in edits:
+        if group and source.position(edit.span.start).line > last:
+            yield group
+            group = []
+        group.append(edit)
+        last = source.position(edit.span.end).line
+    if group:
+        yield group
+
+
+def _mended(text: str, start: int, end: int, edits: list[Edit]) -> str:
+    """A part of a text with the changes."""
+    parts = []
+    for edit in edits:
+        parts += [text[start : edit.span.start], edit.text]
+        start = edit.span.end
+    return "".join([*parts, text[start:end]])
+
+
+def _lines(first: int, old_text: str, new_text: str) -> list[Change]:
+    """The lines in which two texts differ, from their first different line to the last."""
+    old = [line.removesuffix("\r") for line in old_text.split("\n")]
+    new = [line.removesuffix("\r") for line in new_text.split("\n")]
+    above = _common(old, new)
+    old, new = old[above:], new[above:]
+    below = _common(old[::-1], new[::-1])
+    old, new = old[: len(old) - below], new[: len(new) - below]
+    number = first + above
+    column = _common(old[0], new[0]) if old and new else 0
+    return [
+        *(Change(False, number + index, line, column) for index, line in enumerate(old)),
+        *(Change(True, number + index, line, column) for index, line in enumerate(new)),
+    ]
+
+
+def _common(one: str | list[str], other: str | list[str]) -> int:
+    """How many items at the beginning of two sequences are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fix changes, as it is shown below a finding."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.diagnostics.changes import MOST, changes
+from onnxtext.diagnostics.full import render
+from onnxtext.source import Source, Span
+
+
+def fix_of(text: str, *edits: tuple[int, int, str]) -> tuple[Source, Fix]:
+    made = tuple([Edit(Span(start, end), new) for start, end, new in edits])
+    return Source(text, "m"), Fix("mend it", made)
+
+
+@given(st.text("ab\n", max_size=12), st.data())
+def test_the_lines_make_the_fixed_text(text: str, data: st.DataObject) -> None:
+    places = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=4)))
+    pairs = zip(places[::2], places[1::2], strict=False)
+    edits = [(start, end, data.draw(st.text("ab\n", max_size=3))) for start, end in pairs]
+    source, fix = fix_of(text, *edits)
+    found = changes(source, fix)
+    if len(found) > MOST:
+        return
+    lines = text.split("\n")
+    for change in found:
+        if not change.added:
+            assert lines[change.number - 1] == change.line
+    kept = [(n, 0, line) for n, line in enumerate(lines, 1)]
+    gone = {change.number for change in found if not change.added}
+    kept = [item for item in kept if item[0] not in gone]
+    if not any(change.added and change.number not in gone for change in found):
+        assert len(kept) <= len(fix.apply(text).split("\n"))
+    assert (found == []) == (fix.apply(text) == text) or fix.apply(text).split("\n") != lines
+
+
+def shown(text: str, *edits: tuple[int, int, str], columns: int = 60) -> list[str]:
+    source, fix = fix_of(text, *edits)
+    label = Label(fix.edits[0].span)
+    finding = Diagnostic("a-code", "wrong", source=source, labels=(label,), fix=fix)
+    lines = render(finding, columns=columns).split("\n")
+    return lines[lines.index(next(line for line in lines if "= help: mend it" in line)) + 1 :]
+
+
+def test_one_line() -> None:
+    assert shown("a\nb x\nc", (2, 3, "y")) == ["2 - b x", "2 + y x"]
+
+
+def test_lines_that_are_added_or_removed() -> None:
+    assert shown("a\nb\nc", (2, 2, "new\n")) == ["2 + new"]
+    assert shown("a\nb\nc", (2, 4, "")) == ["2 - b"]
+    assert shown("a\nb\nc\nd", (0, 1, "A"), (6, 7, "D")) == ["1 - a", "1 + A", "4 - d", "4 + D"]
+
+
+def test_controls_are_visible() -> None:
+    first, second = shown("a \u202e b", (0, 1, "\x1b[2J\u2066"))
+    assert first == "1 - a \ufffd b"
+    assert second == "1 + ␛[2J\ufffd \ufffd b"
+
+
+def test_long_lines_are_shown_in_part() -> None:
+    before, after = shown("x " * 500 + "here" + " x" * 500, (1000, 1004, "there"))
+    assert len(before) <= 60
+    assert len(after) <= 60
+    assert "here" in before
+    assert "there" in after
+
+
+def test_large_fixes_are_shown_in_part() -> None:
+    text = "a\n" * 1000
+    rows = shown(text, (0, len(text), "b\n" * 1000))
+    assert len(rows) == MOST + 1
+    assert rows[-1] == "..."
+    start = time.process_time()
+    huge = "a" * 1_000_000
+    assert changes(*fix_of(huge + "b", (5, 6, "c"))) == []
+    assert time.process_time() - start < 2

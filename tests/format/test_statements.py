@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The statements of long lists, formatted one by one, in the places where that could go wrong."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import onnxtext
+from onnxtext.format import bulk, text
+from onnxtext.format.document import write_document
+from tests.format.laws import check
+
+HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "
+
+
+def nodes(count: int, seed: int) -> str:
+    """Nodes as people write them; many differ in their names only."""
+    chance = random.Random(seed)
+    made = []
+    for number in range(count):
+        name = chance.choice((f"v{number}", f'"v/{number}"', f'"v{number}"', f'"a b{number}"'))
+        other = chance.choice(("x", '"x"', '"p/q"', '""', f'"float", v{number}'))
+        quoted = name if name.startswith('"') else f'"{name}"'
+        node = chance.choice(
+            (
+                f"{name} = Relu ({other})",
+                f"{name}=Relu({other},)",
+                f"[{name}] {name} = Conv <group = 1, auto_pad = {quoted}> ({other})",
+                f'{name} = Op <s = "tanh", t = {quoted}> ({other})',
+                f"{name} = # inside\n Relu ({other} # again\n)",
+                f"{name} = Op <a = 1, # in the list\n b = 2> ({other})",
+                f'@doc("it is {number}") {name} = Relu ({other})',
+                f"[{name}] float[{name}, 2] {name} = Relu ({other})",
+                f'{name} = Op <s = "{"long" * (number % 20)}"> ({other})',
+            )
+        )
+        made.append(node + chance.choice(("\n", "\n", " # behind\n", "\n\n\n", "\n # above\n\n")))
+    return "".join(made)
+
+
+def values(count: int, seed: int) -> str:
+    """Value infos and initializers."""
+    chance = random.Random(seed)
+    made = []
+    for number in range(count):
+        name = chance.choice((f"w{number}", f'"w/{number}"', f'"w{number}"'))
+        made.append(
+            chance.choice(
+                (
+                    f"float[N,2]{name},",
+                    f"float[2] {name} = {{1.50,2}},",
+                    f"float[1,2] {name} = [1.50,2],",
+                    f"float[2,2] {name} = [[1,2],[3,4.0]],",
+                    f"float[40] {name} = {{{','.join(['1.25'] * 40)}}},",
+                    f"float[2] {name} = [1, # one\n 2],",
+                    f"float {name} # before the comma\n ,",
+                )
+            )
+            + chance.choice(("\n", "", " # behind\n", "\n\n # above\n"))
+        )
+    return "".join(made) + "float last"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_statements(seed: int) -> None:
+    check(f"{HEAD}<{values(60, seed)}> {{\n{nodes(120, seed)}\n}}\n")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nested_lists_and_functions(seed: int) -> None:
+    inner = f"b () => (z) <{values(70, seed)}> {{\n{nodes(90, seed + 1)}}}"
+    loop = f"o = Loop (x) <n = 1, # of it\n body = {inner} # behind it\n, m = 2>"
+    function = f'<domain: "f", opset_import: [20]>\nf <alpha> (a) => (b) {{\n{nodes(60, seed)}}}'
+    check(f"{HEAD}{{\n{nodes(60, seed + 2)}{loop}\n{nodes(9, seed + 3)}}}\n{function}\n")
+
+
+def test_comments_keep_their_order_around_lists() -> None:
+    listed = "".join([f"float v{number}, # {number}\n" for number in range(150)])
+    body = "".join([f"y{number} = Relu (x) # {number}\n" for number in range(150)])
+    check(f"{HEAD}<{listed} float last> # between\n {{ # first\n{body}}} # end\n# behind\n")
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        "# fmt: off\ny   =   A ()\n# fmt: on\n",
+        "y   =  A () # fmt: skip\n",
+        "# fmt: off\ny   =   A ()\n",
+        "y = If (c) <t = g () => () {\n# fmt: off\n z  =  A ()\n# fmt: on\n}>\n",
+        "# fmt: off\ny   = If (c) <t = g () => () {\n# fmt: on\n z  =  A ()\n}>\nz   = B ()\n",
+    ],
+)
+def test_regions_that_are_kept(region: str) -> None:
+    around = "".join([f"v{number}=Relu(x)\n" for number in range(150)])
+    check(f"{HEAD}{{\n{around}{region}{around.replace('v', 'u')}}}\n")
+    check(f"{HEAD}{{\n{region}{around}}}\n")
+    check(f"{HEAD}{{\n{around}{region}}}\n")
+    check(f"# fmt: off\n{HEAD}{{\n{around}}}\n")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "v{0}=Relu(v{1})",
+        '"v/{0}"=Relu("v/{1}")',
+        '"v{0}" = Relu ("v{1}")',
+        "v{0} = Relu (v{1}) # {0}",
+        "# {0}\nv{0} = Relu (v{1})",
+        "v{0} = # {0}\nRelu (v{1})",
+        "\tv{0} = Op <a: int = 1, b: float = 1e-5> (v{1})\r",
+        '"v/{0}" = Op<\naxis = 1,\n\n\nb = "x"\n>\n(\n"v/{1}"\n)',
+    ],
+)
+def test_the_short_way(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few statements are formatted on the long way, not thousands."""
+    body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
+    source = f"{HEAD}{{\n{body}\n}}\n"
+    expected = write_document(source)
+    walked: list[str] = []
+
+    def walk(part: str) -> str:
+        walked.append(part)
+        return write_document(part)
+
+    for module in (bulk, text):
+        monkeypatch.setattr(module, "write_document", walk)
+    assert onnxtext.format_text(source) == expected
+    assert sum(map(len, walked)) < 4000

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L4: a megabyte of anything gets its error in a time that is bounded."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
+
+SIZE = 1_000_000
+MOST_SECONDS = 4
+"""Processor time; an idle machine takes less than half of it."""
+
+UNITS = (
+    *"a,()[]{}<>\"'=#1.-@\\\0\t\ré😀",
+    *("a ", "a\n", "a,", "1 ", "a.", "= ", "<>", '" ', "#\n", "@a ", "a=", "a:", "g (", "seq("),
+    *("float ", "float[", "<<<<<<< \n", "// a\n", "metadata { ", 'b"', '"""', "0x", '"a\n', "\r\n"),
+)
+
+
+@pytest.mark.parametrize("start", ["", "g () => () {", "g () => () { x = A <a = ["])
+@pytest.mark.parametrize("unit", UNITS, ids=ascii)
+def test_repetitions(unit: str, start: str) -> None:
+    text = start + unit * ((SIZE if not start else SIZE // 4) // len(unit))
+    begin = time.process_time()
+    _, diagnostics = parse_partial(Source(text, "t"), "model")
+    assert time.process_time() - begin < MOST_SECONDS
+    assert diagnostics
+
+
+def test_random_characters() -> None:
+    chance = random.Random(1)
+    for first, last in ((32, 127), (0, 256)):
+        text = "".join([chr(chance.randrange(first, last)) for _ in range(SIZE)])
+        begin = time.process_time()
+        _, diagnostics = parse_partial(Source(text, "t"), "model")
+        assert time.process_time() - begin < MOST_SECONDS
+        assert diagnostics
