@@ -82,7 +82,7 @@ def test_another_value_is_seen(message: str, name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models())
 def test_a_model_is_itself(data: bytes) -> None:
     assert diff(data, data).verdict == "same"
@@ -90,7 +90,7 @@ def test_a_model_is_itself(data: bytes) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models(), models())
 def test_other_models_are_others(old: bytes, new: bytes) -> None:
     same = canonical_encoding(old) == canonical_encoding(new)
@@ -100,7 +100,7 @@ def test_other_models_are_others(old: bytes, new: bytes) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models(), st.sampled_from(["auto", "inline", "section"]), st.sampled_from([0, 64]))
 def test_a_text_is_its_model(data: bytes, metadata: str, limit: int) -> None:
     text = onnxtext.from_binary(data, metadata=metadata, inline_limit=limit)  # type: ignore[arg-type]
