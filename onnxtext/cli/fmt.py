@@ -138,7 +138,8 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
 
     data = _read(job)
     text = decode_text(data, job.name)
-    formatted = format_source(Source(text, job.name))
+    replaces = job.target is not None and not (wishes.check or wishes.diff or wishes.stdout)
+    formatted = format_source(Source(text, job.name), read_again=replaces)
     result = formatted.encode()
     changed = result != data
     with reporter.aside():

@@ -19,7 +19,7 @@ LONGEST_REST = 20_000
 """If more than this is left without the long lists, other ways are shorter."""
 
 
-def format_source(source: Source) -> str:
+def format_source(source: Source, *, read_again: bool = False) -> str:
     """A text in the canonical layout.
 
     What is not the text itself is proven to say the same: statements of long lists one by one
@@ -27,6 +27,8 @@ def format_source(source: Source) -> str:
 
     Args:
         source: the text of a whole model.
+        read_again: whether to read and compare all of the result again, however it was proven:
+            for what is to replace a file. That takes as long as parsing the text.
 
     Returns:
         The text: its syntax tree is the same, and it has the same comments in the same order.
@@ -36,10 +38,10 @@ def format_source(source: Source) -> str:
             changing what it says, which would be a bug.
     """
     with paused_collector():  # around the call, so that it does not walk the tree in the end
-        return _format(source)
+        return _format(source, read_again)
 
 
-def _format(source: Source) -> str:
+def _format(source: Source, read_again: bool) -> str:
     text = source.text.removeprefix("\ufeff")
     try:
         model = parse_model(source)
@@ -48,6 +50,8 @@ def _format(source: Source) -> str:
             model = parse_model(source)
         formatted = _shortened(source, model)
         if formatted is not None:
+            if read_again and formatted != text:
+                _compare(source, model, formatted)
             return formatted
         formatted = _by_lines(text, print_model(model))
         if formatted == text:
@@ -57,10 +61,19 @@ def _format(source: Source) -> str:
         formatted = write_document(text)
     except RecursionError:
         raise _refusal(source, "the text is nested too deeply to be formatted") from None
+    _compare(source, model, formatted)
+    return formatted
+
+
+def _compare(source: Source, model: Model, formatted: str) -> None:
+    """Read a formatted text again.
+
+    Raises:
+        OnnxTextError: it does not say the same.
+    """
     difference = _difference(source, model, formatted)
     if difference is not None:
         raise _refusal(source, f"formatting this text would {difference}")
-    return formatted
 
 
 def _shortened(source: Source, model: Model) -> str | None:

@@ -8,8 +8,10 @@ import random
 import pytest
 
 import onnxtext
-from onnxtext.format import reduced
+from onnxtext.format import reduced, text
 from onnxtext.format.document import write_document
+from onnxtext.format.text import format_source
+from onnxtext.source import Source
 from tests.format.laws import check
 
 
@@ -47,8 +49,8 @@ def large_text(seed: int) -> str:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_same_text(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = large_text(seed)
-    model = onnxtext.parse(text)
+    source = large_text(seed)
+    model = onnxtext.parse(source)
     walked: list[str] = []
 
     def walk(part: str) -> str:
@@ -56,8 +58,18 @@ def test_the_same_text(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         return write_document(part)
 
     monkeypatch.setattr(reduced, "write_document", walk)
-    formatted = reduced.write_large(text, model)
-    assert formatted == write_document(text)
-    assert len(walked[0]) < len(text)  # something was taken out
+    formatted = reduced.write_large(source, model)
+    assert formatted == write_document(source)
+    assert len(walked[0]) < len(source)  # something was taken out
     monkeypatch.undo()
-    assert check(text) == formatted
+    assert check(source) == formatted
+
+
+def test_what_replaces_a_file_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should the short way ever go wrong, no file is lost to it."""
+    source = Source(large_text(1), "m.onnxtxt")
+    wrong = format_source(source).replace("Relu", "Ceil", 1)
+    monkeypatch.setattr(text, "_shortened", lambda *_: wrong)
+    assert format_source(source) == wrong
+    with pytest.raises(onnxtext.OnnxTextError, match="change the model"):
+        format_source(source, read_again=True)
