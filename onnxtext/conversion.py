@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from onnxtext.ast.model import EncodingPatch, Model
-from onnxtext.collector import paused_collector
+from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.refusals import (
     advise,
@@ -81,6 +81,7 @@ def print_binary(
     from onnxtext.tensor.blobs import BlobError
 
     beside: Beside | None = None
+    reuse_memory(len(data))
     try:
         with paused_collector():
             digests: dict[str, str] = {}
@@ -185,6 +186,7 @@ def encode_text(
     from onnxtext.syntax.parse import parse_model
 
     source = Source(text, name)
+    reuse_memory(len(text))
     with paused_collector():
         model = parse_model(source)
         pieces = encode(model, source, elsewhere=elsewhere_of(model, source, base_dir))

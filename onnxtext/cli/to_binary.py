@@ -36,13 +36,14 @@ def conversion(
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.api import decode_text
-        from onnxtext.collector import paused_collector
+        from onnxtext.collector import paused_collector, reuse_memory
         from onnxtext.conversion import elsewhere_of, embed, encode
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
 
         external = _external(job) if externalize else None
         base = Path.cwd() if job.source is None else job.source.parent
+        reuse_memory(len(data))
         source = Source(decode_text(data, job.name), job.name)
         with paused_collector():
             model = parse_model(source)

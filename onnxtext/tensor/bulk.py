@@ -258,8 +258,12 @@ class _Nesting:
             it would follow that at the end of the part before.
         """
         # From the last character of a number, which becomes the mark, to the next number.
-        starts = np.concatenate(([0], runs.ends - 1))[gaps]
-        sizes = np.concatenate((runs.starts, [chars.size]))[gaps] - starts
+        count_here = runs.starts.size
+        starts = np.where(gaps > 0, runs.ends[gaps - 1] - 1, 0)
+        ends = np.where(
+            gaps < count_here, runs.starts[np.minimum(gaps, count_here - 1)], chars.size
+        )
+        sizes = ends - starts
         ends = np.cumsum(sizes)
         firsts = ends - sizes
         around = chars.take(np.arange(ends[-1]) + np.repeat(starts - firsts, sizes))

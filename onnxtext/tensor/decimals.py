@@ -152,13 +152,15 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
     ends = runs.ends if runs.exponents is None else runs.exponents.ends
     size = ends - points
     size -= 1
-    np.clip(size, 0, _LONGEST, out=size)
+    np.minimum(size, _LONGEST, out=size)
+    if runs.exponents is not None:
+        np.maximum(size, 0, out=size)
     high, low = _words_before(words, ends)
     high ^= tables.zeros
     high &= tables.high.take(size)
     low ^= tables.zeros
     low &= tables.low.take(size)
-    odd = (_not_digits(low) | _not_digits(high)) != 0
+    odd = _not_digits(low, high) != 0
     values = (_number(high) * _WORD_SCALE + _number(low)).astype(np.float64)
     scale = tables.powers.take(size)
     digits = points - starts
@@ -174,7 +176,7 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
         low ^= tables.zeros
         low &= tables.low.take(np.where(whole, 0, np.minimum(digits, _LONGEST)))
         values += _number(low) * scale
-        odd |= (_not_digits(low) != 0) | (digits > 8) | (size + digits > _MOST_DIGITS)
+        odd |= (_not_digits(low, low) != 0) | (digits > 8) | (size + digits > _MOST_DIGITS)
     if runs.exponents is None:
         values /= scale
     else:
@@ -234,10 +236,13 @@ def _number(word: Words) -> Words:
     return pairs
 
 
-def _not_digits(word: Words) -> Words:
-    """Not 0 if some byte is above 9."""
-    above = word + np.uint64(0x7676767676767676)
-    above |= word
+def _not_digits(one: Words, other: Words) -> Words:
+    """Not 0 if some byte of either is above 9."""
+    carry = np.uint64(0x7676767676767676)
+    above = one + carry
+    above |= one
+    above |= other
+    above |= other + carry
     above &= np.uint64(0x8080808080808080)
     return above
 
