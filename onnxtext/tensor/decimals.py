@@ -43,12 +43,14 @@ class Runs:
         starts: of each number.
         points: where its point is; one before its start if it has none.
         ends: behind its last character.
+        has_points: whether surely all of them have one.
         exponents: the exponents of ten, where some number has one.
     """
 
     starts: Places
     points: Places
     ends: Places
+    has_points: bool = False
     exponents: Exponents | None = None
 
 
@@ -91,12 +93,12 @@ def _find_edges(block: Bytes) -> Runs | None:
     change |= block[1:] == _POINT
     places = np.flatnonzero(change)
     places += 1
-    if places.size % 3 == 0 and (block.take(places[1::3]) == _POINT).all():
-        # Mostly all numbers have one: start, point and end alternate. They surely do if the last
-        # of three is no part of a number, for between two ends there is a start, and just one.
+    if places.size % 3 == 0:
+        # Mostly all numbers have a point: start, point and end alternate. They surely do if every
+        # third is an end, for between two ends there is one start, and points only behind it.
         ends = np.ascontiguousarray(places[2::3])
         if not inside.take(ends).any():
-            return Runs(places[0::3], places[1::3], ends)
+            return Runs(places[0::3], places[1::3], ends, has_points=True)
     is_point = block.take(places) == _POINT
     points = places[is_point]
     if not inside.take(points - 1).all():
@@ -146,8 +148,9 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
     words = block.view(np.uint64)
     minus = block.take(runs.starts) == _MINUS
     starts, points = runs.starts + minus, runs.points
-    whole = points < starts
-    if any_whole := bool(whole.any()):
+    whole = None
+    if not runs.has_points:
+        whole = points < starts
         points = np.where(whole, starts - 1, points)
     ends = runs.ends if runs.exponents is None else runs.exponents.ends
     size = ends - points
@@ -166,21 +169,24 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
     digits = points - starts
     first = block.take(starts) - np.uint8(_ZERO)
     odd |= first > 9
-    if any_whole:
-        scale[whole], first[whole], digits[whole] = 1.0, 0, 1
+    before, behind = digits, size
+    if whole is not None:
+        scale[whole], first[whole] = 1.0, 0
+        before, behind = np.where(whole, 0, digits), np.where(whole, 0, size)
+        digits[whole] = 1
     if (digits == 1).all():
         values += first * scale
         odd |= size >= _MOST_DIGITS
     else:
         low = _words_before(words, points)[1]
         low ^= tables.zeros
-        low &= tables.low.take(np.where(whole, 0, np.minimum(digits, _LONGEST)))
+        low &= tables.low.take(np.minimum(before, _LONGEST))
         values += _number(low) * scale
         odd |= (_not_digits(low, low) != 0) | (digits > 8) | (size + digits > _MOST_DIGITS)
     if runs.exponents is None:
         values /= scale
     else:
-        odd |= _raise(values, runs.exponents, np.where(whole, 0, size)) | (ends <= starts)
+        odd |= _raise(values, runs.exponents, behind) | (ends <= starts)
     bits = values.view(np.uint64)
     bits |= minus.astype(np.uint64) << np.uint64(63)
     return values, odd
