@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 
 from onnxtext.source import find_by_quote
-from onnxtext.syntax.literals import literal_end
+from onnxtext.syntax.literals import UNCLOSED, literal_end
 from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
 
 END_KIND = "\x00"
@@ -124,7 +124,7 @@ class Lexer:
             return self._literal(token, found.start(1))
         return Token(token, found.start(1))
 
-    def _long_token(self, text: str, at: int) -> LongToken | None:
+    def _long_token(self, text: str, at: int) -> Token | None:
         """What may be gigabytes, found as the pattern would find it; None for the pattern to do."""
         if text[at] == '"':
             # Without escapes it ends at the next three quotes.
@@ -135,6 +135,8 @@ class Lexer:
             token.kind = self.kinds["TRIPLE"]
             return token
         end = literal_end(text, at)
+        if end == UNCLOSED:
+            return Token(text[at], at)
         return self._literal(text[at:end], at) if end else None
 
     def _literal(self, text: str, at: int) -> LongToken:

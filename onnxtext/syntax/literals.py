@@ -21,6 +21,11 @@ _PAIR = 0xF9
 _LEAST = 8000
 """Of literals with fewer characters an expression finds the end sooner."""
 
+UNCLOSED = -1
+
+_DEEPEST = 100
+"""Brackets that are nested deeper are those of no tensor; looking for their ends would take long."""
+
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
 _BEGIN = re.compile(
@@ -38,8 +43,8 @@ def literal_end(text: str, at: int) -> int:
         at: the offset of its first bracket.
 
     Returns:
-        The offset behind its last bracket; 0 if nothing begins there that is surely such a
-        literal, and long.
+        The offset behind its last bracket; `UNCLOSED` if the bracket is surely a token alone, as
+        nothing closes it; 0 if nothing begins there that is surely such a literal, and long.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:
@@ -63,6 +68,9 @@ def literal_end(text: str, at: int) -> int:
         if ends.size:
             places, ups = places[: ends[0] + 1], ups[: ends[0] + 1]
             codes = codes[: places[-1] + 1]
+        elif (deep := np.flatnonzero(depths > _DEEPEST)).size:
+            places, ups = places[: deep[0] + 1], ups[: deep[0] + 1]
+            codes = codes[: places[-1] + 1]
         elif depths.size:
             depth = int(depths[-1])
         others = np.count_nonzero(codes[places] != np.where(ups, opening, closing))
@@ -71,9 +79,11 @@ def literal_end(text: str, at: int) -> int:
             return 0
         if ends.size:
             return start + codes.size
+        if codes.size < len(part):
+            return UNCLOSED
         start += size
         size = min(size * 4, _BLOCK)
-    return 0
+    return UNCLOSED
 
 
 def _is_plain(codes: NDArray[np.uint8], brackets: int) -> bool:

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Long literals: what is found in blocks is what the grammar's expression finds."""
+
+from __future__ import annotations
+
+import time
+from unittest import mock
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import onnxtext
+from onnxtext.syntax import lexer, literals
+
+FILLERS = ["1, ", "-0.5,\n  ", "[1, 2], ", "1e-5,", "[1],"]
+PIECES = ["[", "]", "{", "}", ",", " ", "1", "2.5", "1e5", "true", "nan", "x", "#\n", '"', "é"]
+PIECES += ["/", "0x1f"]
+
+
+@given(
+    st.sampled_from(["[", "{", "[[", "[ [", "[\n[[", "[" * 101]),
+    st.sampled_from(FILLERS),
+    st.lists(st.sampled_from(PIECES), max_size=12).map("".join),
+    st.sampled_from(["", "]", "]]", "]]]", "}", "1]", "1]]", "1}", "1, ]", "1],]"]),
+    st.lists(st.sampled_from(PIECES), max_size=6).map("".join),
+    st.sampled_from([2_000, 9_000, 70_000]),
+)
+@example("[[", "1, ", "", "1], [2]]", "", 9_000)
+def test_the_same_token(
+    opening: str, filler: str, middle: str, closing: str, behind: str, size: int
+) -> None:
+    half = filler * (size // len(filler) // 2)
+    text = f"{opening}1, {half}{middle}{half}{closing}{behind}"
+    found = lexer.load_lexer().token(text, 0)
+    with mock.patch.object(lexer, "literal_end", return_value=0):
+        expected = lexer.load_lexer().token(text, 0)
+    assert found == expected
+    if found is not None and expected is not None:
+        assert lexer.load_lexer().kind(found) == lexer.load_lexer().kind(str(expected))
+
+
+def test_blocks_are_no_seams() -> None:
+    text = "[" + ", ".join(f"[{number}, 0.5]" for number in range(100_000)) + "]"
+    assert len(text) > 4 * literals._BLOCK
+    assert literals.literal_end(text, 0) == len(text)
+    assert literals.literal_end(f"{text}, [1]", 0) == len(text)
+    assert literals.literal_end(text[:-1], 0) == literals.UNCLOSED
+    assert literals.literal_end(text.replace("[77777,", "[true,"), 0) == 0
+
+
+@pytest.mark.parametrize("unit", ["[[1],", "[[1,", "[[1, 2, 3],", "[ [1], ", "[[", "[1,", "{1,"])
+@pytest.mark.parametrize("head", ["g () => () <float[1] w = ", "g (x) => (y) { y = A <a = "])
+def test_brackets_that_nobody_closes(head: str, unit: str) -> None:
+    """A megabyte of them is refused at once: nobody looks for the end of each of them."""
+    start = time.process_time()
+    with pytest.raises(onnxtext.OnnxTextError):
+        onnxtext.to_binary(head + unit * (1_000_000 // len(unit)))
+    assert time.process_time() - start < 2
