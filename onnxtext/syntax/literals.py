@@ -24,7 +24,7 @@ _LEAST = 8000
 UNCLOSED = -1
 
 _DEEPEST = 100
-"""Brackets that are nested deeper are those of no tensor, and to find their ends would take long."""
+"""Brackets that are nested deeper are those of no tensor; finding their ends could take long."""
 
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
