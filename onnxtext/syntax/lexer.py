@@ -16,6 +16,7 @@ from functools import cache
 from onnxtext.source import find_by_quote
 from onnxtext.syntax.literals import UNCLOSED, literal_end
 from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
+from onnxtext.tensor.brackets import PlainText
 
 END_KIND = "\x00"
 BAD_KIND = "\x01"
@@ -48,6 +49,12 @@ class LongToken(Token):
 
     __slots__ = ("kind",)
     kind: str
+
+
+class PlainToken(LongToken, PlainText):
+    """A literal of plain numbers."""
+
+    __slots__ = ()
 
 
 class ShortKinds(dict[str, str]):
@@ -134,14 +141,14 @@ class Lexer:
             token = LongToken(text[at:end], at)
             token.kind = self.kinds["TRIPLE"]
             return token
-        end = literal_end(text, at)
+        end, is_plain = literal_end(text, at)
         if end == UNCLOSED:
             return Token(text[at], at)
-        return self._literal(text[at:end], at) if end else None
+        return self._literal(text[at:end], at, is_plain=is_plain) if end else None
 
-    def _literal(self, text: str, at: int) -> LongToken:
+    def _literal(self, text: str, at: int, *, is_plain: bool = False) -> LongToken:
         """A literal of numbers or words in brackets."""
-        token = LongToken(text, at)
+        token = PlainToken(text, at) if is_plain else LongToken(text, at)
         name = "NESTED" if text.find("[", 1) > 0 else "NUMBERS"
         token.kind = self.kinds["BRACES" if text[0] == "{" else name]
         return token

@@ -35,7 +35,7 @@ _BEGIN = re.compile(
 )
 
 
-def literal_end(text: str, at: int) -> int:
+def literal_end(text: str, at: int) -> tuple[int, bool]:
     """Where a long literal of numbers ends.
 
     Args:
@@ -45,20 +45,22 @@ def literal_end(text: str, at: int) -> int:
     Returns:
         The offset behind its last bracket; `UNCLOSED` if the bracket is surely a token alone, as
         nothing closes it; 0 if nothing begins there that is surely such a literal, and long.
+        And whether it is a `PlainText`.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:
-        return 0
+        return 0, False
     from onnxtext.tensor.bulk import sparse_places
     from onnxtext.tensor.lazy import np
 
     opening, closing = b"{}" if text[at] == "{" else b"[]"
     is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
     depth, start, size = 0, at, 1 << 14
+    is_plain = True
     while start < len(text):
         part = text[start : start + size]
         if not part.isascii():
-            return 0
+            return 0, False
         part += " " * (-len(part) % 8)
         codes = np.frombuffer(part.encode("ascii"), np.uint8)
         places = sparse_places((codes & _PAIR) == (opening & _PAIR))
@@ -75,24 +77,30 @@ def literal_end(text: str, at: int) -> int:
             depth = int(depths[-1])
         others = np.count_nonzero(codes[places] != np.where(ups, opening, closing))
         inner = np.count_nonzero(ups) - (start == at)
-        if others or (inner and not is_nested) or not _is_plain(codes, places.size):
-            return 0
+        if others or (inner and not is_nested):
+            return 0, False
+        missing = codes.size - places.size - _count_plain(codes)
+        if missing:
+            is_plain = False
+            if missing != np.count_nonzero(codes | 0x20 == ord("e")) + np.count_nonzero(
+                codes == ord("+")
+            ):
+                return 0, False
         if ends.size:
-            return start + codes.size
+            return start + codes.size, is_plain
         if codes.size < len(part):
-            return UNCLOSED
+            return UNCLOSED, False
         start += size
         size = min(size * 4, _BLOCK)
-    return UNCLOSED
+    return UNCLOSED, False
 
 
-def _is_plain(codes: NDArray[np.uint8], brackets: int) -> bool:
-    """Whether all but so many brackets is what decimals, commas and blanks are made of."""
+def _count_plain(codes: NDArray[np.uint8]) -> int:
+    """How many characters are digits, points, minus signs, commas and blanks."""
     from onnxtext.tensor.lazy import np
 
-    usual = np.count_nonzero(codes - np.uint8(ord("+")) <= ord("9") - ord("+"))
-    usual -= np.count_nonzero(codes == ord("/"))
-    usual += np.count_nonzero(codes == ord(" "))
-    usual += np.count_nonzero(codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t"))
-    missing = codes.size - brackets - int(usual)
-    return not missing or missing == np.count_nonzero(codes | 0x20 == ord("e"))
+    count = np.count_nonzero(codes - np.uint8(ord(",")) <= ord("9") - ord(","))
+    count -= np.count_nonzero(codes == ord("/"))
+    count += np.count_nonzero(codes == ord(" "))
+    count += np.count_nonzero(codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t"))
+    return int(count)

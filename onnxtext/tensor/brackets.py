@@ -29,6 +29,12 @@ _NOT_STRUCTURE = bytes(c for c in range(256) if c not in b"[],")
 _NEAR = 64
 
 
+class PlainText(str):
+    """A literal that surely holds digits, points, minus signs, commas, brackets and blanks only."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Body:
     """The elements of a literal.

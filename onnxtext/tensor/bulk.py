@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.tensor.brackets import Body, shapes_of
+from onnxtext.tensor.brackets import Body, PlainText, shapes_of
 from onnxtext.tensor.decimals import PAD, Runs, find_runs, read_runs
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.ieee import FORMATS, round_doubles
@@ -51,13 +51,14 @@ def read_elements(
     """
     if text[:1] + text[-1:] not in ("[]", "{}"):
         return None
+    is_plain = isinstance(text, PlainText)
     start, end, nesting = 1, len(text) - 1, None
     if dims is not None and text.find("[", 1) > 0:
         start, end, nesting = 0, len(text), _Nesting()
     codes: list[Codes] = []
     count = 0
     for first, last in _parts(text, start, end):
-        part = _read_part(text[first:last], last == end, nesting, count)
+        part = _read_part(text[first:last], is_plain, last == end, nesting, count)
         found = None if part is None else _codes(*part, coding, read, first == start)
         if found is None:
             return None
@@ -162,41 +163,44 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _read_part(
-    text: str, is_last: bool, nesting: _Nesting | None, count: int
+    text: str, is_plain: bool, is_last: bool, nesting: _Nesting | None, count: int
 ) -> tuple[Bytes, Runs] | None:
     """Find the numbers of a part and what is between them.
 
     Args:
         text: the part.
+        is_plain: whether it is part of a `PlainText`.
         is_last: whether no part follows.
         nesting: takes the brackets, where they are allowed.
         count: how many numbers are before the part.
 
     Returns:
-        The characters, brackets blanked out, and where the numbers are; None unless surely one
-        comma is between two numbers each.
+        The characters, and where the numbers are; None unless surely one comma is between two
+        numbers each.
     """
     if not text.isascii():
         return None
-    blanks = " " * PAD
-    data = f"{blanks}{text}{blanks}{' ' * (-len(text) % 8)}".encode("ascii")
-    chars = all_chars = np.frombuffer(data, np.uint8)
-    gaps = brackets = np.empty(0, np.intp)
+    size = PAD + len(text)
+    buffer = bytearray(b" ") * (size + PAD + -size % 8)
+    buffer[PAD:size] = text.encode("ascii")
+    chars = np.frombuffer(buffer, np.uint8)
+    brackets, kinds = np.empty(0, np.intp), np.empty(0, np.uint8)
     if nesting is not None:
         brackets = sparse_places((chars | 6) == (_OPEN | 6))
-        chars = chars.copy()
+        kinds = chars[brackets]
         chars[brackets] = _SPACE
-    runs = find_runs(chars)
+    runs = find_runs(chars, has_letters=not is_plain)
     if runs is None or not runs.starts.size:
         return None
     commas = int(np.count_nonzero(chars == _COMMA))
-    if not _has_blanks_only(chars, chars.size - int((runs.ends - runs.starts).sum()) - commas):
+    if not (is_plain or _has_blanks_only(chars, commas, runs)):
         return None
     followed = chars.take(runs.ends) == _COMMA
     singles = runs.starts.size
     if brackets.size and nesting is not None:
         gaps = _distinct(np.searchsorted(runs.starts, brackets))
-        inner = nesting.add(all_chars, gaps, runs, count)
+        chars[brackets] = kinds
+        inner = nesting.add(chars, gaps, runs, count)
         if inner is None:
             return None
         commas -= inner
@@ -209,8 +213,9 @@ def _read_part(
     return (chars, runs) if commas == singles and followed.all() else None
 
 
-def _has_blanks_only(chars: Bytes, rest: int) -> bool:
-    """Whether all that is no number and no comma, so many characters, is blanks."""
+def _has_blanks_only(chars: Bytes, commas: int, runs: Runs) -> bool:
+    """Whether all that is no number and none of so many commas is blanks."""
+    rest = chars.size - int((runs.ends - runs.starts).sum()) - commas
     rest -= int(np.count_nonzero(chars == _SPACE)) + int(np.count_nonzero(chars == _LINE))
     return not rest or rest == sum(np.count_nonzero(chars == blank) for blank in b"\t\v\f\r")
 

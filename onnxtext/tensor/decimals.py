@@ -71,18 +71,19 @@ class Exponents:
     odd: NDArray[np.bool_]
 
 
-def find_runs(block: Bytes) -> Runs | None:
+def find_runs(block: Bytes, *, has_letters: bool = True) -> Runs | None:
     """Find the numbers: runs of characters that are behind the comma in ASCII.
 
     Args:
         block: the characters, with blanks at both ends.
+        has_letters: whether there may be some; brackets do not count.
 
     Returns:
         Where they are; None if one begins with a point or has two, unless that can be seen from
         its first digit, which is none.
     """
     runs = _find_edges(block)
-    if runs is not None and (block >= ord("E")).any():
+    if runs is not None and has_letters and (block >= ord("E")).any():
         runs.exponents = _find_exponents(block, runs.ends)
     return runs
 
