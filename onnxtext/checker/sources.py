@@ -229,9 +229,9 @@ def parse_any(source: Source) -> Model | Fragment:
     graph has a type.
 
     Raises:
-        OnnxTextError: it is neither; the errors are those of a model.
+        OnnxTextError: it is none of these; the errors are those of what it begins as.
     """
-    from onnxtext.syntax.parse import parse_fragment, parse_model
+    from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
     model: Model | None = None
     failure: OnnxTextError | None = None
@@ -239,14 +239,12 @@ def parse_any(source: Source) -> Model | Fragment:
         model = parse_model(source)
     except OnnxTextError as error:
         failure = error
-    kinds = ["function"] if model is None or looks_like_function(model) else []
-    kinds += ["nodes"] if model is None and _begins_with_node(source.text) else []
-    for kind in kinds:
-        try:
-            return parse_fragment(source, kind)
-        except OnnxTextError as error:
-            if kind == "nodes":
-                failure = error
+    if "=>" in source.text if model is None else looks_like_function(model):
+        function = try_fragment(source, "function")
+        if function is not None:
+            return function
+    if model is None and _begins_with_node(source.text):
+        return parse_fragment(source, "nodes")
     if model is None:
         assert failure is not None
         raise failure

@@ -21,7 +21,8 @@ _MOST_TOKENS = 12
 """An item with more tokens than this is none of those of which there are many."""
 
 _PLAIN = r"[-+\w.:=? \t\n\v\f\r]*"
-_SERIES = re.compile(rf'(?:{_PLAIN}(?:"[^"\\\n]+"{_PLAIN})*,){{8,}}', re.ASCII)
+_STRING = r'"(?:[^"\\\n]+"|"(?!"))'
+_SERIES = re.compile(rf"(?:{_PLAIN}(?:{_STRING}{_PLAIN})*,){{8,}}", re.ASCII)
 """Items with their commas: no brackets and comments, so that tokens do not depend on what is
 around them, and each comma between strings is a token."""
 
@@ -94,7 +95,10 @@ class SeriesReader:
             start = end
         if start == 0:
             return at
-        last = (offsets or self._offsets(series, at))[start - 1]
+        if start == len(tokens):
+            last = at + len(series) - 1
+        else:
+            last = (offsets or self._offsets(series, at))[start - 1]
         machine.values[-1] = Token(",", last)
         machine.where[-1] = last
         return last + 1
