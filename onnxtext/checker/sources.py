@@ -239,7 +239,8 @@ def parse_any(source: Source) -> Model | Fragment:
         model = parse_model(source)
     except OnnxTextError as error:
         failure = error
-    if "=>" in source.text if model is None else looks_like_function(model):
+    perhaps = "=>" in source.text if model is None else looks_like_function(model)
+    if perhaps:
         function = try_fragment(source, "function")
         if function is not None:
             return function
