@@ -239,7 +239,10 @@ def parse_any(source: Source) -> Model | Fragment:
         model = parse_model(source)
     except OnnxTextError as error:
         failure = error
-    perhaps = "=>" in source.text if model is None else looks_like_function(model)
+    if model is not None:
+        perhaps = looks_like_function(model)
+    else:
+        perhaps = failure is not None and _may_be_function(source.text, failure)
     if perhaps:
         function = try_fragment(source, "function")
         if function is not None:
@@ -250,6 +253,17 @@ def parse_any(source: Source) -> Model | Fragment:
         assert failure is not None
         raise failure
     return Fragment(model.graph, model.presence) if _is_graph(model, source.text) else model
+
+
+def _may_be_function(text: str, failure: OnnxTextError) -> bool:
+    """Whether what is no model may be a function: not if it is wrong in a body, which are alike."""
+    labels = failure.diagnostics[0].labels
+    body = _BODY.match(text)
+    return "=>" in text and not (body and labels and labels[0].span.start >= body.end())
+
+
+_BODY = re.compile(r'[^"#{]*=>[^"#{]*\{')
+"""What surely goes on with the body of a graph or of a function."""
 
 
 def _begins_with_node(text: str) -> bool:

@@ -24,6 +24,12 @@ from onnxtext.tensor.errors import LiteralError
 LONGEST_KEY = 2000
 """Statements with more text than this outside their strings are not remembered by it."""
 
+MOST_TOKENS = 4000
+"""Nor are those with more tokens than this, for which it takes long to make a builder."""
+
+MOST_RECORDED = 50_000
+"""Statements of new shapes that have more tokens than this together are too many to record."""
+
 _OPENING = {"(": ")", "<": ">", "[": "]"}
 _MOST_JOINED = 200
 _SHORT_LIST = 24
@@ -56,6 +62,7 @@ class Run:
         self._chunks = Chunks(text)
         self._series = SeriesReader(text, self.machine, self.lexer)
         self._last: tuple[list[Any], int, int] | None = None
+        self._recorded = 0  # tokens
         self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
 
     def parse(self) -> Any:
@@ -191,10 +198,13 @@ class Run:
         kind_of = lexer.short_kinds
         kinds = "".join([kind_of[token] for token in tokens])
         if kinds not in shapes.by_kinds:
+            if len(kinds) > MOST_TOKENS or self._recorded > MOST_RECORDED:
+                return False
             if kinds not in shapes.seen:
                 shapes.seen.add(kinds)
                 return False
             shapes.bound()
+            self._recorded += len(kinds)
             shapes.by_kinds[kinds] = self._record(kinds)
         shape = shapes.by_kinds[kinds]
         if shape is None:
