@@ -120,7 +120,6 @@ class Run:
         text = self.text
         next_token = self.lexer.token
         kind_of = self.lexer.kind
-        comma = self.lexer.kinds["COMMA"]
         fast, series = self.fast, self._series
         at = chunks.at if at is None else at
         chunks.pass_one()
@@ -137,8 +136,8 @@ class Run:
             kind = kind_of(token)
             machine.feed(kind, token, token.at)
             at = token.at + len(token)
-            if kind == comma and fast and at >= series.tried:
-                at = series.read(at)
+            if fast and at >= series.tried and series.follows(kind):
+                at = series.read(kind, at)
             if at > chunks.end + 1:
                 chunks.pass_over(at - 1)
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -10,19 +12,47 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.source import Source
-from onnxtext.syntax import series
+from onnxtext.syntax import run, series
+from onnxtext.syntax.known import Shapes
 from onnxtext.syntax.machine import Machine
 from onnxtext.syntax.parse import parse_partial
+from onnxtext.syntax.shapes import record
 from tests.syntax.test_jumps import check
 
 NAMES = ["a", "b_1", '"c"', '""', "", "float", "nan", "inf", "metadata", "0", '"""d"""', "-a", "é"]
+BODY = "g () => () {%s}"
+DOMAIN = "g () => () {a = %sA ()}"
 LISTS = {
     "g () => () {x = A (%s)}": [*NAMES, "# z\n", "a # , z\n", "a b", r'"\""', "[a]", "x,", ")"],
     "g () => () {%s = A ()}": [*NAMES, "float[N] a", "float a", "float[2, N] a", "a = B (), b"],
+    BODY: [
+        *(
+            "a = A ()",
+            "b = B (a)",
+            "x, y = A (a, b)",
+            'z = A <b = 1, c: int = 2> ("d", e)',
+            "a = A",
+        ),
+        *("a = A () <b = 1>", "a = A (b,)", "<a = 1>", ", c = A ()", "d. = A ()", "@e f = A ()"),
+        *("a = A <b = 99999999999999999999> ()", "[n] a = A ()", "a = b.c.A ()", "float a = A ()"),
+    ],
+    DOMAIN: ["a", "b_1", "float", "1", ".", "a,", ".5", "metadata"],
     "g (%s) => () {}": [*NAMES, "float a", "float[N] a", "float a = {1}", "float a = 1", "float"],
     "g () => () <%s> {}": ["float a", "float[N] a", "a", '"c"', "float a = [0x1]", "float b ="],
     "g () => () {x = A <%s> ()}": [
-        *("a = 1", "a: int = 1", "a = b", 'a = "b"', "a = [1]", "a: int", "a = 1.5", "a: x = 1"),
+        *(
+            "a = 1",
+            "a: int = 1",
+            "a = b",
+            'a = "b"',
+            "a = [1]",
+            "a = [1, 2]",
+            "a = [.5e1]",
+            "a = [1 2]",
+            "a: int",
+            "a = 1.5",
+            "a: x = 1",
+        ),
         *("a = 99999999999999999999", "a = nan", "@b", "1 = a", "", "a = {}", "a = g () => () {}"),
     ],
     "<ir_version: 10, %s> g () => () {}": [
@@ -43,8 +73,12 @@ def texts(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(1, 3))):
         repeated = draw(st.lists(items, min_size=1, max_size=2))
         found += repeated * draw(st.sampled_from([1, 4, 9, 20]))
-    comma = draw(st.sampled_from([",", ", ", " ,\n  ", ",\t"]))
-    return frame % comma.join(found)
+    commas = [",", ", ", " ,\n  ", ",\t"]
+    if frame == BODY:
+        commas = ["", " ", "  ", "\n"]
+    if frame == DOMAIN:
+        commas = [".", " . ", ".\n"]
+    return frame % draw(st.sampled_from(commas)).join(found)
 
 
 @given(texts())
@@ -58,11 +92,38 @@ def test_windows(text: str, window: int) -> None:
         check(text)
 
 
-@pytest.mark.parametrize("item", ["a", '"a"', "", "float a", "a: 1"])
+@pytest.mark.parametrize("item", ["a,", '"a",', ",", "float a,", "a: 1,", "a.", "a = A (b) "])
 def test_they_are_read_many_at_a_time(item: str) -> None:
     """Not token by token."""
-    frames = {"float a": "g (%s", "a: 1": "<%s"}
-    text = frames.get(item, "g () => () {x = A (b, %s") % (f"{item}," * 1000)
+    frames = {"float a,": "g (%s", "a: 1,": "<%s", "a.": "g () => () {x = a.%s"}
+    frames["a = A (b) "] = "g () => () {%s"
+    text = frames.get(item, "g () => () {x = A (b, %s") % (item * 1000)
     with mock.patch.object(Machine, "feed", autospec=True, side_effect=Machine.feed) as feed:
         parse_partial(Source(text), "model")
     assert feed.call_count < 100
+
+
+def test_statements_of_many_shapes() -> None:
+    """No more of them are recorded than it pays to know."""
+    words = ("a", '"b"', "float", "inf", "metadata")
+    lines = []
+    for number in range(300):
+        inputs = [words[number // 5**place % 5] for place in range(4)]
+        lines += [f"x = A ({', '.join(inputs)}, a, a, a, a, a, a)"] * 2
+    text = "\n".join(["g () => () {", *lines, "}"])
+    recorded = 0
+
+    def count(machine: Machine, kinds: str, depth: int) -> list[Any] | None:
+        nonlocal recorded
+        recorded += len(kinds)
+        return record(machine, kinds, depth)
+
+    with (
+        mock.patch.object(run, "MOST_RECORDED", 500),
+        mock.patch.object(run, "record", count),
+        mock.patch.object(run, "known_shapes", cache(lambda state: Shapes())),
+    ):
+        made, found = parse_partial(Source(text), "model")
+    assert not found
+    assert len(made.graph.nodes) == 600
+    assert 500 < recorded < 600
