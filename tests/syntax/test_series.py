@@ -86,6 +86,14 @@ def test_many_are_as_one_by_one(text: str) -> None:
     check(text)
 
 
+@pytest.mark.parametrize("frame", LISTS)
+def test_each_among_many(frame: str) -> None:
+    first, *others = LISTS[frame]
+    comma = {BODY: " ", DOMAIN: "."}.get(frame, ",")
+    for item in others:
+        check(frame % comma.join([*[first] * 10, item, *[first] * 10]))
+
+
 @given(texts(), st.integers(10, 60))
 def test_windows(text: str, window: int) -> None:
     with mock.patch.object(series, "_WINDOW", window):
