@@ -35,7 +35,7 @@ from onnxtext.syntax.locate import NODE_PARTS, Places, locate
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
-_MOST_OF_A_STATEMENT = 100_000
+_MOST_OF_A_STATEMENT = 40_000
 """In longer statements no parts are looked for: their first word is the place."""
 
 

@@ -229,9 +229,9 @@ def parse_any(source: Source) -> Model | Fragment:
     graph has a type.
 
     Raises:
-        OnnxTextError: it is neither; the errors are those of a model.
+        OnnxTextError: it is none of these; the errors are those of what it begins as.
     """
-    from onnxtext.syntax.parse import parse_fragment, parse_model
+    from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
     model: Model | None = None
     failure: OnnxTextError | None = None
@@ -239,18 +239,31 @@ def parse_any(source: Source) -> Model | Fragment:
         model = parse_model(source)
     except OnnxTextError as error:
         failure = error
-    kinds = ["function"] if model is None or looks_like_function(model) else []
-    kinds += ["nodes"] if model is None and _begins_with_node(source.text) else []
-    for kind in kinds:
-        try:
-            return parse_fragment(source, kind)
-        except OnnxTextError as error:
-            if kind == "nodes":
-                failure = error
+    if model is not None:
+        perhaps = looks_like_function(model)
+    else:
+        perhaps = failure is not None and _may_be_function(source.text, failure)
+    if perhaps:
+        function = try_fragment(source, "function")
+        if function is not None:
+            return function
+    if model is None and _begins_with_node(source.text):
+        return parse_fragment(source, "nodes")
     if model is None:
         assert failure is not None
         raise failure
     return Fragment(model.graph, model.presence) if _is_graph(model, source.text) else model
+
+
+def _may_be_function(text: str, failure: OnnxTextError) -> bool:
+    """Whether what is no model may be a function: not if it is wrong in a body, which are alike."""
+    labels = failure.diagnostics[0].labels
+    body = _BODY.match(text)
+    return "=>" in text and not (body and labels and labels[0].span.start >= body.end())
+
+
+_BODY = re.compile(r'[^"#{]*=>[^"#{]*\{')
+"""What surely goes on with the body of a graph or of a function."""
 
 
 def _begins_with_node(text: str) -> bool:

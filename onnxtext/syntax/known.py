@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from onnxtext.syntax.builders import Builder
+from onnxtext.syntax.builders import Builder, compile_tokens
+from onnxtext.syntax.shapes import places
 
 MOST_SHAPES = 20_000
 """When more shapes than this are known in one list state, all are forgotten."""
@@ -20,14 +21,32 @@ class Shape:
     Attributes:
         builder: makes its items of its tokens.
         recorded: what the automaton would do.
-        needs_offsets: whether the builder needs the offsets of all tokens.
+        places: the tokens whose offsets the builder needs.
         made: how many texts outside the strings have a builder of their own.
     """
 
     builder: Builder
     recorded: list[Any]
-    needs_offsets: bool
+    places: frozenset[int]
     made: int = 0
+
+    @property
+    def needs_offsets(self) -> bool:
+        """Whether the builder needs the offsets of more tokens than the first."""
+        return not self.places <= {0}
+
+
+def make_shape(recorded: list[Any] | None, count: int) -> Shape | None:
+    """The shape of a statement; None if it has none.
+
+    Args:
+        recorded: what the automaton would do, if anything can be said of it.
+        count: how many tokens the statement has.
+    """
+    if recorded is None:
+        return None
+    builder = compile_tokens(recorded, count)
+    return None if builder is None else Shape(builder, recorded, frozenset(places(recorded)))
 
 
 class Shapes:

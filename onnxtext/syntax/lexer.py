@@ -94,6 +94,7 @@ class Lexer:
         self._any = compile_pattern("|".join(patterns)).fullmatch
         self.short_kinds = ShortKinds(self._find_kind)
         self.token_pattern = _token_pattern(terminals)
+        self._common = compile_pattern(f"{_BLANKS}({_common_tokens(terminals)})").match
 
     def kind(self, text: str) -> str:
         """The kind of a token with this text; `BAD_KIND` if no terminal matches it whole."""
@@ -116,6 +117,11 @@ class Lexer:
 
     def token(self, text: str, at: int) -> Token | None:
         """The next token at or after an offset; None if only blanks and comments are left."""
+        common = self._common(text, at)
+        if common is not None:
+            made = _new(Token, common[1])
+            made.at = common.start(1)
+            return made
         long = _LONG_TOKEN.match(text, at)
         if long is not None:
             found_long = self._long_token(text, long.start(1))
@@ -195,6 +201,8 @@ def closing_bracket(text: str) -> int:
     return 0
 
 
+_new = str.__new__
+_BLANKS = r"[ \t\n\v\f\r]*"
 _DEEP = "[" * 100
 _LONG_TOKEN = re.compile(r'[ \t\n\v\f\r]*("""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400}))')
 _BRACKET = re.compile(r"[\[\]]")
@@ -208,14 +216,21 @@ def _token_pattern(terminals: list[Terminal]) -> re.Pattern[str]:
     rest = [t for t in terminals if t not in specials and t is not word]
     named = [_guarded(t) for t in rest if t.literal is None]
     punctuation = [re.escape(t.literal) for t in rest if t.literal is not None]
-    # The most frequent tokens first, where no other can begin like this: a word with one of these
-    # characters behind it, marks that begin no other token, a string without a backslash.
-    common = [word.pattern + "(?=[ ,)=])", "[,()]", "=(?!>)", r'"[^"\\]+"']
-    choices = [*common, *named, "-?" + word.pattern, *punctuation, r"[^ \t\n\v\f\r#]"]
+    rare = [*named, "-?" + word.pattern, *punctuation, r"[^ \t\n\v\f\r#]"]
+    choices = [_common_tokens(terminals), *rare]
     # Written so that it can be matched in one way only: no backtracking on long blanks.
-    blank = r"[ \t\n\v\f\r]*"
-    skipped = rf"{blank}(?:#[^\n]*(?:\n{blank}|\Z))*"
+    skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
     return compile_pattern(rf"{skipped}({'|'.join(choices)})")
+
+
+def _common_tokens(terminals: list[Terminal]) -> str:
+    """The most frequent tokens, which come first, because no other can begin like this.
+
+    They are a word with one of these characters behind it, marks that begin no other token, and a
+    string without a backslash.
+    """
+    word = next(t for t in terminals if t.name == "WORD")
+    return rf'{word.pattern}(?=[ ,)=])|[,()]|=(?!>)|"[^"\\]+"'
 
 
 def _guarded(terminal: Terminal) -> str:

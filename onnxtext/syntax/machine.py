@@ -34,9 +34,10 @@ class Reduction:
         action: the function that makes the value; None to pass the only child on.
         located: the action takes the offset of the first token as its first argument.
         unit: it only gives its one symbol another name.
+        whole: its children are its symbols.
     """
 
-    __slots__ = ("action", "located", "name", "origin", "size", "symbols", "take", "unit")
+    __slots__ = ("action", "located", "name", "origin", "size", "symbols", "take", "unit", "whole")
 
     def __init__(self, rule: Rule) -> None:
         self.name = rule.action
@@ -47,6 +48,7 @@ class Reduction:
         self.action: Action | None = actions.ACTIONS.get(rule.action)
         self.located = rule.action in actions.LOCATED
         self.unit = self.action is None and self.size == 1
+        self.whole = rule.take == tuple(range(self.size))
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
@@ -236,7 +238,10 @@ class Machine:
             del self.where[-size:]
         else:
             children = []
-        taken = [children[index] if index >= 0 else None for index in reduction.take]
+        if reduction.whole:
+            taken = children
+        else:
+            taken = [children[index] if index >= 0 else None for index in reduction.take]
         try:
             if self.holes and any(child is HOLE for child in taken):
                 value = self._patch(reduction, at, taken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -14,6 +15,7 @@ from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
 
 _FARTHEST = 4000
 _MOST_TRIES = 40
+_MOST_QUOTES = 100
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
@@ -25,8 +27,9 @@ def unclosed_string(scene: Scene) -> Iterator[Mistake]:
     while start <= scene.at:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        quotes = [found.start() for found in _QUOTE.finditer(text, start, end) if found[0] == '"']
-        if len(quotes) % 2 and '"""' not in text[start:end] and len(quotes) < 100:
+        marks = list(islice(_QUOTE.finditer(text, start, end), _MOST_QUOTES))
+        quotes = [found.start() for found in marks if found[0] == '"']
+        if len(quotes) % 2 and len(marks) < _MOST_QUOTES and '"""' not in text[start:end]:
             yield from _unclosed(scene, quotes, end)
             return
         start = end + 1

@@ -9,7 +9,7 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.ast.types import Type
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
-from onnxtext.syntax.recovery import parse_all
+from onnxtext.syntax.recovery import parse_all, parse_right
 
 
 def parse_model(source: Source) -> Model:
@@ -33,6 +33,19 @@ def parse_fragment(source: Source, kind: str) -> Fragment:
         OnnxTextError: the text is not of the language.
     """
     fragment: Fragment = parse_start(source, f"{kind}_fragment")
+    return fragment
+
+
+def try_fragment(source: Source, kind: str) -> Fragment | None:
+    """A part of a model on its own, or None at the first mistake, which is not told.
+
+    Args:
+        source: the text.
+        kind: as for `parse_fragment`.
+    """
+    if check_characters(source) is not None:
+        return None
+    fragment: Fragment | None = parse_right(source, f"{kind}_fragment")
     return fragment
 
 

@@ -56,6 +56,23 @@ def parse_all(source: Source, start: str, *, fast: bool) -> tuple[Any, list[Diag
     return (None if value is HOLE else value), diagnostics
 
 
+def parse_right(source: Source, start: str) -> Any:
+    """Parse a text as far as nothing is wrong with it.
+
+    Args:
+        source: the text, without half surrogate pairs.
+        start: the start rule.
+
+    Returns:
+        The value of the start rule, or None at the first mistake.
+    """
+    with paused_collector():
+        try:
+            return Run(source.text, start, fast=True).parse()
+        except (Unexpected, Fault):
+            return None
+
+
 class Recovery:
     """Mends the machine of a run after each mistake, and collects the diagnostics.
 

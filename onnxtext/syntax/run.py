@@ -11,17 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from onnxtext.syntax.builders import compile_strings, compile_tokens
+from onnxtext.syntax.builders import compile_strings
 from onnxtext.syntax.chunks import Chunks
 from onnxtext.syntax.faults import Fault
-from onnxtext.syntax.known import Shape, Shapes, known_shapes
+from onnxtext.syntax.known import Shape, Shapes, known_shapes, make_shape
 from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
 from onnxtext.syntax.machine import HOLE, ListState, Machine, Unexpected, load_automaton
-from onnxtext.syntax.shapes import places, record
+from onnxtext.syntax.series import SeriesReader
+from onnxtext.syntax.shapes import record
 from onnxtext.tensor.errors import LiteralError
 
 LONGEST_KEY = 2000
 """Statements with more text than this outside their strings are not remembered by it."""
+
+MOST_TOKENS = 4000
+"""Nor are those with more tokens than this, for which it takes long to make a builder."""
+
+MOST_RECORDED = 50_000
+"""Statements of new shapes that have more tokens than this together are too many to record."""
 
 _OPENING = {"(": ")", "<": ">", "[": "]"}
 _MOST_JOINED = 200
@@ -53,7 +60,9 @@ class Run:
         self.jumps = 0
         self.recover: Callable[[Unexpected], int | None] | None = None
         self._chunks = Chunks(text)
+        self._series = SeriesReader(text, self.machine, self.lexer)
         self._last: tuple[list[Any], int, int] | None = None
+        self._recorded = 0  # tokens
         self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
 
     def parse(self) -> Any:
@@ -111,6 +120,7 @@ class Run:
         text = self.text
         next_token = self.lexer.token
         kind_of = self.lexer.kind
+        fast, series = self.fast, self._series
         at = chunks.at if at is None else at
         chunks.pass_one()
         while True:
@@ -123,8 +133,11 @@ class Run:
                 chunks.skip_to(token.at)
                 return
             self.token = token
-            machine.feed(kind_of(token), token, token.at)
+            kind = kind_of(token)
+            machine.feed(kind, token, token.at)
             at = token.at + len(token)
+            if fast and at >= series.tried and series.follows(kind):
+                at = series.read(kind, at)
             if at > chunks.end + 1:
                 chunks.pass_over(at - 1)
 
@@ -184,10 +197,13 @@ class Run:
         kind_of = lexer.short_kinds
         kinds = "".join([kind_of[token] for token in tokens])
         if kinds not in shapes.by_kinds:
+            if len(kinds) > MOST_TOKENS or self._recorded > MOST_RECORDED:
+                return False
             if kinds not in shapes.seen:
                 shapes.seen.add(kinds)
                 return False
             shapes.bound()
+            self._recorded += len(kinds)
             shapes.by_kinds[kinds] = self._record(kinds)
         shape = shapes.by_kinds[kinds]
         if shape is None:
@@ -237,11 +253,7 @@ class Run:
             return None
         machine = self.machine
         state = self.automaton.list_states[machine.states[-1]]
-        recorded = record(machine, kinds, state.depth)
-        if recorded is None:
-            return None
-        builder = compile_tokens(recorded, len(kinds))
-        return None if builder is None else Shape(builder, recorded, not places(recorded) <= {0})
+        return make_shape(record(machine, kinds, state.depth), len(kinds))
 
     def _offsets(self, at: int, size: int) -> list[int]:
         return [token.at for token in self.lexer.tokens(self.text, at, at + size)]
