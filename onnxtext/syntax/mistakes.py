@@ -13,6 +13,9 @@ from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.lexer import Token
+from onnxtext.syntax.mistakes_foreign import NODES
+from onnxtext.syntax.mistakes_lookalike import lookalikes
+from onnxtext.syntax.mistakes_order import ORDER, lone_string
 from onnxtext.syntax.mistakes_spelling import SPELLING
 from onnxtext.syntax.mistakes_structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
@@ -26,13 +29,19 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
+_OPENING = frozenset("([{<")
+_CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
+
+
+_ALL = (lookalikes, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_CUT_SHORT = (*CUT_SHORT, lone_string)
 
 
 def find_mistake(scene: Scene) -> Mistake | None:
     """The mistake that a token that fits nowhere betrays; None if it could be anything."""
     cut_short = scene.fresh is not None
-    for recognizer in CUT_SHORT if cut_short else (*SPELLING, *STRUCTURE):
+    for recognizer in _CUT_SHORT if cut_short else _ALL:
         for mistake in recognizer(scene):
             if not mistake.edits or scene.good(mistake.edits, mistake.least):
                 return mistake
@@ -102,7 +111,9 @@ def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
     yield _Change(1.2, Edit(span_of(token), ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            title = f"write `{SAMPLES[name]}` instead"
+            # `{` for `<` may be a slip; any other mark only serves to go on reading.
+            alike = {SAMPLES[name], token} <= _OPENING or {SAMPLES[name], token} <= _CLOSING
+            title = f"write `{SAMPLES[name]}` instead" if alike else ""
             yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":
             sample = f" {SAMPLES[name]} "

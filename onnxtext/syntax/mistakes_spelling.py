@@ -185,6 +185,9 @@ def python_words(scene: Scene) -> Iterator[Mistake]:
             rest = [other for other in scene.ahead if other.at > token.at and other in words]
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
             message = f"`{token}` is no value here"
+            if token == "None":
+                help = "leave out what has no value"
+                yield Mistake("python-literal", message, span_of(token), edits, help=help)
             yield Mistake("python-literal", message, span_of(token), edits, f"write `{word}`")
 
 

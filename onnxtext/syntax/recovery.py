@@ -142,6 +142,9 @@ class Recovery:
         return resume
 
     def _tell(self, mistake: Mistake, at: int) -> None:
+        if mistake.instead:
+            place = range(*mistake.span)
+            self._faults[:] = [fault for fault in self._faults if fault.at not in place]
         labels = (Label(mistake.span, mistake.label), *mistake.others)
         fix = None
         if mistake.title and mistake.edits:

@@ -34,6 +34,7 @@ class Mistake:
         skip_to: where a new line begins with which to go on, where no edits help.
         least: how many tokens behind the mistake must fit after the edits, where the next mistake
             may follow at once.
+        instead: whether it is told instead of what actions found wrong at its place.
     """
 
     code: str
@@ -47,6 +48,7 @@ class Mistake:
     others: tuple[Label, ...] = ()
     skip_to: int | None = None
     least: int = 4
+    instead: bool = False
 
 
 @dataclass
