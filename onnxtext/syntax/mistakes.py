@@ -127,6 +127,8 @@ def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
 def _addition(scene: Scene, name: str) -> Edit:
     """The edit that adds a mark behind the last token."""
     mark = SAMPLES[name]
+    if scene.token is None and name == "RBRACE":
+        return insert(scene.at, "}\n" if scene.text.endswith("\n") else "\n}\n")
     spaced = {"EQUAL", "_ARROW", "LBRACE"}
     after = scene.text[scene.end : scene.end + 1]
     text = f" {mark}" if name in spaced else mark
@@ -179,4 +181,9 @@ def _opener(scene: Scene, closer: str) -> Span | None:
             open_tokens.pop()
     if open_tokens and scene.name(open_tokens[-1]) == _CLOSERS[closer]:
         return span_of(open_tokens[-1])
+    opened = scene.opened
+    if opened is not None and not open_tokens:
+        names = {SAMPLES[name]: name for name in _OPENERS}
+        if names[scene.text[opened.start]] == _CLOSERS[closer]:
+            return opened
     return None

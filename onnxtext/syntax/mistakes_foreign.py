@@ -46,6 +46,13 @@ def in_inputs(scene: Scene) -> int | None:
     return at if at and "=" in before and scene.name(before[-1]) in {*NAMES, "MORETHAN"} else None
 
 
+def in_attributes(scene: Scene) -> bool:
+    """Whether a token stands among the attributes of a node."""
+    if "attribute" in scene.rules:
+        return all(token not in _CLOSER for token in scene.done)
+    return "node" in scene.rules and opening(scene, "<") is not None
+
+
 def _end(token: Token) -> int:
     return token.at + len(token)
 
@@ -81,7 +88,7 @@ def bare_string(scene: Scene) -> Iterator[Mistake]:
     if scene.token not in {",", ">"} or len(scene.done) < 3 or scene.done[-2] != "=":
         return
     value = scene.done[-1]
-    if scene.name(value) == "WORD" and value != "None" and opening(scene, "<") is not None:
+    if scene.name(value) == "WORD" and value != "None" and in_attributes(scene):
         message = f"`{value}` is no value: strings stand in quotes"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'
@@ -198,7 +205,7 @@ def other_lists(scene: Scene) -> Iterator[Mistake]:
     """`strides = (1, 1)` and `strides = {1, 1}`."""
     if scene.token is None or not scene.done or scene.done[-1] != "=":
         return
-    if opening(scene, "<") is None:
+    if not in_attributes(scene):
         return
     rest = _rest(scene)
     span = span_of(scene.token)

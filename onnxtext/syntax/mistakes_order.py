@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.lexer import Token
-from onnxtext.syntax.mistakes_foreign import NAMES, closing, opening
+from onnxtext.syntax.mistakes_foreign import NAMES, closing, in_attributes
+from onnxtext.syntax.mistakes_spelling import ALIASES
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
 
 _WORDS = frozenset(
@@ -24,6 +25,8 @@ _OTHER_FORMATS = (
     (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
     (re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[ \t]*\n\s*[a-z_]+ *[:{]"), "protobuf text"),
 )
+_HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
+_TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 
 
@@ -37,8 +40,6 @@ def _rest(scene: Scene) -> list[Token]:
 
 def other_format(scene: Scene) -> Iterator[Mistake]:
     """A file of another kind."""
-    if scene.stretch.start and scene.text[: scene.stretch.start].strip():
-        return
     for pattern, name in _OTHER_FORMATS:
         found = pattern.match(scene.text)
         if found is not None and scene.at <= found.end():
@@ -102,7 +103,7 @@ def foreign_words(scene: Scene) -> Iterator[Mistake]:
             span = Span(word.at, _end(rest[-1]))
             message = "the outputs of a graph stand in its first line, behind `=>`"
             edits = (Edit(span, ""),)
-            yield Mistake("foreign-word", message, span, edits, "remove the statement", least=0)
+            yield Mistake("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
         return
     edits = (Edit(Span(word.at, scene.at), ""),)
     message = f"`{word}` does not belong here"
@@ -136,7 +137,7 @@ def misplaced_types(scene: Scene) -> Iterator[Mistake]:
         message = "the dimensions stand behind the type"
         title = f"write `{written}`"[:60]
         yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
-    elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and opening(scene, "<") is not None:
+    elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(scene):
         span = Span(name.at, _end(scene.token))
         written = f"{scene.token}: {name}"
         message = "the type of an attribute stands behind its name"
@@ -149,6 +150,16 @@ def brackets_of_types(scene: Scene) -> Iterator[Mistake]:
     if scene.token not in {"<", "("} or not scene.done:
         return
     kind, rest = scene.name(scene.done[-1]), _rest(scene)
+    found = _TENSOR.match(scene.text, scene.done[-1].at)
+    if found is not None:
+        element = ALIASES.get(found[2], found[2])
+        dims = found[1].rstrip("x").replace("x", ", ")
+        written = f"{element}[{dims}]" if found[1] else element
+        span = Span(*found.span())
+        message = "the type of a tensor is that of its elements, and its dimensions"
+        edits = (Edit(span, written),)
+        yield Mistake("unknown-type", message, span, edits, f"write `{written}`"[:60], least=1)
+        return
     end = closing(rest)
     if end is None or kind not in {"PRIM", "CONTAINER"} or (kind, scene.token) == ("CONTAINER", "("):
         return
@@ -185,6 +196,23 @@ def graph_without_head(scene: Scene) -> Iterator[Mistake]:
         )
 
 
+def graph_among_nodes(scene: Scene) -> Iterator[Mistake]:
+    """`else_branch = e () => …` where the graph before it has no `}`."""
+    if scene.token != "=>" or "node" not in scene.rules:
+        return
+    before = scene.text[: scene.line_start].rstrip()
+    found = _HEAD.match(scene.text, scene.line_start)
+    if found is not None and found.end() >= scene.at:
+        comma = len(before) - 1 if before.endswith(",") else found.start(1)
+        yield Mistake(
+            "unclosed-bracket",
+            f"`{found[1]}` is a graph, and stands among the nodes of another one",
+            Span(comma, found.end(1)),
+            help="add the `}` that is missing before it",
+            instead=True,
+        )
+
+
 def header_behind(scene: Scene) -> Iterator[Mistake]:
     """`<ir_version: 10>` behind the graph."""
     if scene.token is None and scene.done and scene.done[0] == "<" and "ir_version" in scene.done:
@@ -205,5 +233,6 @@ ORDER = (
     misplaced_types,
     brackets_of_types,
     graph_without_head,
+    graph_among_nodes,
     header_behind,
 )

@@ -19,7 +19,7 @@ _SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
 _SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
 _WORDS = {"True": "true", "False": "false", "None": '""'}
 _NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
-_ALIASES = {
+ALIASES = {
     "float32": "float",
     "fp32": "float",
     "f32": "float",
@@ -197,14 +197,14 @@ def misspelt(scene: Scene) -> Iterator[Mistake]:
     for token in _nearby(scene, 4):
         if scene.name(token) not in {"WORD", "PRIM"}:
             continue
-        meant = _ALIASES.get(token)
+        meant = ALIASES.get(token)
         if meant is not None:
             message = f"`{token}` is no type"
         else:
             meant = nearest(token, known) if scene.name(token) == "WORD" else None
             message = f"`{token}` is not known here"
         if meant is not None and meant != token:
-            code = "unknown-type" if token in _ALIASES else "misspelt-keyword"
+            code = "unknown-type" if token in ALIASES else "misspelt-keyword"
             edits = (replace(token, meant),)
             yield Mistake(
                 code,

@@ -15,6 +15,7 @@ from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
 _FARTHEST = 4000
 _MOST_TRIES = 40
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
+_SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
 
@@ -37,6 +38,12 @@ def _unclosed(scene: Scene, quotes: list[int], end: int) -> Iterator[Mistake]:
     tries = 0
     for quote in quotes[::2]:
         line = scene.text[quote:end]
+        smart = _SMART.search(line)
+        if smart is not None and '"' not in line[1 : smart.start()]:
+            span = Span(quote + smart.start(), quote + smart.end())
+            said = f"`{smart[0]}` is a typographic quote; strings stand in plain ones"
+            edits = (Edit(span, '"'),)
+            yield Mistake("smart-quotes", said, span, edits, 'write `"`', "unsafe", least=1)
         for found in _END_OF_STRING.finditer(line, 1):
             tries += 1
             if tries > _MOST_TRIES or '"' in line[1 : found.start()]:
@@ -60,8 +67,10 @@ def marks_for_one_another(scene: Scene) -> Iterator[Mistake]:
                 text = " ="
             code = "colon-for-equals" if other == "=" else "equals-for-colon"
             message = f"expected `{other}`, found `{token}`"
+            edits = (replace(token, text),)
+            least = 2 if token is scene.token else 4
             yield Mistake(
-                code, message, span_of(token), (replace(token, text),), f"write `{other}`"
+                code, message, span_of(token), edits, f"write `{other}`", least=least
             )
 
 

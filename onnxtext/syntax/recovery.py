@@ -176,17 +176,25 @@ class Recovery:
                 break
             if not marked and start < at:
                 break
+        else:
+            if position == 0:  # before the first list: the line is what can be told of
+                after = (index for index, where in enumerate(machine.where) if where >= line)
+                position = next(after, len(machine.where))
+                start = machine.where[position] if position < len(machine.where) else at
+        opened = _innermost(machine, position)
         if at - start > LONGEST_STATEMENT:
             stretch = Stretch(self.text, at, tuple(machine.states), at)
-            return Scene(stretch, token, []), position
+            return Scene(stretch, token, [], (), opened), position
         stretch = Stretch(self.text, start, tuple(machine.states[: position + 1]), at)
         made = tuple(edit for edit in self._made if edit.span.start >= start)
         if made:
             outcome = Scene(stretch, token, [], made).attempt()
             if outcome is None:
-                return Scene(Stretch(self.text, at, tuple(machine.states), at), token, []), position
-            return Scene(stretch, token, outcome.tokens, made), position
-        return Scene(stretch, token, self.run.lexer.tokens(self.text, start, at)), position
+                stretch = Stretch(self.text, at, tuple(machine.states), at)
+                return Scene(stretch, token, [], (), opened), position
+            return Scene(stretch, token, outcome.tokens, made, opened), position
+        tokens = self.run.lexer.tokens(self.text, start, at)
+        return Scene(stretch, token, tokens, (), opened), position
 
     def _hangs(self, position: int, at: int, first: bool) -> bool:
         """Whether a list was opened just before a line that is too little indented for it."""
@@ -237,6 +245,15 @@ class Recovery:
                 if not leave_out(machine):
                     return None
         return None
+
+
+def _innermost(machine: Machine, position: int) -> Span | None:
+    """Where the innermost open bracket on the stack stands, before a position."""
+    for index in range(min(position, len(machine.where)) - 1, -1, -1):
+        value = machine.values[index]
+        if isinstance(value, str) and value in {"(", "[", "{", "<"}:
+            return Span(machine.where[index], machine.where[index] + 1)
+    return None
 
 
 def rewind(machine: Machine, position: int) -> None:
