@@ -155,6 +155,8 @@ def _told(scene: Scene, change: _Change) -> Mistake:
     span = Span(scene.end, scene.end)
     if same_line and scene.token is not None:
         span = span_of(scene.token)
+    elif scene.token is None:
+        span = change.edit.span
     others: tuple[Label, ...] = ()
     opener = _opener(scene, name) if name in _CLOSERS else None
     if opener is not None:

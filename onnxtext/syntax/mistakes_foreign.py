@@ -15,6 +15,7 @@ _CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
+_NO_STRINGS = {"True", "False", "None"}
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
@@ -88,7 +89,7 @@ def bare_string(scene: Scene) -> Iterator[Mistake]:
     if scene.token not in {",", ">"} or len(scene.done) < 3 or scene.done[-2] != "=":
         return
     value = scene.done[-1]
-    if scene.name(value) == "WORD" and value != "None" and in_attributes(scene):
+    if scene.name(value) == "WORD" and value not in _NO_STRINGS and in_attributes(scene):
         message = f"`{value}` is no value: strings stand in quotes"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'

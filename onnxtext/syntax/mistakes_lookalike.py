@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Characters that look like others, or like nothing: pasted from web pages, papers, input methods."""
+"""Characters that look like others, or like nothing, as web pages and input methods have them."""
 
 from __future__ import annotations
 

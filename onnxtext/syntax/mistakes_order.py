@@ -14,16 +14,44 @@ from onnxtext.syntax.mistakes_spelling import ALIASES
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
 
 _WORDS = frozenset(
-    "auto const constexpr def fn func function graph import input inputs let module node output "
-    "outputs return static tensor val var".split()
+    [
+        "auto",
+        "const",
+        "constexpr",
+        "def",
+        "fn",
+        "func",
+        "function",
+        "graph",
+        "import",
+        "input",
+        "inputs",
+        "let",
+        "module",
+        "node",
+        "output",
+        "outputs",
+        "return",
+        "static",
+        "tensor",
+        "val",
+        "var",
+    ]
 )
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
-_ATTRIBUTE_TYPES = frozenset("int float string ints floats strings tensor graph".split())
-_SECTIONS = frozenset("metadata quantization training configuration encoding resources".split())
+_ATTRIBUTE_TYPES = frozenset(
+    ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
+)
+_SECTIONS = frozenset(
+    ["metadata", "quantization", "training", "configuration", "encoding", "resources"]
+)
 _OTHER_FORMATS = (
     (re.compile(r'\s*\{\s*"'), "JSON"),
     (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
-    (re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[ \t]*\n\s*[a-z_]+ *[:{]"), "protobuf text"),
+    (
+        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[ \t]*\n\s*[a-z_]+ *[:{]"),
+        "protobuf text",
+    ),
 )
 _HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
 _TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
@@ -46,7 +74,7 @@ def other_format(scene: Scene) -> Iterator[Mistake]:
             yield Mistake(
                 "other-format",
                 f"this is {name}, not the text form of ONNX",
-                Span(scene.at, scene.at + 1),
+                Span(len(scene.text) - len(scene.text.lstrip()), scene.at + 1),
                 help="load it with the tool that wrote it, save a binary model, and convert that: "
                 "`onnxtext from-binary`",
                 skip_to=len(scene.text) + 1,
@@ -62,8 +90,12 @@ def other_comments(scene: Scene) -> Iterator[Mistake]:
         return
     span = Span(start, scene.line_end)
     words = scene.text[found.end() : scene.line_end].strip().removesuffix("-->").strip()
+    message = "comments start with `#`"
+    if start < scene.stretch.start:  # `<` may begin the attributes of the node before
+        skip_to = scene.line_end + 1
+        yield Mistake("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
-    yield Mistake("slash-comment", "comments start with `#`", span, edits, "write `#`", least=0)
+    yield Mistake("slash-comment", message, span, edits, "write `#`", least=0)
 
 
 def lone_string(scene: Scene) -> Iterator[Mistake]:
@@ -125,9 +157,7 @@ def misplaced_types(scene: Scene) -> Iterator[Mistake]:
             written = f"{scene.text[rest[1].at : span.end]} {name}"
             message = "the type of a value stands before its name"
             title = f"write `{written}`"[:60]
-            yield Mistake(
-                "misplaced-type", message, span, (Edit(span, written),), title, least=1
-            )
+            yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif before is not None and scene.name(before) == "PRIM":
         end = closing(rest) if scene.token == "[" else 0
         if end is None or (scene.token != "[" and scene.name(scene.token) != "NUMBERS"):
@@ -158,10 +188,16 @@ def brackets_of_types(scene: Scene) -> Iterator[Mistake]:
         span = Span(*found.span())
         message = "the type of a tensor is that of its elements, and its dimensions"
         edits = (Edit(span, written),)
-        yield Mistake("unknown-type", message, span, edits, f"write `{written}`"[:60], least=1)
+        yield Mistake(
+            "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
+        )
         return
     end = closing(rest)
-    if end is None or kind not in {"PRIM", "CONTAINER"} or (kind, scene.token) == ("CONTAINER", "("):
+    if (
+        end is None
+        or kind not in {"PRIM", "CONTAINER"}
+        or (kind, scene.token) == ("CONTAINER", "(")
+    ):
         return
     left, right = "[]" if kind == "PRIM" else "()"
     what = "dimensions stand in `[…]`" if kind == "PRIM" else "types within types stand in `(…)`"
@@ -215,7 +251,9 @@ def graph_among_nodes(scene: Scene) -> Iterator[Mistake]:
 
 def header_behind(scene: Scene) -> Iterator[Mistake]:
     """`<ir_version: 10>` behind the graph."""
-    if scene.token is None and scene.done and scene.done[0] == "<" and "ir_version" in scene.done:
+    if scene.token is not None or scene.done[:1] != ["<"] or "ir_version" not in scene.done:
+        return
+    if scene.text[: scene.done[0].at].rstrip().endswith("}"):
         yield Mistake(
             "misplaced-section",
             "the header of the model stands behind the graph",

@@ -41,9 +41,10 @@ def _unclosed(scene: Scene, quotes: list[int], end: int) -> Iterator[Mistake]:
         smart = _SMART.search(line)
         if smart is not None and '"' not in line[1 : smart.start()]:
             span = Span(quote + smart.start(), quote + smart.end())
-            said = f"`{smart[0]}` is a typographic quote; strings stand in plain ones"
             edits = (Edit(span, '"'),)
-            yield Mistake("smart-quotes", said, span, edits, 'write `"`', "unsafe", least=1)
+            yield Mistake(
+                "smart-quotes", _typographic(smart), span, edits, 'write `"`', "unsafe", least=1
+            )
         for found in _END_OF_STRING.finditer(line, 1):
             tries += 1
             if tries > _MOST_TRIES or '"' in line[1 : found.start()]:
@@ -51,8 +52,16 @@ def _unclosed(scene: Scene, quotes: list[int], end: int) -> Iterator[Mistake]:
             edits = (insert(quote + found.start(), '"'),)
             span = Span(quote, quote + found.start())
             yield Mistake("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
+    smart = _SMART.search(scene.text, quotes[-1], end)
+    if smart is not None:
+        span = Span(*smart.span())
+        yield Mistake("smart-quotes", _typographic(smart), span, help='write `"`', skip_to=end + 1)
     span = Span(quotes[-1], end)
     yield Mistake("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
+
+
+def _typographic(quote: re.Match[str]) -> str:
+    return f"`{quote[0]}` is a typographic quote; strings stand in plain ones"
 
 
 def marks_for_one_another(scene: Scene) -> Iterator[Mistake]:
@@ -69,9 +78,7 @@ def marks_for_one_another(scene: Scene) -> Iterator[Mistake]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, text),)
             least = 2 if token is scene.token else 4
-            yield Mistake(
-                code, message, span_of(token), edits, f"write `{other}`", least=least
-            )
+            yield Mistake(code, message, span_of(token), edits, f"write `{other}`", least=least)
 
 
 _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))

@@ -231,9 +231,17 @@ class Recovery:
     def _close(self) -> int | None:
         """Close all that is open, as far as that is possible, to deliver what was read."""
         machine = self.run.machine
-        kinds = self.run.lexer.kinds
         machine.holes = True
         end = len(self.text)
+        told = len(self._faults)
+        try:
+            return self._close_all(end)
+        finally:
+            del self._faults[told:]  # what is wrong with what was cut off is only its end
+
+    def _close_all(self, end: int) -> int | None:
+        machine = self.run.machine
+        kinds = self.run.lexer.kinds
         for _ in range(3 * len(machine.states)):
             if States(machine.automaton, machine.states).feed(END_KIND):
                 return end
