@@ -202,8 +202,8 @@ def brackets_of_types(scene: Scene) -> Iterator[Mistake]:
     left, right = "[]" if kind == "PRIM" else "()"
     what = "dimensions stand in `[…]`" if kind == "PRIM" else "types within types stand in `(…)`"
     span = Span(scene.at, _end(rest[end]))
-    edits = (replace(rest[0], left), replace(rest[end], right))
-    yield Mistake("wrong-mark", what, span, edits, f"write `{left}…{right}`", least=1)
+    marks = (replace(rest[0], left), replace(rest[end], right))
+    yield Mistake("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
 
 
 def graph_without_head(scene: Scene) -> Iterator[Mistake]:

@@ -69,7 +69,7 @@ class Recovery:
         self.text = run.text
         self.diagnostics: list[Diagnostic] = []
         self._faults: list[Fault] = []
-        self._last = -1
+        self._last = self._skipped = -1
         self._made: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
@@ -137,6 +137,8 @@ class Recovery:
             self._tell(mistake or panic.mistake(), at)
         # What was told of an earlier place may have hidden another mistake here.
         self._last = at if panic.early is None else panic.early - 1
+        if mistake is not None and self._skipped < (mistake.skip_to or 0) <= at:
+            self._last = self._skipped = (mistake.skip_to or 0) - 1
         if resume is None:
             return self._close()
         return resume
