@@ -17,7 +17,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
-from onnxtext.syntax.lexer import END_KIND, Token
+from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
 from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
@@ -297,6 +297,11 @@ def faulty(source: Source, fault: Fault) -> Diagnostic:
     at = fault.at if fault.at is not None else len(source.text)
     span = Span(at, min(at + fault.length, len(source.text)))
     help, fix = fault.help, None
+    if fault.step is not None:
+        span = step_place(source.text, span, fault.step)
+    if fault.instead is not None:
+        help = f"write `{fault.instead}`"
+        fix = Fix(help, (Edit(span, fault.instead),), "unsafe")
     if help is not None and help.startswith("one of "):
         meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
         if meant is not None:
@@ -305,6 +310,21 @@ def faulty(source: Source, fault: Fault) -> Diagnostic:
     return Diagnostic(
         fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
+
+
+def step_place(text: str, span: Span, step: int) -> Span:
+    """Where a step of a path stands, behind the keyword at a place or, if that is empty, there."""
+    lexer = load_lexer()
+    start = span.end if len(text[slice(*span)]) > 1 else span.start
+    for _ in range(2 * LONGEST_STATEMENT):
+        token = lexer.token(text, start)
+        if token is None or token == "{":
+            break
+        if not step and token != ".":
+            return Span(token.at, token.at + len(token))
+        step -= token == "."
+        start = token.at + len(token)
+    return span
 
 
 def _tidy(text: str, edit: Edit) -> Edit:
