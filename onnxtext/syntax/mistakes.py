@@ -50,7 +50,11 @@ def find_mistake(scene: Scene) -> Mistake | None:
     best: tuple[float, _Change] | None = None
     for change in _changes(scene, cut_short):
         outcome = scene.attempt(change.edit)
-        if outcome is None or not (outcome.good or (cut_short and outcome.count)):
+        if outcome is None:
+            continue
+        # `b = 2` behind a comma is enough: the next one may be missing, too.
+        entry = change.missing == "COMMA" and outcome.count == 3
+        if not (outcome.good or entry or (cut_short and outcome.count)):
             continue
         score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:

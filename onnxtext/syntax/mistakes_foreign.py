@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.lexer import Token
+from onnxtext.syntax.mistakes_spelling import NOTHING
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
 
 _CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
-_NO_STRINGS = {"True", "False", "None"}
+_NO_STRINGS = {"True", "False", *NOTHING}
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
@@ -81,7 +82,8 @@ def keyword_arguments(scene: Scene) -> Iterator[Mistake]:
     span = Span(first.at, first.at + len(written))
     moved = (insert(behind, f" <{written}>{blank}"), remove)
     yield Mistake("misplaced-attributes", message, span, moved, "move them there", least=1)
-    yield Mistake("misplaced-attributes", message, span, (remove,), least=1)
+    help = f"write them as `{scene.done[at - 1]} <…> (…)`"
+    yield Mistake("misplaced-attributes", message, span, (remove,), help=help, least=1)
 
 
 def bare_string(scene: Scene) -> Iterator[Mistake]:
@@ -206,7 +208,8 @@ def other_lists(scene: Scene) -> Iterator[Mistake]:
     """`strides = (1, 1)` and `strides = {1, 1}`."""
     if scene.token is None or not scene.done or scene.done[-1] != "=":
         return
-    if not in_attributes(scene):
+    tensor = "value_info" in scene.rules and scene.token == "("
+    if not tensor and not in_attributes(scene):
         return
     rest = _rest(scene)
     span = span_of(scene.token)
@@ -218,9 +221,12 @@ def other_lists(scene: Scene) -> Iterator[Mistake]:
     elif scene.name(scene.token) != "BRACES":
         return
     inside = scene.text[span.start + 1 : span.end - 1]
-    edits = (Edit(span, f"[{inside.rstrip(' ,')}]"),)
+    left, right = "{}" if tensor else "[]"
+    edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
     message = "the lists of attributes stand in square brackets"
-    yield Mistake("wrong-mark", message, span, edits, "write `[…]`", least=1)
+    if tensor:
+        message = "the elements of a tensor stand in braces or square brackets"
+    yield Mistake("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
 
 
 def tensor_among_nodes(scene: Scene) -> Iterator[Mistake]:

@@ -32,6 +32,9 @@ def is_mended(found: Diagnostic, text: str, wanted: str) -> None:
 
 
 NODES = [
+    ("Op <a = 1; b = 2> (x)", "semicolon", ";", "Op <a = 1, b = 2> (x)"),
+    ("Op <a = [1; 2]> (x)", "semicolon", ";", "Op <a = [1, 2]> (x)"),
+    ("Op (*x)", "unquoted-name", "*x", 'Op ("*x")'),
     ("Softmax(x, axis=-1)", "misplaced-attributes", "axis=-1", "Softmax <axis=-1> (x)"),
     ("Op (a = 1, b = 2)", "misplaced-attributes", "a = 1, b = 2", "Op <a = 1, b = 2> ()"),
     ("Softmax (x) <mode = one>", "unquoted-string", "one", 'Softmax (x) <mode = "one">'),
@@ -92,6 +95,7 @@ STATEMENTS = [
     ("float[2] b = {1, 2}", "misplaced-tensor", "float[2] b = {1, 2}", None),
     ("float[2] b = [1, 2]", "misplaced-tensor", "float[2] b = [1, 2]", None),
     ("b = Softmax <axis = None> (x)", "python-literal", "None", None),
+    ("b = Softmax <axis = null> (x)", "python-literal", "null", None),
 ]
 
 
@@ -106,6 +110,26 @@ def test_statements(wrong: str, code: str, where: str, right: str | None) -> Non
         assert found.help
     else:
         is_mended(found, text, frame.replace("HERE", right))
+
+
+def test_every_missing_comma_is_told() -> None:
+    text = f"{HEADER}{HEAD}  y = Op <a = 1 b = 2 c = 3> (x)\n}}\n"
+    assert [(one.code, place(one)) for one in found_in(text)] == [
+        ("missing-comma", "b"),
+        ("missing-comma", "c"),
+    ]
+
+
+def test_an_equals_sign_for_an_arrow() -> None:
+    text = f"{HEADER}main (float[N] x) = (float[N] y) {{\n{BODY}"
+    (found,) = found_in(text)
+    is_mended(found, text, text.replace(") = (float", ") => (float"))
+
+
+def test_a_tensor_in_parentheses() -> None:
+    text = f"{HEADER}main (float[N] x) => (float[N] y) <float[2] w = (1, 2)> {{\n{BODY}"
+    (found,) = found_in(text)
+    is_mended(found, text, text.replace("(1, 2)", "{1, 2}"))
 
 
 PARAMETERS = [
