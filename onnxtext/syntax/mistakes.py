@@ -190,6 +190,7 @@ def _opener(scene: Scene, closer: str) -> Span | None:
     opened = scene.opened
     if opened is not None and not open_tokens:
         names = {SAMPLES[name]: name for name in _OPENERS}
-        if names[scene.text[opened.start]] == _CLOSERS[closer]:
+        # A bracket that was only thought of is none in the text.
+        if names.get(scene.text[slice(*opened)]) == _CLOSERS[closer]:
             return opened
     return None

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics.full import render
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 
@@ -215,3 +216,9 @@ def test_both_headings_of_a_model_are_told() -> None:
     assert (place(one), place(two)) == ("ir_version", "opset_import")
     (one, two) = found_in("<ir_version = 10, opset_import = [21]>\n" + HEAD + BODY)
     assert one.code == two.code == "equals-for-colon"
+
+
+def test_a_text_that_ends_within_a_line_end_is_shown() -> None:
+    text = (HEADER + HEAD + "  a = Relu (x\n  y = Relu (a)\n").replace("\n", "\r\n")[:-1]
+    for found in found_in(text):
+        assert "never closed" in render(found)
