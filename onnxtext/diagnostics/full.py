@@ -178,8 +178,9 @@ def _snippet_rows(
     while True:
         window = _window(snippet.line, left[0] if left else _Mark(0, 0, "", False), room)
         yield f"{number} {window.text}"
-        here = [mark for mark in left if window.shows(mark)]
-        left = [mark for mark in left if not window.shows(mark)]
+        # A place behind the line, such as behind its `\r`, is in no window: it is shown at the end.
+        here = [mark for mark in left if mark is left[0] or window.shows(mark)]
+        left = [mark for mark in left[1:] if not window.shows(mark)]
         for row in _mark_rows(window, here, severity):
             yield f"{bar} {row.painted(paint)}"
         if not left:

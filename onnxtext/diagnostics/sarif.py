@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import PurePath
 from urllib.parse import quote
 
 from onnxtext.diagnostics.json import to_object
@@ -109,4 +110,8 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 
 
 def _uri(name: str) -> str:
-    return quote(name.replace("\\", "/"), safe="/")
+    """A URI reference; names that are not Unicode keep their bytes (PEP 383), which JSON cannot."""
+    path = PurePath(name)
+    if path.is_absolute():
+        return path.as_uri()
+    return quote(path.as_posix(), safe="/", errors="surrogateescape")

@@ -93,8 +93,8 @@ ACTIONS.update(
     plain_step=Step,
     indexed_step=sections.indexed_step,
     quantization_section=lambda word, items: (word, items),
-    empty_annotation=lambda path: (tuple(path), ()),
-    annotation=lambda path, pairs: (tuple(path), tuple(pairs)),
+    empty_annotation=lambda at, path: (at, tuple(path), ()),
+    annotation=lambda at, path, pairs: (at, tuple(path), tuple(pairs)),
     training_section=sections.training_section,
     training_graph=lambda name, graph: (name, graph),
     empty_binding=lambda name: (name, []),
@@ -103,7 +103,7 @@ ACTIONS.update(
     resource=headers.resource,
     long_resource=headers.long_resource,
 )
-LOCATED |= {"header_entry"}
+LOCATED |= {"annotation", "empty_annotation", "header_entry"}
 
 # ---- Graphs and functions -------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ class Fault(ValueError):
         help: how to fix it.
         made: what could be made all the same, without what is wrong; None if nothing could.
         others: further mistakes in the same construct.
+        step: which step of the path at this place is wrong, from 0; None if it is all of it.
+        instead: what to write there; None if that is not known.
     """
 
     def __init__(
@@ -42,3 +44,5 @@ class Fault(ValueError):
         self.help = help
         self.made: Any = None
         self.others: tuple[Fault, ...] = ()
+        self.step: int | None = None
+        self.instead: str | None = None

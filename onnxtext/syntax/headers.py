@@ -59,14 +59,14 @@ class Header:
         Raises:
             Fault: there is one.
         """
+        faults = []
         for key, at in self.at.items():
             if key not in keys:
-                fault = Fault(
-                    f"`{key}` is no key of {what}'s header",
-                    help=f"one of {', '.join(sorted(keys))}",
-                )
-                fault.at, fault.length = at, len(key)
-                raise fault
+                faults.append(_at(at, key, f"`{key}` is no key of {what}'s header"))
+                faults[-1].help = f"one of {', '.join(sorted(keys))}"
+        if faults:
+            faults[0].others = tuple(faults[1:])
+            raise faults[0]
 
     @property
     def presence(self) -> Presence:
@@ -81,6 +81,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         Fault: a value is not of the kind its key has, or the language version is unknown.
     """
     made = Header()
+    faults = []
     for at, key, value in entries:
         wanted = (
             int if key in _INT_KEYS else str if key in _TEXT_KEYS else list
@@ -88,13 +89,17 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         )  # fmt: skip
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            raise _at(at, key, f"the value of `{key}` is {forms[wanted]}")
+            faults.append(_at(at, key, f"the value of `{key}` has to be {forms[wanted]}"))
+            continue
         made.at[key] = at
         if key in _LIST_KEYS:
             _check_items(at, key, value)
             made.values.setdefault(key, []).extend(value)
         else:
             made.values[key] = value
+    if faults:
+        faults[0].made, faults[0].others = made, tuple(faults[1:])
+        raise faults[0]
     version = made.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:
         fault = _at(

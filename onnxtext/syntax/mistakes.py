@@ -13,6 +13,9 @@ from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.lexer import Token
+from onnxtext.syntax.mistakes_foreign import NODES
+from onnxtext.syntax.mistakes_lookalike import lookalikes
+from onnxtext.syntax.mistakes_order import ORDER, lone_string
 from onnxtext.syntax.mistakes_spelling import SPELLING
 from onnxtext.syntax.mistakes_structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
@@ -26,13 +29,19 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
+_OPENING = frozenset("([{<")
+_CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
+
+
+_ALL = (lookalikes, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_CUT_SHORT = (*CUT_SHORT, lone_string)
 
 
 def find_mistake(scene: Scene) -> Mistake | None:
     """The mistake that a token that fits nowhere betrays; None if it could be anything."""
     cut_short = scene.fresh is not None
-    for recognizer in CUT_SHORT if cut_short else (*SPELLING, *STRUCTURE):
+    for recognizer in _CUT_SHORT if cut_short else _ALL:
         for mistake in recognizer(scene):
             if not mistake.edits or scene.good(mistake.edits, mistake.least):
                 return mistake
@@ -41,7 +50,11 @@ def find_mistake(scene: Scene) -> Mistake | None:
     best: tuple[float, _Change] | None = None
     for change in _changes(scene, cut_short):
         outcome = scene.attempt(change.edit)
-        if outcome is None or not (outcome.good or (cut_short and outcome.count)):
+        if outcome is None:
+            continue
+        # `b = 2` behind a comma is enough: the next one may be missing, too.
+        entry = change.missing == "COMMA" and outcome.count == 3
+        if not (outcome.good or entry or (cut_short and outcome.count)):
             continue
         score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:
@@ -102,7 +115,9 @@ def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
     yield _Change(1.2, Edit(span_of(token), ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            title = f"write `{SAMPLES[name]}` instead"
+            # `{` for `<` may be a slip; any other mark only serves to go on reading.
+            alike = {SAMPLES[name], token} <= _OPENING or {SAMPLES[name], token} <= _CLOSING
+            title = f"write `{SAMPLES[name]}` instead" if alike else ""
             yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":
             sample = f" {SAMPLES[name]} "
@@ -116,6 +131,8 @@ def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
 def _addition(scene: Scene, name: str) -> Edit:
     """The edit that adds a mark behind the last token."""
     mark = SAMPLES[name]
+    if scene.token is None and name == "RBRACE":
+        return insert(scene.at, "}\n" if scene.text.endswith("\n") else "\n}\n")
     spaced = {"EQUAL", "_ARROW", "LBRACE"}
     after = scene.text[scene.end : scene.end + 1]
     text = f" {mark}" if name in spaced else mark
@@ -142,6 +159,8 @@ def _told(scene: Scene, change: _Change) -> Mistake:
     span = Span(scene.end, scene.end)
     if same_line and scene.token is not None:
         span = span_of(scene.token)
+    elif scene.token is None:
+        span = change.edit.span
     others: tuple[Label, ...] = ()
     opener = _opener(scene, name) if name in _CLOSERS else None
     if opener is not None:
@@ -168,4 +187,10 @@ def _opener(scene: Scene, closer: str) -> Span | None:
             open_tokens.pop()
     if open_tokens and scene.name(open_tokens[-1]) == _CLOSERS[closer]:
         return span_of(open_tokens[-1])
+    opened = scene.opened
+    if opened is not None and not open_tokens:
+        names = {SAMPLES[name]: name for name in _OPENERS}
+        # A bracket that was only thought of is none in the text.
+        if names.get(scene.text[slice(*opened)]) == _CLOSERS[closer]:
+            return opened
     return None

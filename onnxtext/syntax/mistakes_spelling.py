@@ -14,12 +14,13 @@ from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
 
 Recognizer = Callable[[Scene], Iterator[Mistake]]
 
+NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
 _SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
-_WORDS = {"True": "true", "False": "false", "None": '""'}
+_WORDS = {"True": "true", "False": "false"} | dict.fromkeys(NOTHING, '""')
 _NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
-_ALIASES = {
+ALIASES = {
     "float32": "float",
     "fp32": "float",
     "f32": "float",
@@ -79,6 +80,9 @@ def semicolon(scene: Scene) -> Iterator[Mistake]:
     """`;` at the end of a statement."""
     if scene.token == ";":
         span = span_of(scene.token)
+        if "node" not in scene.rules and "COMMA" in scene.expected():
+            message = "expected `,`, found `;`"
+            yield Mistake("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
         message = "statements need no separator"
         yield Mistake("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
@@ -185,6 +189,9 @@ def python_words(scene: Scene) -> Iterator[Mistake]:
             rest = [other for other in scene.ahead if other.at > token.at and other in words]
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
             message = f"`{token}` is no value here"
+            if token in NOTHING:
+                help = "leave out what has no value"
+                yield Mistake("python-literal", message, span_of(token), edits, help=help)
             yield Mistake("python-literal", message, span_of(token), edits, f"write `{word}`")
 
 
@@ -194,14 +201,14 @@ def misspelt(scene: Scene) -> Iterator[Mistake]:
     for token in _nearby(scene, 4):
         if scene.name(token) not in {"WORD", "PRIM"}:
             continue
-        meant = _ALIASES.get(token)
+        meant = ALIASES.get(token)
         if meant is not None:
             message = f"`{token}` is no type"
         else:
             meant = nearest(token, known) if scene.name(token) == "WORD" else None
             message = f"`{token}` is not known here"
         if meant is not None and meant != token:
-            code = "unknown-type" if token in _ALIASES else "misspelt-keyword"
+            code = "unknown-type" if token in ALIASES else "misspelt-keyword"
             edits = (replace(token, meant),)
             yield Mistake(
                 code,
@@ -246,7 +253,10 @@ def unquoted(scene: Scene) -> Iterator[Mistake]:
         span = Span(start, start + len(text))
         message = f"`{text[:60]}` is no name without quotes"
         edits = (Edit(span, f'"{text}"'),)
-        yield Mistake("unquoted-name", message, span, edits, "quote it")
+        sure = text[0].isalnum() or text[0] in "_/"
+        yield Mistake(
+            "unquoted-name", message, span, edits, "quote it", "safe" if sure else "unsafe"
+        )
 
 
 CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
@@ -292,6 +302,10 @@ def _conflict(scene: Scene, line: int) -> Mistake:
 def foreign_marks(scene: Scene) -> Iterator[Mistake]:
     """`->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
     text, at = scene.text, scene.at
+    if scene.token == "=" and "_ARROW" in scene.expected():
+        edits = (replace(scene.token, "=>"),)
+        message = "expected `=>`, found `=`"
+        yield Mistake("wrong-mark", message, span_of(scene.token), edits, "write `=>`", least=2)
     for wrong, right in (("->", "=>"), (":=", "="), ("==", "=")):
         start = at if text.startswith(wrong, at) else at - 1
         if text.startswith(wrong, start) and start >= 0:

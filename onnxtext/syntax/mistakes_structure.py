@@ -17,6 +17,7 @@ _FARTHEST = 4000
 _MOST_TRIES = 40
 _MOST_QUOTES = 100
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
+_SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
 
@@ -40,6 +41,13 @@ def _unclosed(scene: Scene, quotes: list[int], end: int) -> Iterator[Mistake]:
     tries = 0
     for quote in quotes[::2]:
         line = scene.text[quote:end]
+        smart = _SMART.search(line)
+        if smart is not None and '"' not in line[1 : smart.start()]:
+            span = Span(quote + smart.start(), quote + smart.end())
+            edits = (Edit(span, '"'),)
+            yield Mistake(
+                "smart-quotes", _typographic(smart), span, edits, 'write `"`', "unsafe", least=1
+            )
         for found in _END_OF_STRING.finditer(line, 1):
             tries += 1
             if tries > _MOST_TRIES or '"' in line[1 : found.start()]:
@@ -47,8 +55,16 @@ def _unclosed(scene: Scene, quotes: list[int], end: int) -> Iterator[Mistake]:
             edits = (insert(quote + found.start(), '"'),)
             span = Span(quote, quote + found.start())
             yield Mistake("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
+    smart = _SMART.search(scene.text, quotes[-1], end)
+    if smart is not None:
+        span = Span(*smart.span())
+        yield Mistake("smart-quotes", _typographic(smart), span, help='write `"`', skip_to=end + 1)
     span = Span(quotes[-1], end)
     yield Mistake("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
+
+
+def _typographic(quote: re.Match[str]) -> str:
+    return f"`{quote[0]}` is a typographic quote; strings stand in plain ones"
 
 
 def marks_for_one_another(scene: Scene) -> Iterator[Mistake]:
@@ -63,9 +79,9 @@ def marks_for_one_another(scene: Scene) -> Iterator[Mistake]:
                 text = " ="
             code = "colon-for-equals" if other == "=" else "equals-for-colon"
             message = f"expected `{other}`, found `{token}`"
-            yield Mistake(
-                code, message, span_of(token), (replace(token, text),), f"write `{other}`"
-            )
+            edits = (replace(token, text),)
+            least = 2 if token is scene.token else 4
+            yield Mistake(code, message, span_of(token), edits, f"write `{other}`", least=least)
 
 
 _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))

@@ -17,7 +17,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
-from onnxtext.syntax.lexer import END_KIND, Token
+from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
 from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
@@ -86,7 +86,7 @@ class Recovery:
         self.text = run.text
         self.diagnostics: list[Diagnostic] = []
         self._faults: list[Fault] = []
-        self._last = -1
+        self._last = self._skipped = -1
         self._made: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
@@ -154,11 +154,16 @@ class Recovery:
             self._tell(mistake or panic.mistake(), at)
         # What was told of an earlier place may have hidden another mistake here.
         self._last = at if panic.early is None else panic.early - 1
+        if mistake is not None and self._skipped < (mistake.skip_to or 0) <= at:
+            self._last = self._skipped = (mistake.skip_to or 0) - 1
         if resume is None:
             return self._close()
         return resume
 
     def _tell(self, mistake: Mistake, at: int) -> None:
+        if mistake.instead:
+            place = range(*mistake.span)
+            self._faults[:] = [fault for fault in self._faults if fault.at not in place]
         labels = (Label(mistake.span, mistake.label), *mistake.others)
         fix = None
         if mistake.title and mistake.edits:
@@ -190,17 +195,25 @@ class Recovery:
                 break
             if not marked and start < at:
                 break
+        else:
+            if position == 0:  # before the first list: the line is what can be told of
+                after = (index for index, where in enumerate(machine.where) if where >= line)
+                position = next(after, len(machine.where))
+                start = machine.where[position] if position < len(machine.where) else at
+        opened = _innermost(machine, position)
         if at - start > LONGEST_STATEMENT:
             stretch = Stretch(self.text, at, tuple(machine.states), at)
-            return Scene(stretch, token, []), position
+            return Scene(stretch, token, [], (), opened), position
         stretch = Stretch(self.text, start, tuple(machine.states[: position + 1]), at)
         made = tuple(edit for edit in self._made if edit.span.start >= start)
         if made:
             outcome = Scene(stretch, token, [], made).attempt()
             if outcome is None:
-                return Scene(Stretch(self.text, at, tuple(machine.states), at), token, []), position
-            return Scene(stretch, token, outcome.tokens, made), position
-        return Scene(stretch, token, self.run.lexer.tokens(self.text, start, at)), position
+                stretch = Stretch(self.text, at, tuple(machine.states), at)
+                return Scene(stretch, token, [], (), opened), position
+            return Scene(stretch, token, outcome.tokens, made, opened), position
+        tokens = self.run.lexer.tokens(self.text, start, at)
+        return Scene(stretch, token, tokens, (), opened), position
 
     def _hangs(self, position: int, at: int, first: bool) -> bool:
         """Whether a list was opened just before a line that is too little indented for it."""
@@ -237,9 +250,17 @@ class Recovery:
     def _close(self) -> int | None:
         """Close all that is open, as far as that is possible, to deliver what was read."""
         machine = self.run.machine
-        kinds = self.run.lexer.kinds
         machine.holes = True
         end = len(self.text)
+        told = len(self._faults)
+        try:
+            return self._close_all(end)
+        finally:
+            del self._faults[told:]  # what is wrong with what was cut off is only its end
+
+    def _close_all(self, end: int) -> int | None:
+        machine = self.run.machine
+        kinds = self.run.lexer.kinds
         for _ in range(3 * len(machine.states)):
             if States(machine.automaton, machine.states).feed(END_KIND):
                 return end
@@ -251,6 +272,15 @@ class Recovery:
                 if not leave_out(machine):
                     return None
         return None
+
+
+def _innermost(machine: Machine, position: int) -> Span | None:
+    """Where the innermost open bracket on the stack stands, before a position."""
+    for index in range(min(position, len(machine.where)) - 1, -1, -1):
+        value = machine.values[index]
+        if isinstance(value, str) and value in {"(", "[", "{", "<"}:
+            return Span(machine.where[index], machine.where[index] + 1)
+    return None
 
 
 def rewind(machine: Machine, position: int) -> None:
@@ -284,6 +314,11 @@ def faulty(source: Source, fault: Fault) -> Diagnostic:
     at = fault.at if fault.at is not None else len(source.text)
     span = Span(at, min(at + fault.length, len(source.text)))
     help, fix = fault.help, None
+    if fault.step is not None:
+        span = step_place(source.text, span, fault.step)
+    if fault.instead is not None:
+        help = f"write `{fault.instead}`"
+        fix = Fix(help, (Edit(span, fault.instead),), "unsafe")
     if help is not None and help.startswith("one of "):
         meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
         if meant is not None:
@@ -292,6 +327,21 @@ def faulty(source: Source, fault: Fault) -> Diagnostic:
     return Diagnostic(
         fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
+
+
+def step_place(text: str, span: Span, step: int) -> Span:
+    """Where a step of a path stands, behind the keyword at a place or, if that is empty, there."""
+    lexer = load_lexer()
+    start = span.end if len(text[slice(*span)]) > 1 else span.start
+    for _ in range(2 * LONGEST_STATEMENT):
+        token = lexer.token(text, start)
+        if token is None or token == "{":
+            break
+        if not step and token != ".":
+            return Span(token.at, token.at + len(token))
+        step -= token == "."
+        start = token.at + len(token)
+    return span
 
 
 def _tidy(text: str, edit: Edit) -> Edit:

@@ -13,6 +13,7 @@ from onnxtext.syntax.lexer import END_KIND, Lexer, Token, load_lexer
 from onnxtext.syntax.machine import Automaton, load_automaton
 from onnxtext.syntax.trial import Outcome, States, Stretch, attempt
 
+_CLOSING = frozenset(")]}>")
 MOST_LINES = 20
 """How many lines back the end of the token before a mistake is looked for."""
 
@@ -34,6 +35,7 @@ class Mistake:
         skip_to: where a new line begins with which to go on, where no edits help.
         least: how many tokens behind the mistake must fit after the edits, where the next mistake
             may follow at once.
+        instead: whether it is told instead of what actions found wrong at its place.
     """
 
     code: str
@@ -47,6 +49,7 @@ class Mistake:
     others: tuple[Label, ...] = ()
     skip_to: int | None = None
     least: int = 4
+    instead: bool = False
 
 
 @dataclass
@@ -58,12 +61,14 @@ class Scene:
         token: the token; None at the end of the text.
         done: the tokens of the statement before it.
         made: the edits made in thought before, for other mistakes of the statement.
+        opened: where the innermost bracket stands that is open before the statement.
     """
 
     stretch: Stretch
     token: Token | None
     done: list[Token]
     made: tuple[Edit, ...] = ()
+    opened: Span | None = None
     lexer: Lexer = field(default_factory=load_lexer)
     automaton: Automaton = field(default_factory=load_automaton)
 
@@ -130,6 +135,8 @@ class Scene:
         for last, token in zip(self.done, tokens, strict=False):
             between = self.text.rfind("\n", last.at + len(last), token.at)
             begins = between >= 0 and token.at - between - 1 <= limit
+            if token in _CLOSING and token is not self.token:
+                continue  # it closes what the statement opened
             if begins and not (last == ")" and self._only_decorators(token.at)):
                 return token.at
         return None
@@ -144,7 +151,8 @@ class Scene:
         """The same scene with the token at an earlier place as the one that does not fit."""
         stretch = Stretch(self.text, self.stretch.start, self.stretch.states, at)
         done = [token for token in self.done if token.at < at]
-        return Scene(stretch, self.lexer.token(self.text, at), done, self.made)
+        token = self.lexer.token(self.text, at)
+        return Scene(stretch, token, done, self.made, self.opened)
 
     @property
     def rules(self) -> frozenset[str]:

@@ -74,7 +74,7 @@ class Sections:
 
     Attributes:
         metadata: the blocks of the metadata section; True if they were left out.
-        quantization: paths and entries of the quantization section.
+        quantization: offsets, paths and entries of the quantization section.
         training: one a section.
         configurations: one a section.
         encoding: None without one.
@@ -82,7 +82,7 @@ class Sections:
     """
 
     metadata: list[Block] | bool = field(default_factory=list)
-    quantization: list[tuple[tuple[Step, ...], Pairs]] = field(default_factory=list)
+    quantization: list[tuple[int, tuple[Step, ...], Pairs]] = field(default_factory=list)
     training: list[Training] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
     encoding: EncodingPatch | None = None
@@ -128,8 +128,8 @@ class Sections:
         model.metadata_left_out = self.metadata is True
         for block in self.metadata if isinstance(self.metadata, list) else ():
             ties.attach_any(model, block)
-        for path, pairs in self.quantization:
-            ties.annotate(model.graph, path, pairs)
+        for at, path, pairs in self.quantization:
+            ties.annotate(model.graph, at, path, pairs)
         if ties.faults:
             first, *others = ties.faults
             first.made, first.others = model, tuple(others)

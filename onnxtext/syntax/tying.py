@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -12,6 +13,7 @@ from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueIn
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
+from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.sections import Block, Pairs
 from onnxtext.syntax.strings import to_bytes
 
@@ -74,10 +76,10 @@ class Ties:
             else:
                 self._attach(model.graph, block)
 
-    def annotate(self, graph: Graph, path: tuple[Step, ...], entries: Pairs) -> None:
+    def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
         """Tie a quantization annotation; what names nothing is kept as a fault."""
         with self._keeping():
-            owner = self._graph_at(graph, path[:-1], path[-1].name)
+            owner = self._graph_at(graph, path[:-1], Token("", at))
             assert isinstance(owner, Graph)
             owner.quantization.append(Annotation(path[-1].name, entries))
 
@@ -96,7 +98,9 @@ class Ties:
         key = (".".join(names[:-1]), names[-1], block.overload or "")
         function = self._functions.get(key)
         if function is None:
-            raise self._dangling(block.kind, ".".join(names), [f.name for f in model.functions])
+            known = [f.name for f in model.functions if f.domain == key[0]]
+            name = ".".join(names)
+            raise self._dangling(block.kind, name, known, block.kind, len(names) - 1)
         function.metadata = block.entries()
         for item in block.items:
             if isinstance(item, Block):
@@ -119,7 +123,7 @@ class Ties:
         owner = self._graph_at(root, path[:-1], block.kind)
         name = path[-1].name
         if block.kind == "node":
-            self._node(owner, name, block.kind).metadata = entries
+            self._node(owner, name, block.kind, len(path) - 1).metadata = entries
         elif block.kind == "value":
             self._attach_value(owner, name, block)
         else:
@@ -144,8 +148,9 @@ class Ties:
                 token=token,
                 help="such as graph output.then_branch",
             )
-        for node_step, step in zip(path[::2], path[1::2], strict=True):
-            node = self._node(root, node_step.name, token)
+        for index in range(0, len(path), 2):
+            node_step, step = path[index : index + 2]
+            node = self._node(root, node_step.name, token, index)
             for attribute in node.attributes:
                 if attribute.name == step.name:
                     value: Any = attribute.value
@@ -155,13 +160,14 @@ class Ties:
                         root = value
                         break
             else:
-                raise self._dangling("graph", step.name, [a.name for a in node.attributes], token)
+                known = [a.name for a in node.attributes]
+                raise self._dangling("graph", step.name, known, token, index + 1)
         return root
 
-    def _node(self, owner: Graph | Function, name: str, token: str) -> Node:
+    def _node(self, owner: Graph | Function, name: str, token: str, step: int) -> Node:
         node = self._of(owner).nodes.get(name)
         if node is None:
-            raise self._dangling("node", name, list(self._of(owner).nodes), token)
+            raise self._dangling("node", name, list(self._of(owner).nodes), token, step)
         return node
 
     def _attach_value(self, owner: Graph | Function, name: str, block: Block) -> None:
@@ -172,7 +178,8 @@ class Ties:
         elif name in names.generated:
             owner.value_metadata[name] = block.entries()
         else:
-            raise self._dangling("value", name, [*names.values, *names.generated], block.kind)
+            known = [*names.values, *names.generated]
+            raise self._dangling("value", name, known, block.kind, len(block.path) - 1)
 
     def _attach_tensor(self, owner: Graph | Function, name: str, block: Block) -> None:
         names = self._of(owner)
@@ -185,21 +192,30 @@ class Ties:
                 entries = tuple([Field(key, to_bytes(text)) for key, text in block.entries()])
                 value.decorators += (Decorator("data.meta", entries),)
                 return
-        raise self._dangling(block.kind, name, list(names.tensors))
+        raise self._dangling(block.kind, name, list(names.tensors), block.kind, len(block.path) - 1)
 
-    def _dangling(self, kind: str, name: str, known: list[str], token: str | None = None) -> Fault:
+    def _dangling(self, kind: str, name: str, known: list[str], token: str, step: int) -> Fault:
         import difflib
 
         known = known[: max(_NEAR - self._compared, 0)]
         self._compared += len(known)
         near = difflib.get_close_matches(name, known, 1)
         what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
-        return Fault(
+        fault = Fault(
             f"{what.get(kind, f'no {kind} is')} named `{name}`",
-            token=token if token is not None else kind,
-            help=f"did you mean `{near[0]}`?" if near else None,
+            token=token,
             code="metadata-dangling",
         )
+        fault.step = step
+        if near:
+            fault.instead = near[0]
+            if not _WORD.fullmatch(near[0]):
+                quotable = near[0].isprintable() and not set('"\\') & set(near[0])
+                fault.instead = f'"{near[0]}"' if quotable else None
+        return fault
+
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 _NEAR = 10_000

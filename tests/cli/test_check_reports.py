@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 import onnxtext
 from tests.checker.models import text
 from tests.cli.command import run
+from tests.sarif_schema import assert_valid
 
 MODEL = text(
     "hidden = Neg (x)\ny = Rellu (hiden)\nz = MatMul (n, w) # onnxtext: ignore[op-unknown]",
@@ -21,83 +21,6 @@ MODEL = text(
     values="float[4, 3] w = [0, ...],\nfloat[2] gone,",
 )
 WANTED = ["value-info-unknown", "op-unknown", "value-undefined", "unused-suppression"]
-
-Form = dict[str, Any]
-TEXT: Form = {"required": {"text": str}}
-REGION: Form = {
-    "optional": dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), int)
-    | {"byteOffset": int}
-}
-FILE: Form = {"optional": {"uri": str}}
-FIX: Form = {
-    "required": {
-        "artifactChanges": [
-            {
-                "required": {
-                    "artifactLocation": FILE,
-                    "replacements": [
-                        {
-                            "required": {"deletedRegion": REGION},
-                            "optional": {"insertedContent": TEXT},
-                        }
-                    ],
-                }
-            }
-        ]
-    },
-    "optional": {"description": TEXT},
-}
-LOCATION: Form = {
-    "optional": {
-        "physicalLocation": {
-            "required": {"artifactLocation": FILE},
-            "optional": {"region": REGION},
-        },
-        "logicalLocations": [{"optional": {"fullyQualifiedName": str}}],
-        "message": TEXT,
-    }
-}
-RESULT: Form = {
-    "required": {"message": TEXT},
-    "optional": {
-        "ruleId": str,
-        "level": str,
-        "locations": [LOCATION],
-        "relatedLocations": [LOCATION],
-        "fixes": [FIX],
-    },
-}
-MESSAGE: Form = {"required": {"text": str}, "optional": {"markdown": str}}
-RULE: Form = {
-    "required": {"id": str},
-    "optional": {"shortDescription": MESSAGE, "help": MESSAGE},
-}
-DRIVER: Form = {
-    "required": {"name": str},
-    "optional": {"version": str, "rules": [RULE]},
-}
-RUN: Form = {
-    "required": {"tool": {"required": {"driver": DRIVER}}},
-    "optional": {"columnKind": str, "results": [RESULT]},
-}
-LOG: Form = {"required": {"version": str, "runs": [RUN]}, "optional": {"$schema": str}}
-"""What SARIF 2.1.0 requires and allows of the objects that are used (OASIS, 3.13 to 3.58)."""
-
-
-def valid(value: Any, form: Any, at: str = "log") -> None:
-    """Assert that a value has a form: all that is required, nothing that is not allowed."""
-    if isinstance(form, type):
-        assert type(value) is form, at
-        return
-    if isinstance(form, list):
-        assert isinstance(value, list), at
-        for index, item in enumerate(value):
-            valid(item, form[0], f"{at}[{index}]")
-        return
-    required, optional = form.get("required", {}), form.get("optional", {})
-    assert required.keys() <= value.keys() <= required.keys() | optional.keys(), at
-    for key, item in value.items():
-        valid(item, {**required, **optional}[key], f"{at}.{key}")
 
 
 @pytest.fixture
@@ -116,7 +39,6 @@ def check(directory: Path, form: str, *files: str) -> str:
 
 def test_sarif(directory: Path) -> None:
     log = json.loads(check(directory, "sarif", "a model.onnxtxt", "model.onnx"))
-    valid(log, LOG)
     assert log["version"] == "2.1.0"
     (one,) = log["runs"]
     assert one["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints")
@@ -143,6 +65,7 @@ def test_sarif(directory: Path) -> None:
                 region[f"{k}Line"] * 10_000 + region[f"{k}Column"] for k in ("start", "end")
             )
             assert start <= end
+    assert_valid(log)
 
 
 def test_json(directory: Path) -> None:

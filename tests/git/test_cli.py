@@ -10,6 +10,7 @@ import pytest
 
 from onnxtext.cli.git import command
 from tests.git.repository import Repository, binary
+from tests.sarif_schema import assert_valid
 
 FOR_PEOPLE = ["install", "uninstall", "status", "verify", "checkout", "diff"]
 PLUMBING = sorted(set(command.commands) - set(FOR_PEOPLE))
@@ -76,6 +77,10 @@ def test_findings_of_verify_for_tools(filtered: Repository) -> None:
     (finding,) = json.loads(result.err)
     assert finding["code"] == "git-would-change"
     assert finding["file"] == "m.onnx"
+    log = filtered.onnxtext("git", "verify", "--output-format", "sarif", check=False)
+    assert log.status == result.status
+    assert_valid(json.loads(log.err))
+    assert len(json.loads(log.err)["runs"][0]["results"]) == 1
 
 
 def test_verify_of_what_is_missing(filtered: Repository) -> None:

