@@ -52,7 +52,7 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
     result: dict[str, object] = {
         "ruleId": diagnostic.code,
         "level": _LEVELS.get(diagnostic.severity, "note"),
-        "message": {"text": "\n".join([diagnostic.message, *notes, *help])},
+        "message": _message("\n".join([diagnostic.message, *notes, *help])),
     }
     location = _location(diagnostic)
     if location:
@@ -63,8 +63,13 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
     if fix is not None and source is not None:
         changes = [_replacement(source, edit) for edit in fix.edits]
         change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": changes}
-        result["fixes"] = [{"description": {"text": fix.title}, "artifactChanges": [change]}]
+        result["fixes"] = [{"description": _message(fix.title), "artifactChanges": [change]}]
     return result
+
+
+def _message(text: str) -> dict[str, object]:
+    """A message; single braces would be placeholders (SARIF 2.1.0, section 3.11.5)."""
+    return {"text": text.replace("{", "{{").replace("}", "}}")}
 
 
 def _location(diagnostic: Diagnostic) -> dict[str, object]:
@@ -89,7 +94,7 @@ def _related(source: Source, label: Label) -> dict[str, object]:
     }
     place: dict[str, object] = {"physicalLocation": physical}
     if label.message:
-        place["message"] = {"text": label.message}
+        place["message"] = _message(label.message)
     return place
 
 

@@ -135,6 +135,12 @@ def test_sarif() -> None:
     assert "locations" not in nowhere
 
 
+def test_braces_in_sarif_are_no_placeholders() -> None:
+    log = json.loads(sarif.render([Diagnostic("c", "expected `{`, found `{0}`")], version="1.2"))
+    (result,) = log["runs"][0]["results"]
+    assert result["message"]["text"] == "expected `{{`, found `{{0}}`"
+
+
 def test_sarif_tells_what_a_rule_is_and_where_else_to_look() -> None:
     labels = (Label(Span(0, 1)), Label(Span(3, 5), "defined here"))
     found = Diagnostic(
