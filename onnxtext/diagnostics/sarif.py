@@ -59,7 +59,8 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
         result["locations"] = [location]
     fix, source = diagnostic.fix, diagnostic.source
     if source is not None and len(diagnostic.labels) > 1:
-        result["relatedLocations"] = [_related(source, label) for label in diagnostic.labels[1:]]
+        labels = dict.fromkeys(diagnostic.labels[1:])  # the schema wants each place once
+        result["relatedLocations"] = [_related(source, label) for label in labels]
     if fix is not None and source is not None:
         changes = [_replacement(source, edit) for edit in fix.edits]
         change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": changes}
