@@ -24,7 +24,7 @@ SHAPES = {
     "outputs": (BODY + "%sa = A ()}", "a,", "check", "value-redefined"),
     "inputs": (BODY + "y = A (%sa)}", "a,", "to-binary", "ir-version-missing"),
     "strings": (BODY + "%s", '"a":"b",', "check", "syntax-error"),
-    "nodes": (BODY + "%s", "a = A (b) ", "check", "syntax-error"),
+    "nodes": (BODY + "%s", "a = A (b) ", "check", "unclosed-bracket"),
     "dots": (BODY + "%s", "a.", "check", "missing-equals"),
     "unclosed nodes": (BODY + "%s", "x = A (", "check", "unclosed-bracket"),
     "nested": (BODY + "x = A <a = %s", "seq(", "check", "too-deep"),
