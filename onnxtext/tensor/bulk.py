@@ -37,7 +37,7 @@ def read_elements(
     read: Callable[[Body], Codes],
     *,
     dims: Sequence[int] | None = None,
-) -> Codes | None:
+) -> list[Codes] | None:
     """Read a large literal of numbers.
 
     Args:
@@ -47,7 +47,7 @@ def read_elements(
         dims: the dimensions, if the literal may be nested as they say.
 
     Returns:
-        What `read` would return for all elements; None if that is not surely known.
+        What `read` would return for all elements, in parts; None if that is not surely known.
     """
     if text[:1] + text[-1:] not in ("[]", "{}"):
         return None
@@ -66,7 +66,7 @@ def read_elements(
         count += found.size
     if nesting is not None and not any(map(nesting.is_over, shapes_of(dims or ()))):
         return None
-    return np.concatenate(codes)
+    return codes
 
 
 # ---- Doubles to codes -----------------------------------------------------------------------

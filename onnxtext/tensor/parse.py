@@ -69,22 +69,21 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     if few is not None:
         return few
     read = partial(_raw_elements, element)
-    values = _plain(element, text, _range(element), read, dims)
+    parts = _plain(element, text, _range(element), read, dims)
     splat = False
-    if values is None:
+    if parts is None:
         body = nested(text, dims)
-        values, splat = read(body), body.splat
-    found = len(values)
+        parts, splat = [read(body)], body.splat
+    found = sum(map(len, parts))
     if found != count and not (splat and found < count):
         raise wrong_count(dims, found).at(0, len(text))
     if found < count:
         if raw_size(element, count) > _LARGEST:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
         if element.bits >= 8:
-            return _filled(_raw_bytes(element, values), found, count)
-        rest = np.repeat(values[-1:], count - found, axis=0)
-        values = np.concatenate((values, rest))
-    return _raw_bytes(element, values)
+            return _filled(_raw_bytes(element, parts), found, count)
+        parts.append(np.repeat(parts[-1][-1:], count - found, axis=0))
+    return _raw_bytes(element, parts)
 
 
 def _filled(data: bytes, found: int, count: int) -> bytes:
@@ -112,7 +111,7 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
     values = _raw_elements(element, Body(text.encode("ascii")))
     if len(values) != 1:
         raise LiteralError("expected an element, found nothing")
-    return _raw_bytes(element, values)
+    return _raw_bytes(element, [values])
 
 
 def parse_typed(element: ElementType, text: str) -> bytes:
@@ -141,14 +140,15 @@ def parse_typed(element: ElementType, text: str) -> bytes:
             return few
     limits = _typed_range(element)
     read = partial(_typed_entries, element, limits)
-    values = None
+    parts = None
     if element.kind != "float" or element.bits >= 32:  # the others' integers are bits here
-        values = _plain(element, text, limits, read)
-    if values is None:
-        values = read(flat(text, "{", "}"))
+        parts = _plain(element, text, limits, read)
+    if parts is None:
+        parts = [read(flat(text, "{", "}"))]
     if element.bits in (2, 4):
-        values = pack((values & ((1 << element.bits) - 1)).astype(np.uint8), element.bits)
-    return values.astype(_FIELD_TYPES[element.field], copy=False).tobytes()
+        values = np.concatenate(parts) & ((1 << element.bits) - 1)
+        parts = [pack(values.astype(np.uint8), element.bits)]
+    return _joined(parts, _FIELD_TYPES[element.field])
 
 
 def parse_field(field: str, text: str) -> bytes:
@@ -170,10 +170,10 @@ def parse_field(field: str, text: str) -> bytes:
         return parse_typed(element, text)
     limits = _range(element)
     read = partial(numbers.ints, low=limits[0], high=limits[1], hexadecimal=False)
-    values = _plain(element, text, limits, read)
-    if values is None:
-        values = read(flat(text, "{", "}"))
-    return values.astype(_FIELD_TYPES[field], copy=False).tobytes()
+    parts = _plain(element, text, limits, read)
+    if parts is None:
+        parts = [read(flat(text, "{", "}"))]
+    return _joined(parts, _FIELD_TYPES[field])
 
 
 def parse_ints(text: str) -> tuple[int, ...]:
@@ -186,10 +186,10 @@ def parse_ints(text: str) -> tuple[int, ...]:
         LiteralError: Not such a literal.
     """
     read = partial(numbers.ints, low=_INT64[0], high=_INT64[1], hexadecimal=False)
-    values = _plain(ELEMENTS["int64"], text, _INT64, read)
-    if values is None:
-        values = read(flat(text, "[", "]"))
-    return tuple(values.tolist())
+    parts = _plain(ELEMENTS["int64"], text, _INT64, read)
+    if parts is None:
+        parts = [read(flat(text, "[", "]"))]
+    return tuple([value for part in parts for value in part.tolist()])
 
 
 def parse_floats(text: str) -> bytes:
@@ -202,10 +202,10 @@ def parse_floats(text: str) -> bytes:
         LiteralError: Not such a literal.
     """
     element = ELEMENTS["float"]
-    values = _plain(element, text, _range(element), numbers.floats)
-    if values is None:
-        values = numbers.floats(flat(text, "[", "]"))
-    return values.astype("<u4", copy=False).tobytes()
+    parts = _plain(element, text, _range(element), numbers.floats)
+    if parts is None:
+        parts = [numbers.floats(flat(text, "[", "]"))]
+    return _joined(parts, "<u4")
 
 
 def _range(element: ElementType) -> tuple[int, int]:
@@ -230,8 +230,8 @@ def _plain(
     limits: tuple[int, int],
     read: Callable[[Body], NDArray[Any]],
     dims: Sequence[int] | None = None,
-) -> NDArray[Any] | None:
-    """Read a large literal of plain numbers; None if it is none, or none of numbers."""
+) -> list[NDArray[Any]] | None:
+    """Read a large literal of plain numbers in parts; None if it is none, or none of numbers."""
     if len(text) < _LARGE or element.kind in ("complex", "bool"):
         return None
     from onnxtext.tensor import bulk
@@ -272,13 +272,18 @@ def _typed_entries(element: ElementType, limits: tuple[int, int], body: Body) ->
     return numbers.floats(body) if element.name == "float" else numbers.doubles(body)
 
 
-def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
+def _raw_bytes(element: ElementType, parts: list[NDArray[Any]]) -> bytes:
     """Return elements, as `_raw_elements` gives them, in the width of ``raw_data``."""
     if element.bits < 8:
-        codes = (values & ((1 << element.bits) - 1)).astype(np.uint8)
-        return pack(codes, element.bits).tobytes()
+        codes = np.concatenate(parts) & ((1 << element.bits) - 1)
+        return pack(codes.astype(np.uint8), element.bits).tobytes()
     width = element.bits // (16 if element.kind == "complex" else 8)
-    return values.astype(f"<u{width}", copy=False).tobytes()
+    return _joined(parts, f"<u{width}")
+
+
+def _joined(parts: list[NDArray[Any]], dtype: str) -> bytes:
+    """Return integers in some width, one part after the other."""
+    return b"".join([part.astype(dtype, copy=False).data for part in parts])
 
 
 def _typed_bools(body: Body) -> NDArray[Any]:
