@@ -19,19 +19,8 @@ from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
-    import onnx
 
     from onnxtext.checker.repair import Repaired
-
-    Checkable = (
-        str
-        | bytes
-        | os.PathLike[str]
-        | onnx.ModelProto
-        | onnx.GraphProto
-        | onnx.FunctionProto
-        | onnx.NodeProto
-    )
 
 
 def check_any(

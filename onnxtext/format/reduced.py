@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.bulk import LONGEST, NodeWriter, ValueWriter, Writer, Written
-from onnxtext.format.document import write_document
 from onnxtext.format.gaps import code_before, gap_text
 from onnxtext.format.spelled import SpelledPrinter
 from onnxtext.printer.layout import STEP
@@ -27,17 +26,6 @@ SHORTEST = 10_000
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
-
-
-def write_large(text: str, model: Model) -> str:
-    """What `write_document` makes of a text.
-
-    Args:
-        text: the text, without a byte order mark.
-        model: its syntax tree.
-    """
-    short = shorten(text, model)
-    return write_document(text) if short is None else short.put_back(write_document(short.text()))
 
 
 def shorten(text: str, model: Model) -> Cut | None:

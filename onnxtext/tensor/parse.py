@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
-_UINT64 = (0, (1 << 64) - 1)
 _OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
 """What ``std::stoull`` takes, by which the official parser reads uint32 and uint64."""
 

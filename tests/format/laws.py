@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
+import pytest
+
 import onnxtext
 from onnxtext.format.document import write_document
 from onnxtext.syntax.lexer import load_lexer
@@ -38,3 +42,16 @@ def check(text: str) -> str:
     assert formatted.endswith("\n")
     assert not formatted.endswith("\n\n")
     return formatted
+
+
+def long_way(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
+    """What is formatted on the long way by these modules from now on."""
+    walked: list[str] = []
+
+    def walk(part: str) -> str:
+        walked.append(part)
+        return write_document(part)
+
+    for module in modules:
+        patch.setattr(module, "write_document", walk)
+    return walked

@@ -11,12 +11,11 @@ import pytest
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format import bulk, text
-from onnxtext.format.document import write_document
 from onnxtext.format.relaid import relay
 from onnxtext.printer import print_model
 from onnxtext.syntax.lexer import load_lexer
 from tests import corpus
-from tests.format.laws import check
+from tests.format.laws import check, long_way
 from tests.format.test_comments import EXAMPLES, example
 
 
@@ -85,14 +84,7 @@ def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> N
     source = f"{head}   <float[2] w =  {{1e-05,2}}>\n{{\n   {nodes}}}"
     expected = check(source)
 
-    walked: list[str] = []
-
-    def walk(part: str) -> str:
-        walked.append(part)
-        return write_document(part)
-
-    for module in (bulk, text):
-        monkeypatch.setattr(module, "write_document", walk)
+    walked = long_way(monkeypatch, bulk, text)
     assert onnxtext.format_text(source) == expected
     assert sum(map(len, walked)) < len(source) // 10
     assert "axis: int = -1, e: float = 1e-05" in expected

@@ -10,7 +10,7 @@ import pytest
 import onnxtext
 from onnxtext.format import bulk, text
 from onnxtext.format.document import write_document
-from tests.format.laws import check
+from tests.format.laws import check, long_way
 
 HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "
 
@@ -118,13 +118,6 @@ def test_the_short_way(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
     source = f"{HEAD}{{\n{body}\n}}\n"
     expected = write_document(source)
-    walked: list[str] = []
-
-    def walk(part: str) -> str:
-        walked.append(part)
-        return write_document(part)
-
-    for module in (bulk, text):
-        monkeypatch.setattr(module, "write_document", walk)
+    walked = long_way(monkeypatch, bulk, text)
     assert onnxtext.format_text(source) == expected
     assert sum(map(len, walked)) < 4000
