@@ -19,7 +19,6 @@ from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
-
     from onnxtext.checker.repair import Repaired
 
 

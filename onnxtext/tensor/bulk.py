@@ -200,10 +200,7 @@ def _read_part(
     if brackets.size and nesting is not None:
         gaps = _distinct(np.searchsorted(runs.starts, brackets))
         chars[brackets] = kinds
-        inner = nesting.add(chars, gaps, runs, count)
-        if inner is None:
-            return None
-        commas -= inner
+        commas -= nesting.add(chars, gaps, runs, count)
         gaps = gaps[gaps > 0] - 1
         singles -= gaps.size
         followed[gaps] = True
@@ -249,7 +246,7 @@ class _Nesting:
     found: list[bytes] = field(default_factory=list)
     counts: list[Places] = field(default_factory=list)
 
-    def add(self, chars: Bytes, gaps: Places, runs: Runs, count: int) -> int | None:
+    def add(self, chars: Bytes, gaps: Places, runs: Runs, count: int) -> int:
         """Take the brackets of a part.
 
         Args:
@@ -259,8 +256,7 @@ class _Nesting:
             count: how many numbers are before the part.
 
         Returns:
-            How many commas are between the same numbers as brackets; None if one of them is where
-            it would follow that at the end of the part before.
+            How many commas are between the same numbers as brackets.
         """
         # From the last character of a number, which becomes the mark, to the next number.
         count_here = runs.starts.size
@@ -274,8 +270,6 @@ class _Nesting:
         around = chars.take(np.arange(ends[-1]) + np.repeat(starts - firsts, sizes))
         around[firsts[gaps > 0]] = _ELEMENTS
         around = around[around > _SPACE]
-        if count and around[0] == _COMMA:
-            return None
         self.found.append(around.tobytes())
         self.counts.append(gaps + count)
         return int(np.count_nonzero(around == _COMMA))

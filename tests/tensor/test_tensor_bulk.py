@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import random
+import struct
 from collections.abc import Iterator
 from unittest import mock
 
@@ -116,3 +118,57 @@ def test_decimals_are_rounded_once(digits: int, point: int, minus: bool) -> None
     text = ("-" if minus else "") + text[: len(text) - point] + "." + text[len(text) - point :]
     for name in ("float", "double", "float16", "bfloat16"):
         agree(parse_raw, ELEMENTS[name], f"[{', '.join([text] * 3)}]", [3])
+
+
+@pytest.mark.parametrize("count", range(13, 20))
+def test_numbers_of_many_digits(count: int) -> None:
+    """Where integers are no exact doubles any more, the quotient would be rounded twice."""
+    chance = random.Random(count)
+    texts = []
+    for point in [*range(1, count), *range(1, count)] * 4:
+        digits = str(chance.randrange(10 ** (count - 1), 10**count))
+        whole = digits[:point] if chance.random() < 0.7 else "0"
+        texts.append(f"{chance.choice(('', '-'))}{whole}.{digits[point:]}")
+    # Among many short ones, so that they do not decide which road is taken.
+    numbers = [number for text in texts for number in (*["0.5"] * 9, text)]
+    expected = struct.pack(f"<{len(numbers)}d", *map(float, numbers))
+    assert parse_raw(ELEMENTS["double"], f"[{', '.join(numbers)}]", [len(numbers)]) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1.5,, 2.5, 3.5]",
+        "[1.5,, 2.5 3.5]",
+        "[1.5, +2.5, 3.5]",
+        "[1.5, !2.5, 3.5]",
+        "[1.5, 2.5, (3.5]",
+        "[1.5, 2.5 3.5,,]",
+        "[[1.5,, 2.5 3.5]]",
+        "[1.5, , 2.5, 3.5]",
+        "[,1.5, 2.5, 3.5]",
+        "[1.5, 2.5, 3.5,,]",
+        "[1.5, 2.5 3.5]",
+        "[1.5, 2.5, 3.5 4.5,]",
+        "[1.5, 2.5, 3.5,]",
+        "[[1.5, 2.5,, 3.5]]",
+        "[[1.5, 2.5, 3.5,,]]",
+        "[[1.5, 2.5, 3.5],,]",
+        "[[,1.5, 2.5, 3.5]]",
+        "[[1.5, 2.5, 3.5]",
+        "[[1.5, 2.5], [3.5]]",
+    ],
+)
+@pytest.mark.parametrize("shape", [[3], [2], [4], [1, 3], [3, 1], [2, 2]])
+def test_commas_and_brackets(text: str, shape: list[int]) -> None:
+    for element in ("float", "double"):
+        agree(parse_raw, ELEMENTS[element], text, shape)
+        agree(parse_raw, ELEMENTS[element], text.replace("1.5,", "0.25,\n" * 20 + "1.5,"), shape)
+    agree(parse_raw, ELEMENTS["int32"], text.replace(".5", ""), shape)
+
+
+@pytest.mark.parametrize("between", ["],\n[", ",],\n[", ",,],\n[", "],,\n[", "],\n[,", "]\n["])
+def test_brackets_at_the_ends_of_parts(between: str) -> None:
+    for count in range(1, 40):
+        row = ", ".join(["0.5"] * count)
+        agree(parse_raw, ELEMENTS["float"], f"[[{row}{between}{row}]]", [2, count])
