@@ -133,15 +133,16 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
         for name in stores:
             with reporter.watching(name), _reading():
                 found = usage(Path(name))
-                unused = [found.store.directory / digest for digest in found.unused]
-                old = list(_old([*unused, *found.leftovers]))
-                kept = len(found.users) - sum(path in unused for path, _ in old)
-                for path, size in old:
-                    if delete:
-                        path.unlink()
+                unused = {found.store.directory / digest for digest in found.unused}
+                old = []
+                for path, size in _old([*sorted(unused), *found.leftovers]):
+                    if delete and not found.store.remove(path.name, _YOUNG):
+                        continue  # another process has stored it again meanwhile
+                    old.append((path, size))
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
                         _say(f"{'removed' if delete else 'would remove'} {path}  {size:,} bytes")
+                kept = len(found.users) - sum(path in unused for path, _ in old)
                 if output_format != "json":
                     freed = sum(size for _, size in old)
                     verb = "removed" if delete else "to remove with --delete"
@@ -158,7 +159,10 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
 def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
     now = time.time()
     for path in paths:
-        status = path.lstat()
+        try:
+            status = path.lstat()
+        except FileNotFoundError:
+            continue  # written to its end, or removed, by another process
         if now - status.st_mtime > _YOUNG:
             yield path, status.st_size
 

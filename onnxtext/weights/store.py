@@ -10,12 +10,18 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.files import holds, write_atomically
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 """What the name of a blob's file looks like."""
@@ -50,12 +56,52 @@ class Store:
             OSError: it cannot be written.
         """
         path = self.directory / digest
-        if holds(path, data):
-            with contextlib.suppress(OSError):
-                os.utime(path)  # young files are safe from `weights gc`
-            return False
-        write_atomically(path, data)
+        with self._locked(exclusive=False):
+            if holds(path, data):
+                with contextlib.suppress(OSError):
+                    os.utime(path)  # young files are safe from `weights gc`
+                return False
+            write_atomically(path, data)
         return True
+
+    def remove(self, name: str, age: float) -> bool:
+        """Remove a file, unless it was stored again or is gone since it was looked at.
+
+        No `put` runs meanwhile, in any process: what it has found there must not be removed.
+
+        Args:
+            name: of the file.
+            age: the least number of seconds since it was stored.
+
+        Returns:
+            Whether it was removed.
+
+        Raises:
+            OSError: it cannot be removed.
+        """
+        path = self.directory / name
+        with self._locked(exclusive=True):
+            try:
+                if time.time() - path.lstat().st_mtime <= age:
+                    return False
+                path.unlink()
+            except FileNotFoundError:
+                return False
+        return True
+
+    @contextlib.contextmanager
+    def _locked(self, *, exclusive: bool) -> Iterator[None]:
+        """Hold a lock on the directory. Where there are no locks it does nothing."""
+        descriptor = -1
+        if fcntl is not None:
+            with contextlib.suppress(OSError):
+                descriptor = os.open(self.directory, os.O_RDONLY)
+                fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        try:
+            yield
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def names(self) -> list[str]:
         """The digests of all blobs, sorted; none if there is no such directory.
