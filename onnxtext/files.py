@@ -32,9 +32,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield device
         return
     target = Path(os.path.realpath(path))
-    descriptor, temporary = _create_beside(target, old)
+    temporary = _temporary_beside(target)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        # A signal may end us as soon as the file is there: so this is inside the `try`.
+        with os.fdopen(_create(temporary, old), "wb") as file:
             _take_over(temporary, old)
             yield file
             file.flush()
@@ -55,9 +56,9 @@ def replacing_path(path: Path) -> Iterator[Path]:
     """
     old = _status(path)
     target = Path(os.path.realpath(path))
-    descriptor, temporary = _create_beside(target, old)
-    os.close(descriptor)
+    temporary = _temporary_beside(target)
     try:
+        os.close(_create(temporary, old))
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
@@ -146,17 +147,19 @@ def _status(path: Path) -> os.stat_result | None:
     return status
 
 
-def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]:
-    """A new file in the directory of `target`, never readable by more people than the old one."""
+def _temporary_beside(target: Path) -> Path:
+    """A new name in the directory of `target`."""
+    # The name is short, whatever the target's is: that may be as long as names can be.
+    while (path := target.with_name(f".onnxtext-{os.urandom(6).hex()}")).exists():
+        pass
+    return path
+
+
+def _create(temporary: Path, old: os.stat_result | None) -> int:
+    """Create a file that is never readable by more people than the old one; its descriptor."""
     mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    while True:
-        # The name is short, whatever the target's is: that may be as long as names can be.
-        temporary = target.with_name(f".onnxtext-{os.urandom(6).hex()}")
-        try:
-            return os.open(temporary, flags, mode), temporary
-        except FileExistsError:
-            continue
+    return os.open(temporary, flags, mode)
 
 
 def _take_over(temporary: Path, old: os.stat_result | None) -> None:

@@ -110,8 +110,10 @@ def textconv(file: Path) -> int:
 
 
 def _filter(convert: Any, name: str) -> int:
+    from onnxtext.git.content import Converted, is_source
+
     data = sys.stdin.buffer.read()
-    converted: Converted = convert(data)
+    converted: Converted = Converted(None) if is_source(name) else convert(data)
     for warning in converted.warnings:
         _warn(name, warning)
     sys.stdout.buffer.write(data if converted.data is None else converted.data)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.filetype import TEXT_SUFFIXES
 
 DEFAULT_LIMIT = 64 << 20
 """Models of more bytes are not cleaned, unless `onnxtext.maxSize` says otherwise. Their texts stay
@@ -49,6 +50,14 @@ def too_large(size: int, limit: int) -> str | None:
         f"stored as it is: it has {size:,} bytes, and the limit is {limit:,} "
         "(`git config onnxtext.maxSize`)"
     )
+
+
+def is_source(name: str) -> bool:
+    """Whether a file is called a text: the filter leaves it alone, whatever attributes say.
+
+    It holds what somebody has written, with comments, which no model gives back.
+    """
+    return name.lower().endswith(TEXT_SUFFIXES)
 
 
 def is_binary(head: bytes) -> bool:
