@@ -52,7 +52,7 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], Places | None] = {}
-        self._headers: dict[int, list[Token]] = {}
+        self._headers: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
 
     def span(self, place: Place) -> Span:
@@ -186,29 +186,17 @@ class TextPlaces:
         key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
             str(part[0]), str(part[0])
         )
-        tokens = self._header_tokens(start, end)
-        depth = 0
-        for index, token in enumerate(tokens):
-            if token in _OPENING:
-                depth += 1
-            elif token in _CLOSING:
-                depth -= 1
-            elif token == key and depth == 1 and tokens[index + 1 : index + 2] == [":"]:
-                value = list(_until_comma(tokens[index + 2 :]))
-                if len(part) > 1 and isinstance(part[1], int):
-                    item = _item(value, part[1])
-                    value = item or value
-                if not value:
-                    value = [token]
-                return Span(value[0].at, value[-1].at + len(value[-1]))
-        return None
-
-    def _header_tokens(self, start: int, end: int) -> list[Token]:
-        known = self._headers.get(start)
-        if known is None:
+        entries = self._headers.get(start)
+        if entries is None:
             tokens = islice(self._tokens(start), _MOST_TOKENS)
-            known = self._headers[start] = [token for token in tokens if token.at < end]
-        return known
+            entries = _entries([token for token in tokens if token.at < end])
+            self._headers[start] = entries
+        if key not in entries:
+            return None
+        value, items = entries[key]
+        if len(part) > 1 and isinstance(part[1], int) and part[1] < len(items):
+            value = items[part[1]]
+        return Span(value[0].at, value[-1].at + len(value[-1]))
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """A place in a section, which keeps no offsets: found by the words that begin it."""
@@ -262,15 +250,32 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
         yield token
 
 
-def _item(tokens: list[Token], index: int) -> list[Token]:
-    """One item of a list's tokens."""
-    if len(tokens) == 1 and tokens[0].startswith("["):  # one token, brackets included
-        return tokens
-    inside = tokens[1:-1]
-    for _ in range(index):
-        skipped = len(list(_until_comma(inside)))
-        inside = inside[skipped + 1 :]
-    return list(_until_comma(inside))
+def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
+    """The first entry of each key of a header: the tokens of its value, and of the items in it."""
+    found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
+    depth = 0
+    for index, token in enumerate(tokens):
+        if token in _OPENING:
+            depth += 1
+        elif token in _CLOSING:
+            depth -= 1
+        elif depth == 1 and tokens[index + 1 : index + 2] == [":"] and token not in found:
+            value = list(_until_comma(tokens[index + 2 :]))
+            found[str(token)] = value or [token], _items(value[1:-1])
+    return found
+
+
+def _items(tokens: list[Token]) -> list[list[Token]]:
+    """The tokens of each item of a list, without the brackets around it."""
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token in _OPENING) - (token in _CLOSING)
+        if token == "," and not depth:
+            items.append([])
+        else:
+            items[-1].append(token)
+    return [item for item in items if item]
 
 
 class ModelPaths:
