@@ -52,7 +52,8 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], Places | None] = {}
-        self._headers: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
+        self._headers: dict[int, list[Token]] = {}
+        self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
 
     def span(self, place: Place) -> Span:
@@ -186,17 +187,22 @@ class TextPlaces:
         key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
             str(part[0]), str(part[0])
         )
-        entries = self._headers.get(start)
+        entries = self._entries.get(start)
         if entries is None:
-            tokens = islice(self._tokens(start), _MOST_TOKENS)
-            entries = _entries([token for token in tokens if token.at < end])
-            self._headers[start] = entries
+            entries = self._entries[start] = _entries(self._header_tokens(start, end))
         if key not in entries:
             return None
         value, items = entries[key]
         if len(part) > 1 and isinstance(part[1], int) and part[1] < len(items):
             value = items[part[1]]
         return Span(value[0].at, value[-1].at + len(value[-1]))
+
+    def _header_tokens(self, start: int, end: int) -> list[Token]:
+        known = self._headers.get(start)
+        if known is None:
+            tokens = islice(self._tokens(start), _MOST_TOKENS)
+            known = self._headers[start] = [token for token in tokens if token.at < end]
+        return known
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """A place in a section, which keeps no offsets: found by the words that begin it."""

@@ -294,7 +294,8 @@ def _running() -> Iterator[None]:
         first = error.diagnostics[0]
         raise Refused(first.code, first.message, help=first.help) from None
     except OSError as error:
-        message = f"{error.filename}: {error.strerror}"
+        why = error.strerror or str(error)
+        message = f"{error.filename}: {why}" if error.filename else why
         raise Refused("cannot-write", message) from None
 
 

@@ -187,7 +187,8 @@ def merge_driver(
             base, ours, theirs, marker_size=marker_size, labels=labels, path=path
         )
     except OSError as error:
-        _warn(path, f"{error.filename}: {error.strerror}; our version is left as it is")
+        why = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
+        _warn(path, f"{why}; our version is left as it is")
         return FAILED
     except Exception as error:  # git must not take half a merge for a whole one
         said = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
@@ -236,7 +237,8 @@ def _show_diff(old: Path, new: Path, labels: tuple[str, str]) -> None:
         with named_by_content(old) as first, named_by_content(new) as second:
             run_diff(first, second, labels=labels)
     except OSError as error:
-        _warn(labels[1], f"{error.filename}: {error.strerror}")
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        _warn(labels[1], why)
 
 
 COMMANDS: tuple[click.Command, ...] = (

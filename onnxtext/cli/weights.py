@@ -66,7 +66,7 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 found = usage(Path(name))
                 for digest, texts in found.users.items():
                     size = (found.store.directory / digest).stat().st_size
@@ -93,12 +93,12 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
         for name in stores:
             store = Store(Path(name))
             count = total = damaged = 0
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 names = store.names()
                 sizes = [(store.directory / digest).stat().st_size for digest in names]
                 with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
                     for digest, size in zip(names, sizes, strict=True):
-                        with reporter.watching(name), _reading():
+                        with reporter.watching(name), _reading(name):
                             try:
                                 total += check_blob(store, digest)
                                 count += 1
@@ -131,7 +131,7 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 found = usage(Path(name))
                 unused = {found.store.directory / digest for digest in found.unused}
                 old = []
@@ -168,12 +168,12 @@ def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         why = error.strerror or str(error)
-        raise Refused("cannot-read", f"cannot read {error.filename}: {why}") from None
+        raise Refused("cannot-read", f"cannot read {error.filename or name}: {why}") from None
 
 
 def _say(text: str) -> None:
