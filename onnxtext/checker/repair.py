@@ -160,7 +160,7 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
     entry = f'"{domain}": {version}' if domain else f"{version}"
     owner = how.item
     start = 0 if isinstance(owner, Model) else owner.at
-    end = subject.root.graph.at if isinstance(owner, Model) else len(source.text)  # type: ignore[union-attr]
+    end = subject.root.graph.at if isinstance(owner, Model) else _body(source, owner)  # type: ignore[union-attr]
     tokens = load_lexer().tokens(source.text, start, min(end, start + 100_000))
     official = isinstance(owner, Model) and owner.presence.version is None
     if not domain and (official or isinstance(owner, Function)):
@@ -190,6 +190,11 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
     if isinstance(owner, Model):
         return _Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how)
     return None
+
+
+def _body(source: Source, function: Function) -> int:
+    """Where the first node of a function stands, which is behind its header."""
+    return function.nodes[0].at if function.nodes else len(source.text)
 
 
 def _blank(text: str) -> int:
