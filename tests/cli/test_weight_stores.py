@@ -349,11 +349,24 @@ def test_killed_while_the_binary_is_written(tmp_path: Path) -> None:
     assert killed
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
-    def full() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+def full() -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 
+
+def test_a_full_disk_and_safetensors(binary: Path) -> None:
+    text = binary.with_suffix(".onnxtxt")
+    text.write_text("before")
+    result = run("from-binary", binary, "--force", "--weights", "safetensors", before=full)
+    place = binary.with_suffix(".safetensors")
+    assert result.status == 2
+    assert result.err == f"error[cannot-write]: cannot write {place}: File too large\n"
+    assert text.read_text() == "before"
+    assert not place.exists()
+    assert not list(binary.parent.glob(".onnxtext-*"))
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model(2, 50_000) + model(1, 500_000)[2:])  # the last is too large
     text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
