@@ -32,10 +32,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield device
         return
     target = Path(os.path.realpath(path))
-    temporary = _temporary_beside(target)
+    descriptor, temporary = _create_beside(target, old)
     try:
-        # A signal may end us as soon as the file is there: so this is inside the `try`.
-        with os.fdopen(_create(temporary, old), "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             _take_over(temporary, old)
             yield file
             file.flush()
@@ -56,9 +55,9 @@ def replacing_path(path: Path) -> Iterator[Path]:
     """
     old = _status(path)
     target = Path(os.path.realpath(path))
-    temporary = _temporary_beside(target)
+    descriptor, temporary = _create_beside(target, old)
+    os.close(descriptor)
     try:
-        os.close(_create(temporary, old))
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
@@ -147,19 +146,21 @@ def _status(path: Path) -> os.stat_result | None:
     return status
 
 
-def _temporary_beside(target: Path) -> Path:
-    """A new name in the directory of `target`."""
-    # The name is short, whatever the target's is: that may be as long as names can be.
-    while (path := target.with_name(f".onnxtext-{os.urandom(6).hex()}")).exists():
-        pass
-    return path
-
-
-def _create(temporary: Path, old: os.stat_result | None) -> int:
-    """Create a file that is never readable by more people than the old one; its descriptor."""
+def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]:
+    """A new file in the directory of `target`, never readable by more people than the old one."""
     mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(temporary, flags, mode)
+    while True:
+        # The name is short, whatever the target's is: that may be as long as names can be.
+        temporary = target.with_name(f".onnxtext-{os.urandom(6).hex()}")
+        try:
+            return os.open(temporary, flags, mode), temporary
+        except FileExistsError:
+            continue
+        except BaseException:  # a signal, right after the file was created
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
 
 
 def _take_over(temporary: Path, old: os.stat_result | None) -> None:

@@ -294,8 +294,7 @@ def _running() -> Iterator[None]:
         first = error.diagnostics[0]
         raise Refused(first.code, first.message, help=first.help) from None
     except OSError as error:
-        why = error.strerror or str(error)
-        message = f"{error.filename}: {why}" if error.filename else why
+        message = f"{error.filename}: {error.strerror}"
         raise Refused("cannot-write", message) from None
 
 

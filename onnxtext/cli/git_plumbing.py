@@ -75,7 +75,7 @@ def clean(max_size: int | None, name: str) -> int:
     from onnxtext.git.content import clean as convert
 
     limit = _Limit(max_size).bytes()
-    return _filter(lambda data: convert(data, limit=limit), name)
+    return _filter(lambda data: convert(data, limit=limit, name=name), name)
 
 
 @click.command("smudge")
@@ -89,7 +89,7 @@ def smudge(name: str) -> int:
     """
     from onnxtext.git.content import smudge as convert
 
-    return _filter(convert, name)
+    return _filter(lambda data: convert(data, name=name), name)
 
 
 @click.command("textconv")
@@ -110,10 +110,8 @@ def textconv(file: Path) -> int:
 
 
 def _filter(convert: Any, name: str) -> int:
-    from onnxtext.git.content import Converted, is_source
-
     data = sys.stdin.buffer.read()
-    converted: Converted = Converted(None) if is_source(name) else convert(data)
+    converted: Converted = convert(data)
     for warning in converted.warnings:
         _warn(name, warning)
     sys.stdout.buffer.write(data if converted.data is None else converted.data)
@@ -187,8 +185,7 @@ def merge_driver(
             base, ours, theirs, marker_size=marker_size, labels=labels, path=path
         )
     except OSError as error:
-        why = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
-        _warn(path, f"{why}; our version is left as it is")
+        _warn(path, f"{error.filename}: {error.strerror}; our version is left as it is")
         return FAILED
     except Exception as error:  # git must not take half a merge for a whole one
         said = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
@@ -237,8 +234,7 @@ def _show_diff(old: Path, new: Path, labels: tuple[str, str]) -> None:
         with named_by_content(old) as first, named_by_content(new) as second:
             run_diff(first, second, labels=labels)
     except OSError as error:
-        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        _warn(labels[1], why)
+        _warn(labels[1], f"{error.filename}: {error.strerror}")
 
 
 COMMANDS: tuple[click.Command, ...] = (

@@ -173,7 +173,7 @@ def _reading(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror or str(error)
-        raise Refused("cannot-read", f"cannot read {error.filename or name}: {why}") from None
+        raise Refused("cannot-read", f"cannot read {error.filename}: {why}") from None
 
 
 def _say(text: str) -> None:

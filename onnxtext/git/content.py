@@ -76,7 +76,7 @@ def has_markers(data: bytes) -> bool:
     return _MARKER.search(data) is not None
 
 
-def clean(data: bytes, *, limit: int = DEFAULT_LIMIT) -> Converted:
+def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
     """What git is to store for a file of the working tree.
 
     A binary model becomes its text, which is read back and compared with the file before it is
@@ -85,20 +85,25 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT) -> Converted:
     Args:
         data: the content of the file.
         limit: larger files are stored as they are, in bytes.
+        name: of the file; one that is called a text is stored as it is.
     """
-    if not data:
+    if not data or is_source(name):
         return Converted(None)
     if (why := too_large(len(data), limit)) is not None:
         return Converted(None, (why,))
     return _guarded(lambda: _clean(data), "stored")
 
 
-def smudge(data: bytes) -> Converted:
+def smudge(data: bytes, *, name: str = "") -> Converted:
     """What is to stand in the working tree for what git stores.
 
     The text of a model becomes the binary model. A model that is stored as a binary stays one.
+
+    Args:
+        data: what git stores.
+        name: of the file; one that is called a text is given as it is.
     """
-    if not data or is_binary(data[:HEAD]):
+    if not data or is_source(name) or is_binary(data[:HEAD]):
         return Converted(None)
     return _guarded(lambda: _smudge(data), "checked out")
 

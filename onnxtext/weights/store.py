@@ -56,18 +56,17 @@ class Store:
             OSError: it cannot be written.
         """
         path = self.directory / digest
-        with self._locked(exclusive=False):
-            if holds(path, data):
-                with contextlib.suppress(OSError):
-                    os.utime(path)  # young files are safe from `weights gc`
-                return False
-            write_atomically(path, data)
+        if holds(path, data):
+            with contextlib.suppress(OSError):
+                os.utime(path)  # young files are safe from `weights gc`
+            return False
+        write_atomically(path, data)
         return True
 
     def remove(self, name: str, age: float) -> bool:
         """Remove a file, unless it was stored again or is gone since it was looked at.
 
-        No `put` runs meanwhile, in any process: what it has found there must not be removed.
+        Whoever holds the lock is waited for: what `put` has found there must not be removed.
 
         Args:
             name: of the file.
@@ -80,7 +79,7 @@ class Store:
             OSError: it cannot be removed.
         """
         path = self.directory / name
-        with self._locked(exclusive=True):
+        with self.locked(exclusive=True):
             try:
                 if time.time() - path.lstat().st_mtime <= age:
                     return False
@@ -90,8 +89,12 @@ class Store:
         return True
 
     @contextlib.contextmanager
-    def _locked(self, *, exclusive: bool) -> Iterator[None]:
-        """Hold a lock on the directory. Where there are no locks it does nothing."""
+    def locked(self, *, exclusive: bool = False) -> Iterator[None]:
+        """Hold a lock on the directory, for a `put`. Where there are no locks it does nothing.
+
+        Args:
+            exclusive: wait until nobody else holds it, and let nobody else have it meanwhile.
+        """
         descriptor = -1
         if fcntl is not None:
             with contextlib.suppress(OSError):
