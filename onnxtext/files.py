@@ -174,6 +174,23 @@ def _take_over(temporary: Path, old: os.stat_result | None) -> None:
         temporary.chmod(stat.S_IMODE(old.st_mode))
 
 
+def rewrite(path: Path, old: bytes, new: bytes) -> None:
+    """Replace the content of a file as a whole, unless it has changed since it was read.
+
+    Args:
+        path: the file.
+        old: what was read; what an editor has saved since is kept.
+        new: what to write.
+
+    Raises:
+        OSError: the file cannot be written, or has other content; it is then untouched.
+    """
+    with replacing(path) as file:
+        file.write(new)
+        if path.is_file() and not holds(path, old):
+            raise OSError(errno.EBUSY, "it was changed meanwhile", os.fspath(path))
+
+
 def looks_binary(data: bytes) -> bool:
     """Whether the content of a file is that of a binary model rather than a text."""
     if b"\0" in data[:4096]:

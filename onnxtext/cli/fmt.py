@@ -18,7 +18,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
 from onnxtext.cli.streams import write_stdout
-from onnxtext.files import write_atomically
+from onnxtext.files import rewrite
 
 SUFFIX = ".onnxtxt"
 """What is looked for in directories."""
@@ -152,7 +152,7 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
         if wishes.stdout or job.target is None:
             write_stdout([result])
         elif changed:
-            _write(job.target, result)
+            _rewrite(job.target, data, result)
     return changed
 
 
@@ -177,9 +177,9 @@ def _read(job: Job) -> bytes:
         raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None
 
 
-def _write(target: Path, data: bytes) -> None:
+def _rewrite(target: Path, old: bytes, new: bytes) -> None:
     try:
-        write_atomically(target, data)
+        rewrite(target, old, new)
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-write", f"cannot write {target}: {why}") from None
