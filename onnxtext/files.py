@@ -69,14 +69,23 @@ def replacing_path(path: Path) -> Iterator[Path]:
         raise
 
 
-def write_atomically(path: Path, data: bytes | memoryview) -> None:
+def write_atomically(
+    path: Path, data: bytes | memoryview, *, instead_of: bytes | None = None
+) -> None:
     """Write a file as a whole or not at all.
 
+    Args:
+        path: the file.
+        data: its content.
+        instead_of: what was read from it. What an editor has saved since is kept.
+
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written, or has other content than was read.
     """
     with replacing(path) as file:
         file.write(data)
+        if instead_of is not None and path.is_file() and not holds(path, instead_of):
+            raise OSError(errno.EBUSY, "it was changed meanwhile", os.fspath(path))
 
 
 def holds(path: Path, data: bytes | memoryview) -> bool:
@@ -172,23 +181,6 @@ def _take_over(temporary: Path, old: os.stat_result | None) -> None:
             os.chown(temporary, old.st_uid, old.st_gid)
     with contextlib.suppress(OSError):
         temporary.chmod(stat.S_IMODE(old.st_mode))
-
-
-def rewrite(path: Path, old: bytes, new: bytes) -> None:
-    """Replace the content of a file as a whole, unless it has changed since it was read.
-
-    Args:
-        path: the file.
-        old: what was read; what an editor has saved since is kept.
-        new: what to write.
-
-    Raises:
-        OSError: the file cannot be written, or has other content; it is then untouched.
-    """
-    with replacing(path) as file:
-        file.write(new)
-        if path.is_file() and not holds(path, old):
-            raise OSError(errno.EBUSY, "it was changed meanwhile", os.fspath(path))
 
 
 def looks_binary(data: bytes) -> bool:

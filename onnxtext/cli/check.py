@@ -206,7 +206,7 @@ def _fix(
 ) -> bytes:
     """Mend a text in its file; the data of what it holds then."""
     from onnxtext.checker.sources import fix_text
-    from onnxtext.files import rewrite
+    from onnxtext.files import write_atomically
     from onnxtext.filetype import TEXT_SUFFIXES
 
     if path is None:
@@ -222,7 +222,7 @@ def _fix(
     new = made.text.encode("utf-8")
     new = new if new.startswith(bom) else bom + new
     try:
-        rewrite(path, data, new)
+        write_atomically(path, new, instead_of=data)
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {name}: {error.strerror or error}") from None
     for line in made.done:

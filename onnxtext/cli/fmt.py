@@ -18,7 +18,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
 from onnxtext.cli.streams import write_stdout
-from onnxtext.files import rewrite
+from onnxtext.files import write_atomically
 
 SUFFIX = ".onnxtxt"
 """What is looked for in directories."""
@@ -179,7 +179,7 @@ def _read(job: Job) -> bytes:
 
 def _rewrite(target: Path, old: bytes, new: bytes) -> None:
     try:
-        rewrite(target, old, new)
+        write_atomically(target, new, instead_of=old)
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-write", f"cannot write {target}: {why}") from None
