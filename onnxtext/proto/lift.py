@@ -52,8 +52,6 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
     Raises:
         LiftError: the bytes are no `ModelProto`.
     """
-    if len(data) <= _LARGE:
-        data = bytes(data)  # a mapped file equals no bytes: the quick way would prove nothing
     lowered, model = _proven(data, "ModelProto", finish)
     assert isinstance(model, Model)
     if lowered is not data and lowered != data:
