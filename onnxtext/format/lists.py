@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from onnxtext.format.attach import Item, Listing
 from onnxtext.format.tree import Tree
 from onnxtext.format.trivia import Comment, Piece
-from onnxtext.printer.layout import ROWS, STEP, WIDTH
+from onnxtext.printer.layout import ROWS, STEP, WIDTH, flat_items
 
 OFF, ON, SKIP = "# fmt: off", "# fmt: on", "# fmt: skip"
 
@@ -59,7 +59,7 @@ class ListWriter:
     ) -> str:
         """A list: flat if it fits and has no comments, else one item a line."""
         if not tree.commented and not any("\n" in text for text in texts):
-            flat = f"{brackets[:-1]}{', '.join(texts)}{brackets[-1]}"
+            flat = f"{brackets[:-1]}{flat_items(texts, brackets[-1])}{brackets[-1]}"
             if len(flat) <= budget:
                 return flat
         return self.broken(found, texts, brackets, indent)
@@ -93,12 +93,12 @@ class ListWriter:
                     lines.append("")
                 lines.append(indent + self._as_it_is(off, items[number:]))
                 continue
+            behind, shown = last.trail, text
+            if behind is not None and behind.text.startswith(SKIP):
+                shown = self._keep(first.at, last.end)  # with the comments inside of it
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:
                 lines.append("")
-            behind, shown = last.trail, text
-            if behind is not None and behind.text.startswith(SKIP):
-                shown = self.source[first.at : last.end]
             lines.append(f"{indent}{shown}{comma}{f' {behind.text}' if behind else ''}")
         return lines
 
