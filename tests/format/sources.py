@@ -58,7 +58,9 @@ def written_texts() -> list[str]:
     def whole(block: Block) -> str:
         return wrapped(block.kind, block.text)
 
-    texts = [path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))]
+    texts = [
+        path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+    ]
     texts += [whole(block) for block in TEXTS]
     if index("official_texts"):
         texts += [text for _, text in official_models()]
