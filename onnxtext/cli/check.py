@@ -205,7 +205,7 @@ def _fix(
     reporter: Reporter,
 ) -> bytes:
     """Mend a text in its file; the data of what it holds then."""
-    from onnxtext.checker.sources import fix_text
+    from onnxtext.checker.fixes import fix_text
     from onnxtext.files import write_atomically
     from onnxtext.filetype import TEXT_SUFFIXES
 
