@@ -79,6 +79,17 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
         file.write(data)
 
 
+def name_of(error: OSError, default: str | Path) -> str:
+    """The file that an error is about: not a descriptor, and never nothing.
+
+    Args:
+        error: the error.
+        default: what was read or written when it happened.
+    """
+    name = error.filename
+    return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(default)
+
+
 def holds(path: Path, data: bytes | memoryview) -> bool:
     """Whether a regular file holds exactly these bytes; see `holds_pieces`."""
     return holds_pieces(path, [data])

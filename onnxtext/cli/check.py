@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
 from onnxtext.cli.settings import read_settings
+from onnxtext.cli.streams import read_stdin
 
 if TYPE_CHECKING:
     from onnxtext.diagnostics import Diagnostic
@@ -187,9 +187,7 @@ def _read(path: Path | None) -> bytes:
     try:
         if path is not None:
             return path.read_bytes()
-        if sys.stdin is None:
-            raise Refused("cannot-read", "standard input is closed")
-        return sys.stdin.buffer.read()
+        return read_stdin()
     except OSError as error:
         what = STDIN if path is None else path
         raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import Refused, Reporter, is_terminal
-from onnxtext.cli.streams import write_stdout
+from onnxtext.cli.report import Refused, Reporter, is_terminal, tell
+from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import holds_pieces, replacing
 from onnxtext.wire.writer import MOST_BYTES
 
@@ -147,7 +145,7 @@ def _read(conversion: Conversion, job: Job) -> bytes:
         if job.source is not None:
             return _read_file(conversion, job.source)
         _check_stdin(conversion)
-        return sys.stdin.buffer.read()
+        return read_stdin()
     except OSError as error:
         raise Refused("cannot-read", f"cannot read {job.name}: {_why(error)}") from None
 
@@ -175,8 +173,6 @@ _MAPPED = 1 << 20
 
 
 def _check_stdin(conversion: Conversion) -> None:
-    if sys.stdin is None:
-        raise Refused("cannot-read", "standard input is closed")
     if not is_terminal(sys.stdin):
         return
     if conversion.binary == "in":
@@ -186,7 +182,7 @@ def _check_stdin(conversion: Conversion) -> None:
             help="name a file, or redirect standard input",
         )
     # Whoever forgot to name a file would wait for us, and we for them.
-    click.echo("reading a text from the terminal; Ctrl-D at the start of a line ends it", err=True)
+    tell("reading a text from the terminal; Ctrl-D at the start of a line ends it")
 
 
 def _write(

@@ -16,9 +16,9 @@ import click
 from onnxtext.cli.jobs import STDIN, Job
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
-from onnxtext.cli.streams import write_stdout
-from onnxtext.files import write_atomically
+from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal, tell
+from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.files import name_of, write_atomically
 
 SUFFIX = ".onnxtxt"
 """What is looked for in directories."""
@@ -118,7 +118,7 @@ def _jobs(names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter) 
 
 def _below(directory: str, exclude: tuple[str, ...]) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
-        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}")
+        raise Refused("cannot-read", f"cannot read {name_of(error, directory)}: {error.strerror}")
 
     def wanted(path: Path) -> bool:
         below = path.relative_to(directory).as_posix()
@@ -167,11 +167,9 @@ def _read(job: Job) -> bytes:
     try:
         if job.source is not None:
             return job.source.read_bytes()
-        if sys.stdin is None:
-            raise Refused("cannot-read", "standard input is closed")
         if is_terminal(sys.stdin):
-            click.echo("reading a text from the terminal; Ctrl-D ends it", err=True)
-        return sys.stdin.buffer.read()
+            tell("reading a text from the terminal; Ctrl-D ends it")
+        return read_stdin()
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None

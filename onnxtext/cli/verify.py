@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -18,7 +17,9 @@ from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import name_of
 
 if TYPE_CHECKING:
     from onnxtext.verify import Verdict
@@ -86,7 +87,7 @@ def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
 
 def _below(directory: str) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
-        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}")
+        raise Refused("cannot-read", f"cannot read {name_of(error, directory)}: {error.strerror}")
 
     for root, _, names in os.walk(directory, onerror=refuse):
         yield from [Path(root, name) for name in names if name.lower().endswith(SUFFIXES)]
@@ -143,10 +144,8 @@ class _Output:
             self._say(json.dumps(self._collected, indent=2))
 
     def _say(self, text: str) -> None:
-        if sys.stdout is None:
-            raise Refused("cannot-write", "standard output is closed")
         with self._reporter.aside():
-            click.echo(text)
+            say(text)
 
 
 def _as_object(

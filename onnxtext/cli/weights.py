@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,9 @@ import click
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter
+from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import name_of
 
 EXAMPLES = """\b
 Examples:
@@ -66,7 +67,7 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 found = usage(Path(name))
                 for digest, texts in found.users.items():
                     size = (found.store.directory / digest).stat().st_size
@@ -93,12 +94,12 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
         for name in stores:
             store = Store(Path(name))
             count = total = damaged = 0
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 names = store.names()
                 sizes = [(store.directory / digest).stat().st_size for digest in names]
                 with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
                     for digest, size in zip(names, sizes, strict=True):
-                        with reporter.watching(name), _reading():
+                        with reporter.watching(name), _reading(name):
                             try:
                                 total += check_blob(store, digest)
                                 count += 1
@@ -131,7 +132,7 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 found = usage(Path(name))
                 unused = [found.store.directory / digest for digest in found.unused]
                 old = list(_old([*unused, *found.leftovers]))
@@ -164,15 +165,13 @@ def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = error.strerror or str(error)
-        raise Refused("cannot-read", f"cannot read {error.filename}: {why}") from None
+        what = name_of(error, name)
+        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
 
 
 def _say(text: str) -> None:
-    if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
-    click.echo(safe(text) if "\n" not in text else text)
+    say(safe(text) if "\n" not in text else text)
