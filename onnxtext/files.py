@@ -33,17 +33,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     descriptor, temporary = _create_beside(target, old)
-    try:
+    with _discarded_on_error(temporary):
         with os.fdopen(descriptor, "wb") as file:
             _take_over(temporary, old)
             yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 @contextlib.contextmanager
@@ -57,26 +53,48 @@ def replacing_path(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     descriptor, temporary = _create_beside(target, old)
     os.close(descriptor)
-    try:
+    with _discarded_on_error(temporary):
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         _take_over(temporary, old)
         temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
-def write_atomically(path: Path, data: bytes | memoryview) -> None:
+def write_atomically(path: Path, data: bytes | memoryview, *, replace: bool = False) -> None:
     """Write a file as a whole or not at all.
+
+    Args:
+        path: the file.
+        data: its content.
+        replace: whether to put a regular file in the place of a link, device or pipe, instead of
+            writing to what is there: for names that no user has given.
 
     Raises:
         OSError: the file cannot be written.
     """
-    with replacing(path) as file:
-        file.write(data)
+    if not replace:
+        with replacing(path) as file:
+            file.write(data)
+        return
+    descriptor, temporary = _create_beside(path, None)
+    with _discarded_on_error(temporary):
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+
+@contextlib.contextmanager
+def _discarded_on_error(temporary: Path) -> Iterator[None]:
+    """Remove a new file if the block fails."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def name_of(error: OSError, default: str | Path) -> str:

@@ -81,12 +81,14 @@ class ListWriter:
     ) -> list[str]:
         """The lines of some items, with their comments and the blank lines between them."""
         lines: list[str] = []
+        # The `=` of the last item may be a part of the `=>` behind it, which is no part of the item.
+        whole = not items or not items[-1].tree.origin.startswith("dataless")
         for number, (item, text) in enumerate(zip(items, texts, strict=True)):
             first, last = item.tree.first(), item.tree.last()
             if first is None or last is None or self.is_kept(first):
                 continue
             off = next((c for c in first.lead if c.text == OFF and self._begins(c, first)), None)
-            if off is not None:
+            if off is not None and whole:
                 above = first.lead[: first.lead.index(off)]
                 lines += self.lead_lines(above, indent, started=bool(lines))
                 if off.blank and lines:
@@ -94,7 +96,7 @@ class ListWriter:
                 lines.append(indent + self._as_it_is(off, items[number:]))
                 continue
             behind, shown = last.trail, text
-            if behind is not None and behind.text.startswith(SKIP):
+            if behind is not None and behind.text.startswith(SKIP) and (whole or item is not items[-1]):
                 shown = self._keep(first.at, last.end)  # with the comments inside of it
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:
