@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from onnxtext.boundary import unfit
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter, is_terminal, tell
@@ -107,6 +108,8 @@ def _check_places(conversion: Conversion, job: Job) -> None:
         )
     if job.target is None:
         return
+    if job.derived:
+        _check_derived(job.target)
     if job.source is not None and _is_same(job.source, job.target):
         raise Refused(
             "output-is-input",
@@ -118,6 +121,17 @@ def _check_places(conversion: Conversion, job: Job) -> None:
             "output-exists",
             f"{job.name} and {job.clash} would both be written to {job.target}",
             help="convert them into different directories",
+        )
+
+
+def _check_derived(target: Path) -> None:
+    """Refuse to write through what somebody else has put in the place of an output."""
+    why = unfit(target, target.parent)
+    if why is not None:
+        raise Refused(
+            "output-is-link",
+            f"{target} is not written: {why}",
+            help="remove it, or name a file with -o",
         )
 
 
@@ -193,7 +207,9 @@ def _write(
             target.parent.mkdir(parents=True, exist_ok=True)
         files = [(target, output.pieces)]
         if output.external is not None:
-            files.append((target.with_name(output.external.name), list(output.external.pieces())))
+            external = target.with_name(output.external.name)
+            _check_derived(external)
+            files.append((external, list(output.external.pieces())))
         files = [(path, pieces) for path, pieces in files if not holds_pieces(path, pieces)]
         for path, _ in files:
             if path.is_file() and not force:

@@ -70,7 +70,7 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
             with reporter.watching(name), _reading(name):
                 found = usage(Path(name))
                 for digest, texts in found.users.items():
-                    size = (found.store.directory / digest).stat().st_size
+                    size = (found.store.directory / digest).lstat().st_size
                     row = {"store": name, "digest": digest, "size": size}
                     rows.append({**row, "texts": list(map(str, texts))})
                     if output_format != "json":
@@ -96,7 +96,7 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
             count = total = damaged = 0
             with reporter.watching(name), _reading(name):
                 names = store.names()
-                sizes = [(store.directory / digest).stat().st_size for digest in names]
+                sizes = [(store.directory / digest).lstat().st_size for digest in names]
                 with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
                     for digest, size in zip(names, sizes, strict=True):
                         with reporter.watching(name), _reading(name):

@@ -81,14 +81,14 @@ class ListWriter:
     ) -> list[str]:
         """The lines of some items, with their comments and the blank lines between them."""
         lines: list[str] = []
-        # The `=` of the last item may be a part of the `=>` behind it, which is no part of the item.
-        whole = not items or not items[-1].tree.origin.startswith("dataless")
+        # The `=` of a last item may be a part of the `=>` behind it, which is no part of the item.
+        split = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
         for number, (item, text) in enumerate(zip(items, texts, strict=True)):
             first, last = item.tree.first(), item.tree.last()
             if first is None or last is None or self.is_kept(first):
                 continue
             off = next((c for c in first.lead if c.text == OFF and self._begins(c, first)), None)
-            if off is not None and whole:
+            if off is not None and split is None:
                 above = first.lead[: first.lead.index(off)]
                 lines += self.lead_lines(above, indent, started=bool(lines))
                 if off.blank and lines:
@@ -96,7 +96,8 @@ class ListWriter:
                 lines.append(indent + self._as_it_is(off, items[number:]))
                 continue
             behind, shown = last.trail, text
-            if behind is not None and behind.text.startswith(SKIP) and (whole or item is not items[-1]):
+            skipped = behind is not None and behind.text.startswith(SKIP)
+            if skipped and item is not split:
                 shown = self._keep(first.at, last.end)  # with the comments inside of it
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:

@@ -119,7 +119,7 @@ def damage(rng: random.Random, model: onnx.ModelProto) -> set[str]:
     """Damage a model in ways that `--fix` repairs; which ones."""
     kinds = set()
     for _ in range(rng.choice((1, 2, 4))):
-        graph = rng.choice(graphs(model.graph))
+        graph: Any = rng.choice(graphs(model.graph))
         kind = rng.choice(("shuffle", "unused", "unknown", "import", "typo", "shuffle function"))
         if kind == "shuffle function":
             if not model.functions:
