@@ -97,6 +97,24 @@ def _discarded_on_error(temporary: Path) -> Iterator[None]:
         raise
 
 
+def read_input(path: Path) -> bytes:
+    """All bytes of what a user has named: a file, a pipe, or a device that comes to an end.
+
+    Raises:
+        OSError: it cannot be read; or it is a device that gives more than `_MOST_OF_DEVICE`.
+    """
+    with path.open("rb") as file:
+        if not stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+            return file.read()
+        data = file.read(_MOST_OF_DEVICE)
+        if len(data) == _MOST_OF_DEVICE:  # such as /dev/zero
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fspath(path))
+        return data
+
+
+_MOST_OF_DEVICE = 1 << 28
+
+
 def name_of(error: OSError, default: str | Path) -> str:
     """The file that an error is about: not a descriptor, and never nothing.
 

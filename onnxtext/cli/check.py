@@ -15,6 +15,7 @@ from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
 from onnxtext.cli.settings import read_settings
 from onnxtext.cli.streams import read_stdin
+from onnxtext.files import read_input
 
 if TYPE_CHECKING:
     from onnxtext.diagnostics import Diagnostic
@@ -186,7 +187,7 @@ def show(
 def _read(path: Path | None) -> bytes:
     try:
         if path is not None:
-            return path.read_bytes()
+            return read_input(path)
         return read_stdin()
     except OSError as error:
         what = STDIN if path is None else path

@@ -17,7 +17,7 @@ from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter, is_terminal, tell
 from onnxtext.cli.streams import read_stdin, write_stdout
-from onnxtext.files import holds_pieces, replacing
+from onnxtext.files import holds_pieces, read_input, replacing
 from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _read_file(conversion: Conversion, source: Path) -> bytes:
             with source.open("rb") as file:
                 mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
                 return mapped  # type: ignore[no-any-return]  # it slices like bytes
-    return source.read_bytes()
+    return read_input(source)
 
 
 _MAPPED = 1 << 20

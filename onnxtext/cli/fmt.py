@@ -17,7 +17,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal, tell
 from onnxtext.cli.streams import read_stdin, write_stdout
-from onnxtext.files import write_atomically
+from onnxtext.files import read_input, write_atomically
 
 SUFFIX = ".onnxtxt"
 """What is looked for in directories."""
@@ -159,7 +159,7 @@ def _difference(old: str, new: str, name: str) -> str:
 def _read(job: Job) -> bytes:
     try:
         if job.source is not None:
-            return job.source.read_bytes()
+            return read_input(job.source)
         if is_terminal(sys.stdin):
             tell("reading a text from the terminal; Ctrl-D ends it")
         return read_stdin()

@@ -14,7 +14,7 @@ import click
 from onnxtext.cli.report import TROUBLE, Refused, Reporter
 from onnxtext.cli.streams import read_stdin, say, stdin_buffer, stdout_buffer, write_stdout
 from onnxtext.diagnostics.safe import safe
-from onnxtext.files import name_of
+from onnxtext.files import name_of, read_input
 
 if TYPE_CHECKING:
     from onnxtext.git.content import Converted
@@ -123,7 +123,7 @@ def _read(file: Path) -> bytes:
     """The content of a file; a large one is mapped."""
     try:
         if file.stat().st_size < 1 << 20:
-            return file.read_bytes()
+            return read_input(file)
         with file.open("rb") as opened:
             mapped: Any = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
             return mapped  # type: ignore[no-any-return]  # it slices like bytes

@@ -13,7 +13,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.files import holds, write_atomically
+from onnxtext.files import holds, read_input, write_atomically
 
 if TYPE_CHECKING:
     from onnxtext.merge import MergeResult
@@ -107,7 +107,7 @@ def command(
 def _read(name: str) -> bytes:
     try:
         if name != "-":
-            return Path(name).read_bytes()
+            return read_input(Path(name))
         return read_stdin()
     except OSError as error:
         raise Refused("cannot-read", f"cannot read {name}: {error.strerror or error}") from None

@@ -18,6 +18,7 @@ from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import read_input
 
 if TYPE_CHECKING:
     from onnxtext.verify import Verdict
@@ -86,7 +87,7 @@ def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
 def _verify(job: Job, shown: _Output) -> None:
     assert job.source is not None
     try:
-        data = job.source.read_bytes()
+        data = read_input(job.source)
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits by hand, and random sentences of the grammar: texts for the laws of the formatter."""
+"""Random edits by hand, and random sentences of the grammar, for the laws of the formatter."""
 
 from __future__ import annotations
 
@@ -148,8 +148,10 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
     "NESTED": ("[[1, 2], [3, 4]]", "[[1], [2]]"),
     "BRACES": ("{1, 2}", "{1}", "{1.5, 2.5}"),
     "NAN": ("nan(0x7fc00001)",), "COMPLEX": ("1.0+2.0j",), "HEX_FLOAT": ("0x1.8p3",),
-    "HEX": ("0x1f",), "FIXED": ("5i32", "9i64"), "FLOAT": ("1.5", "1e-05"), "INT": ("1", "0", "-3", "2"),
-    "PRIM": ("float", "int64", "bool"), "CONTAINER": ("seq", "map", "optional", "sparse_tensor", "opaque"),
+    "HEX": ("0x1f",), "FIXED": ("5i32", "9i64"), "FLOAT": ("1.5", "1e-05"),
+    "INT": ("1", "0", "-3", "2"),
+    "PRIM": ("float", "int64", "bool"),
+    "CONTAINER": ("seq", "map", "optional", "sparse_tensor", "opaque"),
     "UNDEFINED": ("undefined",), "BOOL": ("true", "false"), "FLOAT_WORD": ("inf", "nan", "-inf"),
     "WORD": ("x", "y", "w", "Add", "doc_string", "domain", "name", "raw_data", "ints", "s"),
     "SPLAT": ("...",),
