@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in every odd surrounding: streams, files, settings and variables of the environment.
+"""Every command in every odd surrounding: streams, files, settings, environment variables.
 
 Whatever happens, the exit status is one of README's, nobody sees a traceback, and a message names
 the file as the user does.
@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,7 +102,7 @@ def in_shell(place: Path, arguments: tuple[str, ...], redirections: tuple[str, .
     line = " ".join(w if w in redirections else f"'{w}'" for w in words)
     done = subprocess.run(
         ["/bin/sh", "-c", line], cwd=place, env=environment(), capture_output=True,
-        stdin=subprocess.DEVNULL, timeout=120,
+        stdin=subprocess.DEVNULL, timeout=120, check=False,
     )  # fmt: skip
     return Result(done.returncode, done.stdout, done.stderr.decode())
 
@@ -202,7 +203,7 @@ def test_a_store_that_holds_a_directory_of_a_blobs_name(place: Path, name: str) 
 
 # ---- Settings and the environment ---------------------------------------------------------------
 
-SETTINGS = {
+SETTINGS: dict[str, str | bytes] = {
     "long number": "x = " + "9" * 5000,
     "brackets": "x = " + "[" * 5000,
     "braces": "x = " + "{a=" * 5000,
@@ -263,7 +264,7 @@ def test_odd_environments(place: Path, kind: str) -> None:
 
 def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from onnxtext.syntax.table_cache import cache_path, cached_tables
-    from onnxtext.syntax.tables import build_tables, grammar_path
+    from onnxtext.syntax.tables import Tables, build_tables, grammar_path
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     grammar = grammar_path().read_text("utf-8")
@@ -271,17 +272,21 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.Monkey
     assert path is not None
     built: list[str] = []
     right = build_tables(grammar)
-    monkeypatch.setattr(
-        "onnxtext.syntax.table_cache.build_tables", lambda text: built.append(text) or right
-    )
+
+    def build(text: str) -> Tables:
+        built.append(text)
+        return right
+
+    monkeypatch.setattr("onnxtext.syntax.table_cache.build_tables", build)
     assert cached_tables(grammar) == right
     whole = path.read_bytes()
     assert cached_tables(grammar) == right
     assert len(built) == 1
     content = json.loads(whole.partition(b"\n")[2])
     wrong: list[bytes] = [b"", b"\n", whole[:-1], whole + b" ", b"[" * 100_000, b"null"]
+    odd: tuple[Any, ...] = (None, 0, 1e999, {}, [], [None], [{}], "x", 10**50)
     for key in content:
-        for value in (None, 0, 1e999, {}, [], [None], [{}], "x", 10**50):
+        for value in odd:
             wrong.append(json.dumps({**content, key: value}).encode())
         wrong.append(json.dumps({k: v for k, v in content.items() if k != key}).encode())
     swapped = dict(content, actions=content["actions"][1:] + content["actions"][:1])
