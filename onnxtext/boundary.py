@@ -77,7 +77,7 @@ def unfit(path: Path, directory: Path) -> str | None:
         directory: must hold it.
     """
     if path.is_symlink() and leads_out(path, directory):
-        return f"it is a link that leads out of {directory}"
+        return "it is a link that leads out of the directory"
     try:
         mode = path.stat().st_mode
     except OSError:

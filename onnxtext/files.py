@@ -97,6 +97,15 @@ def _discarded_on_error(temporary: Path) -> Iterator[None]:
         raise
 
 
+def is_stream(path: Path) -> bool:
+    """Whether a path leads to a pipe or a device, which cannot be read and then replaced."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def read_input(path: Path) -> bytes:
     """All bytes of what a user has named: a file, a pipe, or a device that comes to an end.
 

@@ -185,7 +185,7 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
             return _Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
     for index, token in enumerate(tokens):
         if token == "<":
-            closing = next(i for i in range(index, len(tokens)) if tokens[i] == ">")
+            closing = tokens.index(">", index)  # ValueError: the header is too long to be edited
             last = tokens[closing - 1]
             at = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1

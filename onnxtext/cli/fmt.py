@@ -17,7 +17,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal, tell
 from onnxtext.cli.streams import read_stdin, write_stdout
-from onnxtext.files import read_input, write_atomically
+from onnxtext.files import is_stream, read_input, write_atomically
 
 SUFFIX = ".onnxtxt"
 """What is looked for in directories."""
@@ -129,9 +129,15 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
     from onnxtext.format.text import format_source
     from onnxtext.source import Source
 
+    replaces = job.target is not None and not (wishes.check or wishes.diff or wishes.stdout)
+    if replaces and job.target is not None and is_stream(job.target):
+        raise Refused(
+            "cannot-write",
+            f"{job.name} is no file that can be replaced",
+            help="`onnxtext fmt -` filters standard input",
+        )
     data = _read(job)
     text = decode_text(data, job.name)
-    replaces = job.target is not None and not (wishes.check or wishes.diff or wishes.stdout)
     formatted = format_source(Source(text, job.name), read_again=replaces)
     result = formatted.encode()
     changed = result != data

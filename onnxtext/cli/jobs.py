@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import stat
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import click
 from onnxtext.boundary import walk_files
 from onnxtext.cli.report import Refused
 from onnxtext.diagnostics import OnnxTextWarning
-from onnxtext.files import name_of
+from onnxtext.files import is_stream, name_of
 
 STDIN = "<stdin>"
 _DASH = "-"
@@ -125,7 +124,7 @@ def _target(
         return Path(output)
     if source is None:
         raise click.UsageError(f"{output} is a directory, and standard input has no name.")
-    if output is None and _is_stream(source):
+    if output is None and is_stream(source):
         raise click.UsageError(f"{source} is no regular file: name the output with -o.")
     stem = source.stem if source.suffix.lower() in suffixes else source.name
     directory = source.parent if output is None else Path(output)
@@ -134,14 +133,6 @@ def _target(
 
 def _is_directory(name: str) -> bool:
     return name.endswith(_SEPARATORS) or Path(name).is_dir()
-
-
-def _is_stream(path: Path) -> bool:
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:

@@ -139,7 +139,7 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
                 kept = len(found.users) - sum(path in unused for path, _ in old)
                 for path, size in old:
                     if delete:
-                        path.unlink()
+                        _remove(path)
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
                         _say(f"{'removed' if delete else 'would remove'} {path}  {size:,} bytes")
@@ -154,6 +154,14 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
         if output_format == "json":
             _say(json.dumps(rows, indent=2))
     return reporter.status
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        why = error.strerror or error
+        raise Refused("cannot-write", f"cannot remove {path}: {why}") from None
 
 
 def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
