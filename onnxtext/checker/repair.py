@@ -185,7 +185,9 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
             return _Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
     for index, token in enumerate(tokens):
         if token == "<":
-            closing = tokens.index(">", index)  # ValueError: the header is too long to be edited
+            closing = list(map(str, tokens)).index(
+                ">", index
+            )  # ValueError: it is too long to be edited
             last = tokens[closing - 1]
             at = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1
