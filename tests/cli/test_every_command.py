@@ -69,7 +69,7 @@ TO_STDOUT = {
 
 STREAMS = {
     "all closed": ("<&-", ">&-", "2>&-"),
-    "no output": ("</dev/null", ">&-"),
+    "no output": ("<m.onnxtxt", ">&-"),
     "nothing can be written": ("<m.onnxtxt", ">/dev/full", "2>/dev/full"),
     "no input": ("<&-",),
     "no errors": ("<m.onnxtxt", "2>&-"),
@@ -77,7 +77,7 @@ STREAMS = {
     "input is for writing": ("0>sink",),
     "output is for reading": ("<m.onnxtxt", "1</dev/null"),
 }
-FEW = ("all closed", "nothing can be written")
+FEW = ("all closed",)
 """What is tried each time."""
 
 _SHOWN = re.compile(r"Traceback|internal-error|Exception ignored|cannot \w+ (?:None|\d+)\b|\bNone:")
@@ -243,11 +243,12 @@ ENVIRONMENTS = {
     "cache is no place": {"ONNXTEXT_CACHE": "/proc/nothing"},
     "ASCII": {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
     "ASCII output": {"PYTHONIOENCODING": "ascii:strict"},
-    "UTF-16 output": {"PYTHONIOENCODING": "utf-16"},
+    "Latin 1 output": {"PYTHONIOENCODING": "latin-1:strict"},
     "dumb terminal": {"TERM": "dumb", "COLUMNS": "-5"},
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ENVIRONMENTS)
 def test_odd_environments(place: Path, kind: str) -> None:
     text = TEXT.replace("y = Relu", 'y = Op <s = "\u20ac \U0001f600"> (x)\n  z = Relu')
@@ -263,12 +264,12 @@ def test_odd_environments(place: Path, kind: str) -> None:
 
 
 def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnxtext.syntax.table_cache import cache_path, cached_tables
+    from onnxtext.syntax import table_cache
     from onnxtext.syntax.tables import Tables, build_tables, grammar_path
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     grammar = grammar_path().read_text("utf-8")
-    path = cache_path(grammar)
+    path = table_cache.cache_path(grammar)
     assert path is not None
     built: list[str] = []
     right = build_tables(grammar)
@@ -278,9 +279,9 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.Monkey
         return right
 
     monkeypatch.setattr("onnxtext.syntax.table_cache.build_tables", build)
-    assert cached_tables(grammar) == right
+    assert table_cache.cached_tables(grammar) == right
     whole = path.read_bytes()
-    assert cached_tables(grammar) == right
+    assert table_cache.cached_tables(grammar) == right
     assert len(built) == 1
     content = json.loads(whole.partition(b"\n")[2])
     wrong: list[bytes] = [b"", b"\n", whole[:-1], whole + b" ", b"[" * 100_000, b"null"]
@@ -292,11 +293,12 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.Monkey
     swapped = dict(content, actions=content["actions"][1:] + content["actions"][:1])
     wrong.append(json.dumps(swapped).encode())
     digest = whole.partition(b"\n")[0] + b"\n"
-    for number, damaged in enumerate([*wrong, *[digest + item for item in wrong[5:]]], 2):
+    for damaged in [*wrong, *[digest + item for item in wrong[5:]]]:
         path.write_bytes(damaged)
-        assert cached_tables(grammar) == right
-        assert len(built) == number
-        assert path.read_bytes() == whole
+        assert table_cache._read(path) is None
+    assert table_cache.cached_tables(grammar) == right
+    assert len(built) == 2
+    assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "directory"])
