@@ -156,7 +156,7 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
     return Diagnostic(
         finding.slug,
         finding.message,
-        _severity(finding),
+        severity_of(finding),
         source=source,
         labels=tuple(labels),
         notes=(*finding.notes, *_left_out(finding.places), *_rule(finding)),
@@ -179,7 +179,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
             Diagnostic(
                 finding.slug,
                 finding.message,
-                _severity(finding),
+                severity_of(finding),
                 path=paths.path(first) or "model",
                 notes=(*notes, *_left_out(finding.places), *finding.notes, *_rule(finding)),
                 help=finding.help,
@@ -189,7 +189,8 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
     return made
 
 
-def _severity(finding: Finding) -> Severity:
+def severity_of(finding: Finding) -> Severity:
+    """How bad a finding is: its own severity, or that of its rule."""
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
 
 

@@ -7,19 +7,15 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from onnxtext.ast.model import Fragment, Graph, Model
-from onnxtext.checker.finding import Finding
+from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.filetype import is_binary
 from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
-
-if TYPE_CHECKING:
-    from onnxtext.checker.repair import Repaired
 
 
 def check_any(
@@ -162,51 +158,6 @@ def encoded_for_checks(
         if error.code != "invalid-record":
             raise unlowerable(error, source) from None
         return lambda: None
-
-
-def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
-    """Mend what can be mended safely in a text.
-
-    Raises:
-        UnknownRule: a slug is no rule's.
-    """
-    from onnxtext.api import decode_text
-    from onnxtext.checker.repair import Repaired, repair
-    from onnxtext.checker.run import find_in
-    from onnxtext.checker.suppressions import Suppressions
-    from onnxtext.syntax.parse import parse_model
-
-    done: list[str] = []
-    # That nothing uses a value is told only on demand, but it is mended.
-    options["select"] = (*(options.get("select") or ()), "value-unused")
-    try:
-        text = decode_text(data, name)
-        # One repair makes room for the next: a name that is corrected may be out of order.
-        for _ in range(_MOST_ROUNDS):
-            source = Source(text, name)
-            root = parse_any(source)
-            alone = isinstance(root, Fragment)
-            if isinstance(root, Fragment) and isinstance(root.item, Graph):
-                root = parse_model(source)
-            subject, findings = find_in(root, **options)
-            if alone:  # a header would make another thing of it
-                findings = [item for item in findings if not _is_import(item)]
-            suppressions = Suppressions(source)
-            made = repair(source, subject, suppressions.spoken(findings, subject))
-            if not made.done:
-                break
-            text = made.text
-            done += made.done
-    except OnnxTextError:
-        return Repaired("", ()) if not done else Repaired(text, tuple(done))
-    return Repaired(text, tuple(done))
-
-
-def _is_import(finding: Finding) -> bool:
-    return finding.repair is not None and finding.repair.kind == "import"
-
-
-_MOST_ROUNDS = 4
 
 
 def parse_any(source: Source) -> Model | Fragment:

@@ -13,6 +13,7 @@ from onnxtext.diff.body import replaces_lists
 from onnxtext.diff.facts import Facts
 from onnxtext.diff.model import Place
 from onnxtext.diff.weights import Holder
+from onnxtext.files import read_input
 from onnxtext.proto.generic import RecordError
 from onnxtext.source import Source
 from onnxtext.weights.paths import PathError, view_file
@@ -131,9 +132,9 @@ class Side:
 def _read(path: Path) -> bytes | memoryview:
     """The bytes of a file, mapped if they are many: weights stay where they are."""
     try:
-        view = view_file(path)
+        view = view_file(Path(os.path.realpath(path)))
     except PathError:  # a pipe, or a directory, which cannot be read
-        return path.read_bytes()
+        return read_input(path)
     return view if len(view) > _LARGE else bytes(view)
 
 

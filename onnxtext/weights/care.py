@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnxtext.filetype import TEXT_SUFFIXES
-from onnxtext.weights.paths import view_file
+from onnxtext.weights.paths import inside, view_file
 from onnxtext.weights.reader import verify
 from onnxtext.weights.store import DIGEST, TEMPORARY, Store
 
@@ -149,7 +149,7 @@ def check_blob(store: Store, name: str) -> int:
         PathError: it is no regular file.
         OSError: it cannot be read.
     """
-    path = store.directory / name
+    path = inside(store.directory, name)
     data = view_file(path)
     verify(data, name, f"in {path}")
     return len(data)

@@ -18,6 +18,7 @@ from onnxtext.ast.model import Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Blob, DataFile, ExternalData, RawData, SparseTensor
+from onnxtext.files import name_of
 from onnxtext.tensor.blobs import BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.weights.paths import PathError, inside, view_file
@@ -163,7 +164,7 @@ class Embedder(Rewriter):
             raise BlobError(f"{where}: {error}", WRONG) from None
         except OSError as error:
             why = error.strerror or error
-            raise BlobError(f"{where}: {error.filename or location}: {why}", MISSING) from None
+            raise BlobError(f"{where}: {name_of(error, location)}: {why}", MISSING) from None
         wanted = wanted_size(type)
         start = _number(entries.get("offset", "0"), where, "offset")
         length = _number(entries.get("length", str(len(file) - start)), where, "length")

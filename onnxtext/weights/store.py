@@ -56,11 +56,11 @@ class Store:
             OSError: it cannot be written.
         """
         path = self.directory / digest
-        if holds(path, data):
+        if not path.is_symlink() and holds(path, data):
             with contextlib.suppress(OSError):
-                os.utime(path)  # young files are safe from `weights gc`
+                os.utime(path, follow_symlinks=False)  # young files are safe from `weights gc`
             return False
-        write_atomically(path, data)
+        write_atomically(path, data, replace=True)
         return True
 
     def remove(self, name: str, age: float) -> bool:
