@@ -20,11 +20,10 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.refusals import (
     advise,
     check_size,
-    incomplete,
+    left_out,
     no_model,
     refuse_size,
     unlowerable,
-    without_weights,
 )
 from onnxtext.source import Source, find_by_quote
 
@@ -214,10 +213,9 @@ def encode(
     """
     from onnxtext.proto.lower import LowerError, lower_pieces
 
-    if model.metadata_left_out:
-        raise incomplete(source)
-    if model.resources_left_out:
-        raise without_weights(model, source)
+    missing = left_out(model, source)
+    if missing:
+        raise OnnxTextError(*missing)
     if external is not None:
         _externalize(model, source, elsewhere, external)
     elif elsewhere is not None:
