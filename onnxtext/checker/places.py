@@ -35,6 +35,7 @@ from onnxtext.syntax.locate import NODE_PARTS, Places, locate
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
+_MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
 """In longer statements no parts are looked for: their first word is the place."""
 
@@ -71,6 +72,8 @@ class TextPlaces:
                     ("domain",),
                 ):
                     return self._function_header(item, place.part)
+                if isinstance(item, Function) and place.part[:1] == ("attributes",):
+                    return self._parameter(item, place.part[1:])
                 return self._named(item.at)
             case Model():
                 return self._header(item, place.part)
@@ -172,11 +175,44 @@ class TextPlaces:
 
     def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
         end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
-        return self._key(0, end, part) or self._named(max(model.graph.at, 0))
+        found = self._key(0, end, part)
+        if found is None and part:  # the key is missing
+            found = self._whole_header(end)
+        return found or self._named(max(model.graph.at, 0))
+
+    def _whole_header(self, end: int) -> Span | None:
+        """The header of the model, or its opening bracket where it takes several lines."""
+        tokens = self._header_tokens(0, end)
+        if tokens[:1] != ["<"]:
+            return None
+        start, stop = tokens[0].at, tokens[0].at + 1
+        depth = 0
+        for token in tokens:
+            depth += (token in _OPENING) - (token in _CLOSING)
+            if not depth:
+                stop = token.at + len(token)
+                break
+        one_line = "\n" not in self._source.text[start:stop]
+        return Span(start, stop if one_line else start + 1)
 
     def _function_header(self, function: Function, part: tuple[str | int, ...]) -> Span:
         name = self._named(function.at)
         return self._key(function.at, name.start, part) or name
+
+    def _parameter(self, function: Function, part: tuple[str | int, ...]) -> Span:
+        """An attribute parameter of a function, behind its name."""
+        name = self._named(function.at)
+        tokens = list(islice(self._tokens(name.end), _MOST_PARAMETERS))
+        if tokens[:1] == ["<"] and part and isinstance(part[0], int):
+            depth = 0
+            for end, token in enumerate(tokens):
+                depth += (token in _OPENING) - (token in _CLOSING)
+                if not depth:
+                    found = _item(tokens[: end + 1], part[0])
+                    if found:
+                        return Span(found[0].at, found[-1].at + len(found[-1]))
+                    break
+        return name
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """The value of a header's key, or one item of it."""

@@ -110,6 +110,8 @@ def find_in(
     """
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & set(select or ())
+    if encoded is not None and isinstance(root, Model):
+        encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded)
     if isinstance(root, Fragment):
         from onnxtext.checker.fragments import find_in_fragment
@@ -118,6 +120,27 @@ def find_in(
     with paused_collector():
         subject = Subject(root, options)
         return subject, find(subject)
+
+
+def _with_implied_import(
+    model: Model, encoded: Callable[[], bytes | None]
+) -> Callable[[], bytes | None]:
+    """The bytes of a model with the import that is implied before IR version 3.
+
+    The inference of onnx does not know of it, unlike its checker.
+    """
+    if model.opset_imports or model.ir_version not in (1, 2):
+        return encoded
+
+    def add() -> bytes | None:
+        data = encoded()
+        return None if data is None else data + _FIRST_OPSET
+
+    return add
+
+
+_FIRST_OPSET = b"\x42\x02\x10\x01"
+"""The field `opset_import` of a model: version 1 of the standard operators."""
 
 
 def diagnose(

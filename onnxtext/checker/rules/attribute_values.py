@@ -189,7 +189,10 @@ def _reference(
             "attribute-ref-unknown",
             f"the parameter {quoted(name)} is of type `{kind.name.lower()}`, and is used here as "
             f"`{attribute.type.name.lower()}`",
-            (place,),
+            (
+                place,
+                Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
+            ),
             help="declare the parameter with that type, or refer to another one",
         )
     return None
