@@ -46,6 +46,20 @@ class Conflict(NamedTuple):
     joined: tuple[Place, ...]
 
 
+class Forced(NamedTuple):
+    """A symbol that can only be one number.
+
+    Attributes:
+        number: that number.
+        place: what restricts it.
+        joined: where other symbols were found to be equal to it.
+    """
+
+    number: int
+    place: Place
+    joined: tuple[Place, ...]
+
+
 class _Link(NamedTuple):
     """`name = other + plus`, and where that is said."""
 
@@ -101,6 +115,15 @@ class Sizes:
         if choice is None or len(choice.numbers) != 1:
             return None
         return next(iter(choice.numbers)) + plus + extent.plus
+
+    def forced(self, name: str) -> Forced | None:
+        """What restricts a symbol to one number; None if it may be several, or is contradictory."""
+        root, _, joined = self._find(name)
+        choice = self._choice(root)
+        number = self.number(Size(name))
+        if choice is None or number is None or root in self._told:
+            return None
+        return Forced(number, choice.place, joined)
 
     def root(self, extent: Extent) -> Extent:
         """A dimension by the symbol that stands for all that are equal to it."""
