@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.backslashes import lost_backslashes
 from onnxtext.checker.finding import Finding, Place
 from onnxtext.checker.places import ModelPaths, TextPlaces
-from onnxtext.checker.registry import SEVERITIES, families, rules
+from onnxtext.checker.registry import BACKSLASH_LOST, SEVERITIES, families, rules
 from onnxtext.checker.subject import Options, Subject
 from onnxtext.checker.suppressions import Suppressions
 from onnxtext.collector import paused_collector
@@ -150,8 +151,11 @@ def diagnose(
     if source is None:
         return _with_paths(subject, findings, file) if findings else []
     suppressions = Suppressions(source)
+    lost: list[Diagnostic] = []
+    if BACKSLASH_LOST.slug in subject.options.active:
+        lost = [item for item in lost_backslashes(source) if not suppressions.silence_at(item)]
     if not findings and not suppressions:
-        return []
+        return lost
     from onnxtext.checker.repair import fix_of
 
     places = TextPlaces(source, subject)
@@ -163,6 +167,7 @@ def diagnose(
             diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.silence(finding, diagnostic, places):
             made.append(diagnostic)
+    made += lost
     made += suppressions.unused(subject.options.active)
     made.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
     return made

@@ -15,11 +15,13 @@ from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.values import Attribute, AttributeType, Reference
 from onnxtext.checker.effective import field_of
-from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
+from onnxtext.checker.targets import Target, targets
 from onnxtext.checker.walk import attributes
 
 _FIELDS = {
@@ -68,7 +70,10 @@ def _one(
         elif attribute.type in (1, 2, 3) and subject.lints("attribute-value-mismatch"):
             yield _absent(attribute.name, attribute.type, place, "hint")
     elif attribute.type is None and subject.ir_version != 1:
-        yield _untyped(attribute.name, place)
+        if isinstance(value, Reference):
+            yield _untyped_reference(subject, attribute.name, value.name, place)
+        else:
+            yield _untyped(attribute.name, place)
     strings = value if isinstance(value, tuple) else (value,)
     for item in strings:
         if isinstance(item, bytes):
@@ -91,6 +96,45 @@ def _untyped(name: str, place: Place) -> Finding:
         (place,),
         help="write a value from which the type follows, or `type: INT` in its record",
     )
+
+
+def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place) -> Finding:
+    """A reference, of which no type follows: `value_float = @alpha`."""
+    type = _type_of(subject, name, parameter, place.item)
+    if type is None:
+        help = f"write its type: `{name}: float = @{parameter}`, if it is a float"
+    else:
+        help = f"write its type: `{name}: {type} = @{parameter}`"
+    return Finding(
+        "attribute-type-missing",
+        f"the reference {quoted(name)} to `@{parameter}` has no `type`",
+        (place,),
+        help=help,
+        repair=Repair("respell", place.item, (name, f"{name}: {type}")) if type else None,
+    )
+
+
+def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | None:
+    """The type that a reference has to have: what the node needs, else what is declared."""
+    known: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
+    if known is None:
+        resolved = targets(subject)
+        known = subject.memo["nodes-of-functions"] = {
+            id(item): (scope, target)
+            for scope in subject.scopes
+            if scope.function is not None
+            for item, target in zip(scope.nodes, resolved[id(scope)], strict=True)
+        }
+    scope, target = known.get(id(node), (None, None))
+    if type(target) is Signature and name in target.attributes:
+        return AttributeType(target.attributes[name].type).name.lower()
+    called = target.function if type(target) is Scope else None
+    around = scope.function if scope is not None else None
+    for owner, wanted in ((called, name), (around, parameter)):
+        for item in owner.attributes if owner is not None else ():
+            if isinstance(item, Attribute) and item.name == wanted and item.type is not None:
+                return item.type.name.lower()
+    return None
 
 
 def _absent(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
