@@ -45,9 +45,11 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         if scope.kind == "function" and isinstance(scope.owner, Function):
             for number, item in enumerate(scope.owner.attributes):
+                place = Place(scope.place, ("attributes", number))
                 if isinstance(item, Attribute):
-                    place = Place(scope.place, ("attributes", number))
                     yield from _one(subject, item, place, is_parameter=True)
+                elif not item:
+                    yield _unnamed(place)
     yield from _references(subject)
 
 
@@ -56,12 +58,15 @@ def _one(
 ) -> Iterator[Finding]:
     value = attribute.value
     if not attribute.name:
+        yield _unnamed(place)
+    if is_parameter and isinstance(value, Reference):
         yield Finding(
-            "attribute-name-missing",
-            "the attribute has no name",
+            "attribute-ref-outside-function",
+            f"the default of {quoted(attribute.name)} is a reference to `@{value.name}`",
             (place,),
-            help="name it, or remove it",
+            help="write a value, or leave the default out",
         )
+        return
     if isinstance(value, Record):
         yield from _record(subject, attribute.name, value, place)
     elif value is None and not is_parameter and attribute.type is not None:
@@ -87,6 +92,11 @@ def _one(
                     help="encode it as UTF-8, or store the bytes in a `uint8` tensor",
                 )
                 break
+
+
+def _unnamed(place: Place) -> Finding:
+    message = "the attribute has no name"
+    return Finding("attribute-name-missing", message, (place,), help="name it, or remove it")
 
 
 def _untyped(name: str, place: Place) -> Finding:

@@ -26,7 +26,6 @@ from onnxtext.checker.subject import Subject
 from onnxtext.checker.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.symbolic.sizes import Conflict, Forced, Sizes, symbol
 from onnxtext.checker.walk import inner_types, type_uses
-from onnxtext.diagnostics import Severity
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -43,26 +42,17 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, sizes: Sizes) -> Iterator[Finding]:
-    """Find symbols of inputs that can only be one number, though a caller may choose them.
-
-    A symbol of outputs alone promises nothing to a caller: that it is one number is information.
-    """
+    """Find symbols of inputs that can only be one number, though a caller may choose them."""
     seen: set[str] = set()
     # What an input's default has is no restriction: a caller may give another value.
     given = {id(value) for value in (*main.inputs, *main.initializers)}
-    kinds: tuple[tuple[list[ValueInfo], Severity | None], ...] = (
-        (main.inputs, None),
-        (main.outputs, "info"),
-    )
-    for values, severity in kinds:
-        for value in values:
-            for name in _symbols(value):
-                if name in seen:
-                    continue
+    for value in main.inputs:
+        for name in _symbols(value):
+            if name not in seen:
                 seen.add(name)
                 forced = sizes.forced(name)
                 if forced is not None and id(forced.place.item) not in given:
-                    yield _only(value, name, forced, severity)
+                    yield _only(value, name, forced)
 
 
 def _symbols(value: ValueInfo) -> list[str]:
@@ -70,7 +60,7 @@ def _symbols(value: ValueInfo) -> list[str]:
     return [name for name in map(plain_dim, shape or ()) if isinstance(name, str) and name]
 
 
-def _only(value: ValueInfo, name: str, forced: Forced, severity: Severity | None) -> Finding:
+def _only(value: ValueInfo, name: str, forced: Forced) -> Finding:
     item, part = forced.place.item, forced.place.part
     size = f"{quoted(name)} can only be {forced.number}"
     help = f"write {forced.number} instead of {quoted(name)}"
@@ -90,7 +80,6 @@ def _only(value: ValueInfo, name: str, forced: Forced, severity: Severity | None
             *[place._replace(label="where sizes are equal") for place in forced.joined],
         ),
         help=f"{help}, or {other}",
-        severity=severity,
     )
 
 

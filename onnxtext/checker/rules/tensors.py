@@ -16,6 +16,7 @@ from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, String
 from onnxtext.checker.effective import changed_fields, number_of
 from onnxtext.checker.finding import Finding, counted
 from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.rules.external import external_entries
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
@@ -60,12 +61,19 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
         case StringData(values):
             yield from _counted(tensor, count, len(values), "strings")
         case NoData() if count:
-            if changed_fields(tensor.decorators).get("external_data") is None:
-                yield _size(tensor, f"has {counted(count, 'element')}, but no data")
+            if external_entries(tensor) is None:
+                yield _size(tensor, f"has {counted(count, 'element')}, but no data{_hint(tensor)}")
         case FieldData(fields):
             yield from _fields(tensor, element, count, dict(fields))
         case ExternalData():
             pass
+
+
+def _hint(tensor: TensorUse) -> str:
+    """What is wrong with external data that counts for nothing."""
+    if changed_fields(tensor.decorators).get("external_data") is None:
+        return ""
+    return ": its `external_data` counts only with `data_location: EXTERNAL`"
 
 
 def _fields(
