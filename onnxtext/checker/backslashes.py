@@ -59,7 +59,7 @@ def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> 
         labels=tuple(map(Label, spans[:_MOST])),
         notes=(f"the rule: {BACKSLASH_LOST.title} ({BACKSLASH_LOST.source})",),
         help=help,
-        fix=Fix("double the backslashes", edits, "unsafe") if _is_escaped(token, lost) else None,
+        fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if _is_escaped(token, lost) else None,
     )
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import onnx
 import pytest
 from onnx import helper
@@ -21,8 +23,8 @@ BEFORE_IMPORTS = "<ir_version: {}> g (float[2] x) => (float[2] y) {{ y = {} }}"
 )
 def test_the_first_operator_set_is_implied_before_ir_3(ir_version: int, node: str) -> None:
     source = BEFORE_IMPORTS.format(ir_version, node)
-    assert not codes(source)
-    assert not codes(onnxtext.to_binary(source))
+    assert not errors(onnxtext.check(source))
+    assert not errors(onnxtext.check(onnxtext.to_binary(source)))
 
 
 def test_mistakes_are_found_with_an_implied_operator_set() -> None:
@@ -44,7 +46,8 @@ def nested(kind: str, ir_version: int) -> str:
         f"o = Neg ({'p' if not given and not node and not values else 't'}) }}>"
     )
     return text(
-        f"t = Abs (x)\nm = Constant <value = int64 {{3}}> ()\nc = Constant <value = bool {{1}}> ()\n{op}",
+        "t = Abs (x)\nm = Constant <value = int64 {3}> ()\n"
+        f"c = Constant <value = bool {{1}}> ()\n{op}",
         ir_version=ir_version,
         opsets="17",
     )
@@ -63,7 +66,7 @@ def duplicated(names: list[str], shapes: list[list[int | None]]) -> bytes:
     x = helper.make_tensor_value_info("x", 1, [2])
     y = helper.make_tensor_value_info("y", 1, [2])
     chain = ["x", "a", "b", "y"]
-    nodes = [helper.make_node("Relu", [i], [o]) for i, o in zip(chain, chain[1:], strict=False)]
+    nodes = [helper.make_node("Relu", [i], [o]) for i, o in pairwise(chain)]
     graph = helper.make_graph(nodes, "g", [x], [y])
     for name, shape in zip(names, shapes, strict=True):
         graph.value_info.append(helper.make_tensor_value_info(name, 1, shape))

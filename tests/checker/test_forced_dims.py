@@ -23,7 +23,7 @@ def forced(source: str | bytes) -> list[Diagnostic]:
         ("float[batch, 16, 16] x", "y = Reshape (x, s)", 1),
         ("float[batch, 128] x", "y = Reshape (x, s)", 2),
         ("float[16, batch, 2] x", "r = Relu (x)\ny = Reshape (r, s)", 8),
-        ("float[batch, 256] x, float[3, 256] o", "y = Concat <axis = 1> (x, o)", 3),
+        ("float[batch, 256] x, float[1, 256] o", "y = Concat <axis = 1> (x, o)", 1),
         ("float[batch, 256] x", "r = Squeeze (x, zero)\ny = Unsqueeze (r, zero)", 1),
         ("float[batch, 256] x", "float[1, 256] r = Relu (x)\ny = Neg (r)", 1),
     ],
@@ -57,6 +57,9 @@ def test_what_allows_one_size_only(inputs: str, nodes: str, number: int) -> None
         "y = If (c) <then_branch = t () => (float[?, ?] a) { a = Reshape (x, s) },"
         " else_branch = e () => (float[?, ?] b) { b = Relu (x) }>",
         "y = MatMul (x, square)",
+        "y = Add (x, rows)",
+        "t = Transpose (x)\ny = MatMul (t, rows)",
+        "y = Concat <axis = 1> (x, rows)",
     ],
 )
 def test_what_allows_more_sizes(nodes: str) -> None:
@@ -65,9 +68,20 @@ def test_what_allows_more_sizes(nodes: str) -> None:
         inputs="float[batch, 256] x, bool c",
         outputs="float[?, ?] y",
         values="int64[2] rest = {-1, 256},\nint64[2] s = {1, 256},\nfloat[1, 256] row = [0, ...],\n"
-        "float[256, 256] square = [0, ...],",
+        "float[256, 256] square = [0, ...],\nfloat[7, 256] rows = [0, ...],",
     )
     assert not forced(source)
+
+
+def test_a_symbol_is_declared_where_a_number_is_computed() -> None:
+    source = text(
+        "r = Relu (x)\ny = Identity (w)",
+        inputs="float[batch, 4] x",
+        outputs="float[batch, 4] y, float[batch, 4] r",
+        values="float[3, 4] w = [0, ...],",
+    )
+    (finding,) = forced(source)
+    assert "`batch` can only be 3: the declared type of `y`" in finding.message
 
 
 def test_a_default_does_not_force_a_size() -> None:

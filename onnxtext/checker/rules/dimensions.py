@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.types import SparseTensorType, TensorType
+from onnxtext.ast.types import SparseTensorType, TensorType, Type
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.kinds import sizes_fit_by_kind
 from onnxtext.checker.registry import Family, Rule
@@ -24,7 +24,7 @@ from onnxtext.checker.rules.value_infos import plain_dim
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.symbolic.propagation import SymbolicShapes
-from onnxtext.checker.symbolic.sizes import Conflict, Forced, Sizes, symbol
+from onnxtext.checker.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
 from onnxtext.checker.walk import inner_types, type_uses
 
 
@@ -42,21 +42,43 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, sizes: Sizes) -> Iterator[Finding]:
-    """Find symbols of inputs that can only be one number, though a caller may choose them."""
+    """Find symbols of inputs that can only be one number, though a caller may choose them.
+
+    That weights fit one size only is how models are. What is found is a size that was fixed once:
+    a constant shape, a 1 where a batch is meant, a declaration that differs from what is computed.
+    """
     seen: set[str] = set()
     # What an input's default has is no restriction: a caller may give another value.
     given = {id(value) for value in (*main.inputs, *main.initializers)}
     for value in main.inputs:
-        for name in _symbols(value):
-            if name not in seen:
-                seen.add(name)
-                forced = sizes.forced(name)
-                if forced is not None and id(forced.place.item) not in given:
-                    yield _only(value, name, forced)
+        for name in _symbols(value.type):
+            if name in seen:
+                continue
+            seen.add(name)
+            forced = sizes.forced(name)
+            if forced is None or id(forced.place.item) in given:
+                continue
+            if forced.number == 1 or _is_fixed_shape(main, forced.place, name, sizes):
+                yield _only(value, name, forced)
 
 
-def _symbols(value: ValueInfo) -> list[str]:
-    shape = value.type.shape if isinstance(value.type, TensorType) else None
+def _is_fixed_shape(main: Scope, place: Place, name: str, sizes: Sizes) -> bool:
+    """Whether a size follows from a constant shape, or is computed where a symbol is declared."""
+    node, part = place.item, place.part
+    if not isinstance(node, Node):
+        return False
+    if part == ("op_type",):
+        return node.op_type == "Reshape"
+    index = int(part[1])
+    declared = [node.output_types[index]] if node.output_types else []
+    values = (*main.outputs, *main.infos)
+    declared += [value.type for value in values if value.name == node.outputs[index]]
+    root = sizes.root(Size(name))
+    return any(sizes.root(Size(symbol)) == root for type in declared for symbol in _symbols(type))
+
+
+def _symbols(type: Type | None) -> list[str]:
+    shape = type.shape if isinstance(type, TensorType) else None
     return [name for name in map(plain_dim, shape or ()) if isinstance(name, str) and name]
 
 
