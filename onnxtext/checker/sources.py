@@ -147,8 +147,8 @@ def encoded_for_checks(
         What gives the bytes, None if the model cannot be encoded; and everything for which
         `to_binary` refuses it.
     """
-    from onnxtext.conversion import check_depth, elsewhere_of
-    from onnxtext.proto.lower import LowerError, lower_light, lower_pieces
+    from onnxtext.conversion import elsewhere_of, lower_checked
+    from onnxtext.proto.lower import LowerError, lower_light
     from onnxtext.refusals import all_unlowerable, left_out
 
     refused = left_out(model, source)
@@ -156,8 +156,7 @@ def encoded_for_checks(
         return lambda: None, refused
     elsewhere = elsewhere_of(model, source, base_dir)
     try:
-        pieces = lower_pieces(model, elsewhere)
-        check_depth(model, pieces, source)
+        pieces = lower_checked(model, source, elsewhere)
         if elsewhere is None:
             return lambda: b"".join(pieces), refused
         # The inference of onnx needs no large weights, and would copy them.
