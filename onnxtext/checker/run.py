@@ -10,7 +10,8 @@ from pathlib import Path
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.backslashes import lost_backslashes
 from onnxtext.checker.finding import Finding, Place
-from onnxtext.checker.places import ModelPaths, TextPlaces
+from onnxtext.checker.model_paths import ModelPaths
+from onnxtext.checker.places import TextPlaces
 from onnxtext.checker.registry import BACKSLASH_LOST, SEVERITIES, families, rules
 from onnxtext.checker.subject import Options, Subject
 from onnxtext.checker.suppressions import Suppressions
