@@ -16,7 +16,7 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.elements import type_text
 from onnxtext.checker.inference import TypeInference, bind
 from onnxtext.checker.merging import merged
-from onnxtext.checker.objections import errors_of, onnx_errors, whole_model
+from onnxtext.checker.objections import as_int32, errors_of, onnx_errors, whole_model
 from onnxtext.checker.rules.value_infos import contradiction, plain_dim
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature, schema_of
@@ -111,9 +111,10 @@ class _Kinds:
 
     def __init__(self, subject: Subject) -> None:
         self.kinds: list[_Kind] = []
-        self._version = subject.ir_version or 10
+        self._version = as_int32(subject.ir_version or 10)
         opsets = subject.main.opsets if subject.main is not None else None
-        self._opsets = dict(opsets.versions) if opsets is not None else {}
+        versions = opsets.versions if opsets is not None else {}
+        self._opsets = {domain: as_int32(version) for domain, version in versions.items()}
         self._targets = targets(subject)
         self._types: dict[str, Type | None] = {"": None}
         # No name means two values in one place: that is an error, and none was found.

@@ -37,6 +37,11 @@ def whole_model(subject: Subject) -> str | None:
     return None
 
 
+def as_int32(number: int) -> int:
+    """A version as the inference of onnx takes it; any greater one is unknown all the same."""
+    return max(min(number, _LARGEST - 1), -_LARGEST)
+
+
 def slug_of(objection: str) -> str:
     """The rule that an objection of onnx is about."""
     if "Mismatched attribute type" in objection:

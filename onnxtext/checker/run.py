@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.backslashes import lost_backslashes
 from onnxtext.checker.finding import Finding, Place
-from onnxtext.checker.places import ModelPaths, TextPlaces
-from onnxtext.checker.registry import SEVERITIES, families, rules
+from onnxtext.checker.model_paths import ModelPaths
+from onnxtext.checker.places import TextPlaces
+from onnxtext.checker.registry import BACKSLASH_LOST, SEVERITIES, families, rules
 from onnxtext.checker.subject import Options, Subject
 from onnxtext.checker.suppressions import Suppressions
 from onnxtext.collector import paused_collector
@@ -110,6 +112,8 @@ def find_in(
     """
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & set(select or ())
+    if encoded is not None and isinstance(root, Model):
+        encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded)
     if isinstance(root, Fragment):
         from onnxtext.checker.fragments import find_in_fragment
@@ -120,6 +124,27 @@ def find_in(
         return subject, find(subject)
 
 
+def _with_implied_import(
+    model: Model, encoded: Callable[[], bytes | None]
+) -> Callable[[], bytes | None]:
+    """The bytes of a model with the import that is implied before IR version 3.
+
+    The inference of onnx does not know of it, unlike its checker.
+    """
+    if model.opset_imports or model.ir_version not in (1, 2):
+        return encoded
+
+    def add() -> bytes | None:
+        data = encoded()
+        return None if data is None else data + _FIRST_OPSET
+
+    return add
+
+
+_FIRST_OPSET = b"\x42\x02\x10\x01"
+"""The field `opset_import` of a model: version 1 of the standard operators."""
+
+
 def diagnose(
     subject: Subject, findings: list[Finding], *, source: Source | None, file: str | None = None
 ) -> list[Diagnostic]:
@@ -127,8 +152,11 @@ def diagnose(
     if source is None:
         return _with_paths(subject, findings, file) if findings else []
     suppressions = Suppressions(source)
+    lost: list[Diagnostic] = []
+    if BACKSLASH_LOST.slug in subject.options.active:
+        lost = [item for item in lost_backslashes(source) if not suppressions.silence_at(item)]
     if not findings and not suppressions:
-        return []
+        return lost
     from onnxtext.checker.repair import fix_of
 
     places = TextPlaces(source, subject)
@@ -140,6 +168,7 @@ def diagnose(
             diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.silence(finding, diagnostic, places):
             made.append(diagnostic)
+    made += lost
     made += suppressions.unused(subject.options.active)
     made.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
     return made

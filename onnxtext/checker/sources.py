@@ -121,43 +121,59 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
         return list(error.diagnostics)
 
     if not isinstance(root, Model):
-        return check_tree(root, source=source, **options)
-    try:
-        encoded = encoded_for_checks(root, source, options.get("base_dir"))
-    except OnnxTextError as error:
-        return list(error.diagnostics)
-    return check_tree(root, source=source, encoded=encoded, **options)
+        refused = refuse_fragment(root, source)
+        return _in_order(refused, check_tree(root, source=source, **options))
+    encoded, refused = encoded_for_checks(root, source, options.get("base_dir"))
+    return _in_order(refused, check_tree(root, source=source, encoded=encoded, **options))
+
+
+def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
+    """Findings of two kinds in the order of the text."""
+    if not refused:
+        return found
+    return sorted([*refused, *found], key=lambda item: item.span.start if item.span else -1)
 
 
 def encoded_for_checks(
     model: Model, source: Source, base_dir: Path | None
-) -> Callable[[], bytes | None]:
-    """What gives a model as bytes for the inference of onnx, or None for what no model can hold.
+) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
+    """Encode a model for the inference of onnx.
 
-    That it can be encoded is known when this returns; the bytes of most models are never asked for.
-
-    Raises:
-        OnnxTextError: its weights are not there, or it is nested too deep.
+    Returns:
+        What gives the bytes, None if the model cannot be encoded; and everything for which
+        `to_binary` refuses it.
     """
-    from onnxtext.conversion import check_depth, elsewhere_of
-    from onnxtext.proto.lower import LowerError, lower_light, lower_pieces
-    from onnxtext.refusals import unlowerable
+    from onnxtext.conversion import elsewhere_of, lower_checked
+    from onnxtext.proto.lower import LowerError, lower_light
+    from onnxtext.refusals import all_unlowerable, left_out
 
+    refused = left_out(model, source)
+    if model.resources_left_out:
+        return lambda: None, refused
     elsewhere = elsewhere_of(model, source, base_dir)
     try:
-        pieces = lower_pieces(model, elsewhere)
-        check_depth(model, pieces, source)
+        pieces = lower_checked(model, source, elsewhere)
         if elsewhere is None:
-            return lambda: b"".join(pieces)
+            return lambda: b"".join(pieces), refused
         # The inference of onnx needs no large weights, and would copy them.
         light = lower_light(model, elsewhere)
-        return lambda: light
+        return lambda: light, refused
     except LowerError as error:
-        # What no model can hold breaks no rule of models; encoding it tells. But weights that are
-        # not there are a finding.
-        if error.code != "invalid-record":
-            raise unlowerable(error, source) from None
-        return lambda: None
+        return lambda: None, [*refused, *all_unlowerable(model, error, source, elsewhere)]
+    except OnnxTextError as error:
+        return lambda: None, [*refused, *error.diagnostics]
+
+
+def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
+    """Everything in the text of a fragment that no message can hold."""
+    from onnxtext.proto.lower import LowerError, lower_fragment
+    from onnxtext.refusals import all_unlowerable
+
+    try:
+        lower_fragment(fragment)
+    except LowerError as error:
+        return all_unlowerable(fragment, error, source)
+    return []
 
 
 def parse_any(source: Source) -> Model | Fragment:

@@ -108,11 +108,7 @@ class Lowering(ValueLowering):
         some: list[Piece] = []
         lower_node = self.node
         for node in graph.nodes:
-            try:
-                data = lower_node(node)
-            except LowerError as error:  # attributes have no place of their own
-                at = node.at if error.at < 0 else error.at
-                raise LowerError(error.message, at, error.code) from None
+            data = lower_node(node)
             size = len(data)
             some += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
             if len(some) > _MANY:
@@ -207,7 +203,10 @@ class Lowering(ValueLowering):
             parts.append(delimited(b"\x52", text_bytes(function.domain)))
         for item in function.attributes:
             if isinstance(item, Attribute):
-                parts.append(delimited(b"\x5a", self.attribute(item)))
+                try:
+                    parts.append(delimited(b"\x5a", self.attribute(item)))
+                except LowerError as error:
+                    raise error.placed(function.at) from None
         typed = [value for value in (*function.inputs, *function.outputs) if value.type is not None]
         infos = [self.value_info(value) for value in (*typed, *function.values)]
         infos += self.typed_outputs(function, dict(function.value_metadata))
@@ -239,7 +238,10 @@ class Lowering(ValueLowering):
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         tail = self._tails.get(key)
         if tail is None:
-            tail = self._tail(node)
+            try:
+                tail = self._tail(node)
+            except LowerError as error:  # attributes have no place of their own
+                raise error.placed(node.at) from None
             if len(tail) <= _SMALL:
                 self._tails[key] = tail
                 self._alive.append(node.attributes)

@@ -27,11 +27,11 @@ from onnxtext.ast.values import (
     Tensor,
     TensorData,
 )
-from onnxtext.proto.decorators import FieldTable, decorate
+from onnxtext.proto.decorators import FieldTable
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, tensor_head, text_bytes
-from onnxtext.tensor.blobs import BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import (
     Piece,
@@ -56,13 +56,21 @@ class LowerError(ValueError):
         message: why.
         at: the statement's offset in its text, -1 if it has none.
         code: of the diagnostic.
+        mark: the words of the statement that are wrong, such as a blob's digest; "" if unknown.
     """
 
-    def __init__(self, message: str, at: int, code: str = "invalid-record") -> None:
+    def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.at = at
         self.code = code
+        self.mark = mark
+
+    def placed(self, at: int) -> LowerError:
+        """The same error, at a statement if it was at none."""
+        if self.at < 0:
+            self.at = at
+        return self
 
 
 class ValueLowering(ABC):
@@ -129,8 +137,11 @@ class ValueLowering(ABC):
         """
         decorators = targeted(value.decorators, "data" if is_input else "")
         if isinstance(value.data, SparseTensor):
-            data = self.sparse_tensor(value.data, value.name)
-            return [decorate("SparseTensorProto", data, decorators) if decorators else data]
+            try:
+                data = self.sparse_tensor(value.data, value.name)
+            except LowerError as error:
+                raise error.placed(value.at) from None
+            return [self.finish("SparseTensorProto", data, decorators, value.at)]
         assert isinstance(value.type, TensorType)
         assert value.data is not None
         if type(value.data) is RawData and not (decorators or value.metadata or self.habits.others):
@@ -168,7 +179,8 @@ class ValueLowering(ABC):
         try:
             raw = self.blob(data, at)
         except LowerError as error:
-            raise LowerError(whose + error.message, at, error.code) from None
+            error.message = whose + error.message
+            raise
         dims = [dim for dim in type.shape or () if isinstance(dim, int)]
         element = ELEMENTS.get(type.element)
         wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
@@ -176,17 +188,20 @@ class ValueLowering(ABC):
             raise LowerError(
                 f"the blob {data.digest} has {len(raw)} bytes, a tensor of this type has {wanted}",
                 at,
+                SIZE,
+                data.digest,
             )
         return RawData(raw)
 
     def _array(self, type: TensorType, file: DataFile, at: int, whose: str) -> bytes | memoryview:
         """The elements in a data file."""
         if self._elsewhere is None:
-            raise LowerError(f"{whose}data files are read for texts in files (base_dir)", at)
+            message = f"{whose}data files are read for texts in files (base_dir)"
+            raise LowerError(message, at, "weights-unreadable", file.path)
         try:
             return self._elsewhere.array(file, type)
         except BlobError as error:
-            raise LowerError(whose + str(error), at, error.code) from None
+            raise LowerError(whose + str(error), at, error.code, file.path) from None
 
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
         """The bytes of a blob.
@@ -200,7 +215,7 @@ class ValueLowering(ABC):
                 return self._elsewhere.find(digest)
             return self._blobs.find(digest)
         except BlobError as error:
-            raise LowerError(str(error), at, error.code) from None
+            raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
         """A `SparseTensorProto`; a sparse initializer's name is that of its values."""
@@ -276,7 +291,7 @@ class ValueLowering(ABC):
             case _A.STRING, bytes():
                 return delimited(b"\x22", value)
             case _, Blob():
-                return self._blob_value(attribute.type, self.blob(value, -1))
+                return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
             case _A.TENSOR, Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, Graph():
@@ -295,14 +310,17 @@ class ValueLowering(ABC):
                 return self._list_value(attribute.type, value)
         raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
 
-    def _blob_value(self, kind: AttributeType | None, data: bytes | memoryview) -> bytes:
+    def _blob_value(
+        self, kind: AttributeType | None, data: bytes | memoryview, digest: str
+    ) -> bytes:
         """A string, or a list of numbers from its little-endian elements."""
         data = bytes(data)
         if kind is _A.STRING:
             return delimited(b"\x22", data)
         width = 4 if kind is _A.FLOATS else 8
         if len(data) % width:
-            raise LowerError(f"the blob's size is no multiple of {width} bytes", -1)
+            message = f"the blob {digest} has {len(data)} bytes, no multiple of {width}"
+            raise LowerError(message, -1, SIZE, digest)
         if kind is _A.FLOATS:
             return b"".join([b"\x3d" + data[at : at + 4] for at in range(0, len(data), 4)])
         items = struct.unpack(f"<{len(data) // 8}q", data)

@@ -19,7 +19,7 @@ from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Blob, DataFile, ExternalData, RawData, SparseTensor
 from onnxtext.files import name_of
-from onnxtext.tensor.blobs import BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.weights.paths import PathError, inside, view_file
 
@@ -97,7 +97,7 @@ class Externalizer(Rewriter):
             return data
         if len(raw) != wanted_size(type):
             message = f"tensor `{name}`: {len(raw)} bytes, a tensor of this type has others"
-            raise BlobError(message)
+            raise BlobError(message, SIZE)
         if len(raw) < LEAST_BYTES:
             return RawData(raw)
         offset = self._file.add(raw)

@@ -158,7 +158,7 @@ def open_safetensors(
         with safe_open(path, "numpy"):
             pass
     except SafetensorError as error:
-        raise BlobError(f"{path} is no safetensors file: {error}") from None
+        raise BlobError(f"{path} is no safetensors file: {error}", "weights-unreadable") from None
     start = 8 + int.from_bytes(view[:8], "little")
     header = json.loads(bytes(view[8:start]))
     metadata = header.pop("__metadata__", None) or {}

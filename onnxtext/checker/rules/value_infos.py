@@ -55,18 +55,34 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
     for value in scope.infos:
         if value.name:
             by_name.setdefault(value.name, []).append(Place(value, ("name",)))
+    if all(len(places) == 1 for places in by_name.values()) and scope.is_graph:
+        return
     if not scope.is_graph:
         for value in (*scope.inputs, *scope.outputs):
             if value.type is not None and value.name in by_name:
                 by_name[value.name].append(Place(value, ("name",)))
     for name, places in by_name.items():
         if len(places) > 1:
+            last = places[-1].item
+            same = all(_entry(place) == _entry(places[0]) for place in places[1:])
+            removable = same and any(value is last for value in scope.place.values)
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.words()} has {len(places)} entries for {quoted(name)}",
                 (places[-1], places[0]._replace(label="first here"), *places[1:-1]),
                 help="remove all but one",
+                notes=("they are the same",) if same else (),
+                severity="warning" if same else None,
+                repair=Repair("remove", last) if removable else None,
             )
+
+
+def _entry(place: Place) -> ValueInfo:
+    """The entry of a `value_info` list at a place."""
+    if isinstance(place.item, ValueInfo):
+        return place.item
+    index = int(place.part[1])
+    return ValueInfo(place.item.outputs[index], place.item.output_types[index])
 
 
 def _unknown(scope: Scope) -> Iterator[Finding]:
@@ -185,7 +201,7 @@ FAMILY = Family(
         Rule(
             "value-info-duplicate",
             "error",
-            "names in one `value_info` list are distinct",
+            "names in one `value_info` list are distinct; a warning if the entries are the same",
             "proto GraphProto.value_info",
         ),
         Rule(
