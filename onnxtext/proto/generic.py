@@ -227,6 +227,16 @@ def known_values(
     return None
 
 
+def is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
+    """Whether one wire field gives a known field values; nothing inside it is read."""
+    if item.wire_type != field.wire_type:
+        return field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH
+    if field.kind != "enum":
+        return True
+    number = _stored(field, read_varint(data, item.value, item.end)[0])
+    return any(value == number for _, value in field.enum)
+
+
 def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
     if field.wire_type == VARINT:
         values: list[FieldValue] = []
