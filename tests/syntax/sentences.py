@@ -82,7 +82,7 @@ _FRAMES = (
     "{{decorator}} g () => () {}",
     "g () => () {} {{decorator}} f (x) => (y) {}",
     "g () => () {} {{function}}",
-    "g () => () {} <domain: \"d\"> f <{{parameter}}> (x) => (y) { {{node}} }",
+    'g () => () {} <domain: "d"> f <{{parameter}}> (x) => (y) { {{node}} }',
     "g () => () {} f (x) => (y) <{{value_info}}> {}",
     "<{{header_entry}}> g () => () {}",
     "g (float[2] x) => (y) { y = Op (x) } {{section}}",
@@ -93,7 +93,7 @@ _FRAMES = (
     "g () => () {} configuration c {{record}}",
     "g () => () {} encoding {{record}}",
     "g () => () {} encoding { canonical: {{field_value}} patch: {{field_value}} }",
-    "g () => () { y = Op <a = blob\"0123456789abcdef\"> (x) } resources { {{resource}} }",
+    'g () => () { y = Op <a = blob"0123456789abcdef"> (x) } resources { {{resource}} }',
 )
 """Models with holes, `{{rule}}`: what stands there is drawn."""
 _WITH_COMMAS = {"value_info", "attribute", "header_entry", "dim", "parameter", "type_argument"}

@@ -69,12 +69,13 @@ class Inputs:
 
     Attributes:
         quirks: those of the inputs that are drawn now.
+        rate: how often a quirk shows where it can.
     """
 
     def __init__(self, rng: random.Random, quirks: Sequence[str] = ()) -> None:
         self.rng = rng
         self.quirks = frozenset(quirks)
-        self._rate = 0.1
+        self.rate = 0.1
 
     def draw(self, models: Sequence[bytes] = ()) -> bytes:
         """One input, with quirks of its own.
@@ -87,7 +88,7 @@ class Inputs:
         self.quirks = frozenset(quirk for quirk in QUIRKS if rng.random() < share)
         if not self.quirks and rng.random() < 0.9:
             self.quirks = frozenset((rng.choice(QUIRKS),))
-        self._rate = rng.choice((0.02, 0.1, 0.4))
+        self.rate = rng.choice((0.02, 0.1, 0.4))
         if models and rng.random() < 0.3:
             data = self.again("ModelProto", rng.choice(models))
         else:
@@ -95,7 +96,7 @@ class Inputs:
         return self.damaged(data) if rng.random() < 0.15 else data
 
     def _has(self, quirk: str) -> bool:
-        return quirk in self.quirks and self.rng.random() < self._rate
+        return quirk in self.quirks and self.rng.random() < self.rate
 
     # ---- Messages ---------------------------------------------------------------------------
 
@@ -195,7 +196,9 @@ class Inputs:
                     return b""
                 if self._has("bytes"):
                     return rng.choice(_BROKEN)
-                return rng.choice(_TEXTS) if rng.random() < 0.9 else rng.randbytes(rng.choice((4, 8)))
+                return (
+                    rng.choice(_TEXTS) if rng.random() < 0.9 else rng.randbytes(rng.choice((4, 8)))
+                )
             case "float":
                 return struct.pack("<I", rng.choice(_FLOAT_NANS if self._has("nan") else _FLOATS))
             case "double":
