@@ -21,6 +21,7 @@ from onnxtext.refusals import (
     advise,
     check_size,
     incomplete,
+    may_exceed,
     no_model,
     refuse_size,
     unlowerable,
@@ -220,7 +221,7 @@ def encode(
         raise without_weights(model, source)
     if external is not None:
         _externalize(model, source, elsewhere, external)
-    elif elsewhere is not None:
+    if elsewhere is not None or may_exceed(source.text):
         check_size(model, source)
     try:
         pieces = lower_pieces(model, elsewhere)

@@ -71,7 +71,7 @@ def variants(message: str, field: FieldSpec) -> Iterator[tuple[str, bytes]]:
             )
             break
     for wire_type, payload in (
-        (VARINT, b"\x01"), (FIXED32, b"\0\0\x80\x3f"), (FIXED64, bytes(8)), (LENGTH, b"\x04\x08\x01\x10\x02"),
+        (VARINT, b"\x01"), (FIXED32, b"\0\0\x80\x3f"), (FIXED64, bytes(8)), (LENGTH, b"\x02\x08\x01"),
         (GROUP, tag(field.number, END_GROUP)),
     ):  # fmt: skip
         if wire_type != field.wire_type:
@@ -123,7 +123,8 @@ def check_message(message: str, path: Path) -> int:
     """Check all variants of all fields of a message at a place; how many there are."""
     count = 0
     for field in message_spec(message).by_number.values():
-        for name, data in variants(message, field):
+        for name, encoded in variants(message, field):
+            data = encoded
             for step in reversed(path):
                 data = delimited(tag(step.number, LENGTH), data)
             try:
