@@ -10,7 +10,7 @@ from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarni
 from onnxtext.source import Source, Span, find_by_quote
 
 if TYPE_CHECKING:
-    from onnxtext.ast.model import Model
+    from onnxtext.ast.model import Fragment, Model
     from onnxtext.proto.lift import LiftError
     from onnxtext.proto.lower import LowerError
 
@@ -59,7 +59,7 @@ def may_exceed(text: str) -> bool:
     return "..." in text or find_by_quote(text, 'blob"') >= 0
 
 
-def check_size(model: Model, source: Source) -> None:
+def check_size(model: Model | Fragment, source: Source) -> None:
     """Refuse a model that protobuf could not hold, before its weights are read or made.
 
     Raises:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from onnxtext.ast.model import Function, Model
+from onnxtext.ast.model import Fragment, Function, Model
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
     Attribute,
@@ -36,24 +36,25 @@ def wanted_size(type: TensorType) -> int:
     return -1 if element is None or not element.bits else raw_size(element, count)
 
 
-def declared_size(model: Model) -> tuple[int, int]:
+def declared_size(model: Model | Fragment) -> tuple[int, int]:
     """The bytes that the weights of a model take, as their types say; nothing is read.
 
     Returns:
         The sum, each use of a blob counted, and the offset of the largest statement in the text.
     """
+    resources = model.resources if isinstance(model, Model) else {}
     known: dict[int, int] = {}
     total = largest = at = 0
     for graph in walk_graphs(model):
         values = [] if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         sizes = [(_value(value.data, value.type), value.at) for value in values if value.data]
         if isinstance(graph, Function):
-            sizes.append((_attributes(graph.attributes, model.resources), graph.at))
+            sizes.append((_attributes(graph.attributes, resources), graph.at))
         for node in graph.nodes:
             if node.attributes:
                 size = known.get(id(node.attributes))
                 if size is None:
-                    size = _attributes(node.attributes, model.resources)
+                    size = _attributes(node.attributes, resources)
                     known[id(node.attributes)] = size
                 if size:
                     sizes.append((size, node.at))

@@ -71,7 +71,7 @@ def variants(message: str, field: FieldSpec) -> Iterator[tuple[str, bytes]]:
             )
             break
     for wire_type, payload in (
-        (VARINT, b"\x01"), (FIXED32, b"\0\0\x80\x3f"), (FIXED64, bytes(8)), (LENGTH, b"\x02\x08\x01"),
+        (VARINT, b"\x01"), (FIXED32, bytes(4)), (FIXED64, bytes(8)), (LENGTH, b"\x02\x08\x01"),
         (GROUP, tag(field.number, END_GROUP)),
     ):  # fmt: skip
         if wire_type != field.wire_type:
