@@ -21,6 +21,7 @@ from onnxtext.refusals import (
     advise,
     check_size,
     left_out,
+    may_exceed,
     no_model,
     refuse_size,
     unlowerable,
@@ -236,7 +237,7 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
     """
     from onnxtext.proto.lower import lower_pieces
 
-    if elsewhere is not None:
+    if elsewhere is not None or may_exceed(source.text):
         check_size(model, source)
     pieces = lower_pieces(model, elsewhere)
     refuse_size(sum(map(len, pieces)), "model would take", source)

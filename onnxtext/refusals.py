@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, find_by_quote
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
@@ -66,24 +66,31 @@ _SHOWN = 20
 """So many missing blobs are named."""
 
 
-def check_size(model: Model, source: Source) -> None:
-    """Refuse a model that protobuf could not hold, before its weights are read.
+def may_exceed(text: str) -> bool:
+    """Whether a text may make a model that is much larger than the text itself."""
+    return "..." in text or find_by_quote(text, 'blob"') >= 0
+
+
+def check_size(model: Model | Fragment, source: Source) -> None:
+    """Refuse a model that protobuf could not hold, before its weights are read or made.
 
     Raises:
         OnnxTextError: it would be too large.
     """
-    from onnxtext.weights.external import declared_size
+    from onnxtext.weights.sizes import declared_size
 
-    refuse_size(declared_size(model), "weights of this model take", source)
+    total, at = declared_size(model)
+    refuse_size(total, "weights of this model take", source, at)
 
 
-def refuse_size(size: int, subject: str, source: Source) -> None:
+def refuse_size(size: int, subject: str, source: Source, at: int = 0) -> None:
     """Refuse what protobuf could not hold.
 
     Args:
         size: in bytes.
         subject: what has it, and the verb.
         source: the text.
+        at: offset of what takes most of it.
 
     Raises:
         OnnxTextError: it is too large.
@@ -97,6 +104,7 @@ def refuse_size(size: int, subject: str, source: Source) -> None:
                 f"the {subject} {size:,} bytes: protobuf reads and writes no message of more than "
                 f"{MOST_BYTES:,}",
                 source=source,
+                labels=(Label(Span(at, min(at + 1, len(source.text)))),),
                 help="`onnxtext to-binary --externalize` puts them into a file of external data",
             )
         )

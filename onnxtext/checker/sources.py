@@ -15,6 +15,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.filetype import is_binary
 from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
+from onnxtext.refusals import check_size
 from onnxtext.source import Source
 
 
@@ -117,6 +118,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     source = Source(text, name)
     try:
         root = parse_any(source)
+        check_size(root, source)
     except OnnxTextError as error:
         return list(error.diagnostics)
 

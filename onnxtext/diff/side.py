@@ -84,12 +84,16 @@ class Side:
         """A model from its text.
 
         Raises:
-            OnnxTextError: the text is not of the language.
+            OnnxTextError: the text is not of the language, or its model would be too large.
         """
+        from onnxtext.refusals import check_size, may_exceed
         from onnxtext.syntax.parse import parse_model
 
         source = Source(text, label)
-        return cls(parse_model(source), label, base, source)
+        model = parse_model(source)
+        if may_exceed(text):
+            check_size(model, source)
+        return cls(model, label, base, source)
 
     @classmethod
     def of_binary(

@@ -18,7 +18,7 @@ from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
 from onnxtext.proto.lift_nodes import PLAIN
 from onnxtext.proto.lifter import Lifter
-from onnxtext.proto.lower import lower_fragment, lower_model, lower_pieces
+from onnxtext.proto.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.wire.compare import says
 from onnxtext.wire.patch import make_patch
 from onnxtext.wire.reader import WireError
@@ -111,6 +111,9 @@ def _proven(
             lowered = _lower(made)
             if lowered == data:
                 return lowered, made
+    except (WireError, LowerError):
+        pass  # Protobuf decides below whether the bytes are a message.
+    try:
         canonical = canonical_message(data, message)
         made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made), made

@@ -175,7 +175,7 @@ class Lowering(ValueLowering):
                     if plain:
                         data = name.encode("utf-8", "surrogateescape")
                         size = len(data)
-                        tail = typed.get(id(type)) or self._typed(type)
+                        tail = typed.get(id(type)) or self._typed(type, node.at)
                         if size < 128:
                             yield b"\x0a%c%b%b" % (size, data, tail)
                         else:

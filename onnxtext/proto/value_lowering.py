@@ -116,14 +116,13 @@ class ValueLowering(ABC):
             type_decorators = targeted(value.decorators, "type")
             decorators = targeted(value.decorators, "")
             if type_decorators and value.type is not None:
-                inner = self.finish("TypeProto", lower_type(value.type), type_decorators, value.at)
-                data += delimited(b"\x12", inner)
+                data += delimited(b"\x12", self._type(value.type, type_decorators, value.at))
             elif value.type is not None:
-                data += self._typed(value.type)
+                data += self._typed(value.type, value.at)
             elif type_decorators:
                 raise LowerError("`@type` decorators need a type", value.at)
         elif value.type is not None:
-            data += self._typed(value.type)
+            data += self._typed(value.type, value.at)
         if value.metadata:
             data += b"".join(metadata_fields(b"\x22", value.metadata))
         return self.finish("ValueInfoProto", data, decorators, value.at)
@@ -227,13 +226,20 @@ class ValueLowering(ABC):
         data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
-    def _typed(self, type: Type) -> bytes:
+    def _typed(self, type: Type, at: int) -> bytes:
         data = self._types.get(id(type))
         if data is None:
-            inner = self.finish("TypeProto", lower_type(type), (), -1)
-            data = self._types[id(type)] = delimited(b"\x12", inner)
+            data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
             self._alive.append(type)
         return data
+
+    def _type(self, type: Type, decorators: Sequence[Decorator], at: int) -> bytes:
+        """A `TypeProto`."""
+        try:
+            data = lower_type(type)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        return self.finish("TypeProto", data, decorators, at)
 
     # ---- Attributes -------------------------------------------------------------------------
 
@@ -305,7 +311,7 @@ class ValueLowering(ABC):
             case _A.SPARSE_TENSOR, SparseTensor():
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
             case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
-                return delimited(b"\x72", self._plain_type(value))  # type: ignore[arg-type]
+                return delimited(b"\x72", self._type(value, (), -1))  # type: ignore[arg-type]
             case _, tuple():
                 return self._list_value(attribute.type, value)
         raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
@@ -326,9 +332,6 @@ class ValueLowering(ABC):
         items = struct.unpack(f"<{len(data) // 8}q", data)
         return b"".join([b"\x40" + varint(item) for item in items])
 
-    def _plain_type(self, type: Type) -> bytes:
-        return self.finish("TypeProto", lower_type(type), (), -1)
-
     def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
         parts = []
         for item in items:
@@ -344,7 +347,7 @@ class ValueLowering(ABC):
                 case _A.SPARSE_TENSORS, SparseTensor():
                     parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
                 case _A.TYPE_PROTOS, _:
-                    parts.append(delimited(b"\x7a", self._plain_type(item)))  # type: ignore[arg-type]
+                    parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
                 case _:
                     raise LowerError("an item of an attribute's list is not of its type", -1)
         return b"".join(parts)
