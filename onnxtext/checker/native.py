@@ -2,8 +2,8 @@
 """The compiled part of onnx: operator schemas and shape inference.
 
 The Python package around it takes twenty times as long to import (0.1 s and more: numpy, protobuf),
-and a check needs nothing of it. So our own processes (the command line, and the child that runs
-inference) load the compiled part alone. Other processes import onnx as usual.
+and a check needs nothing of it. So the command line, whose process is its own, loads the compiled
+part alone. In the processes of others onnx is imported as always: there it stays as they know it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from typing import Any
 
 _NAME = "onnx.onnx_cpp2py_export"
 _LOADING = Lock()
-_OWN = ("onnxtext.cli.main", "onnxtext.checker.isolation.worker")
-"""Modules that are loaded in our own processes only."""
 
 
 def native() -> Any:
@@ -27,7 +25,7 @@ def native() -> Any:
         known = sys.modules.get(_NAME)
         if known is not None:
             return known
-        if "onnx" not in sys.modules and any(name in sys.modules for name in _OWN):
+        if "onnx" not in sys.modules and "onnxtext.cli.main" in sys.modules:
             alone = _alone()
             if alone is not None:
                 return alone

@@ -41,6 +41,10 @@ def conversion(
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
 
+        if checked:
+            from onnxtext.checker.isolation.inference import start_worker
+
+            start_worker()
         external = _external(job) if externalize else None
         base = Path.cwd() if job.source is None else job.source.parent
         reuse_memory(len(data))

@@ -14,7 +14,7 @@ from onnxtext.checker.registry import families, rules
 from tests.corpus import SHARED
 
 PAGES = Path(diagnostics.__file__).parent / "pages"
-ADDED = {"external-file-missing", "unused-suppression"}
+ADDED = {"external-file-missing", "onnx-inference-failed", "unused-suppression"}
 """Rules that the shared table does not have."""
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from onnxtext.checker.isolation.frames import FINE, MEMORY
 from onnxtext.checker.isolation.process import Died, Failure, Worker
+from onnxtext.checker.isolation.worker import FINE, MEMORY
 
 _MOST_IDLE = 2
 """How many processes wait for the next request."""
@@ -106,6 +106,15 @@ def close_workers() -> None:
     _POOL.close()
 
 
+def start_worker() -> None:
+    """Start a process, so that it is ready when the first request comes.
+
+    It may be forked: the earlier it is, the less memory it shares.
+    """
+    with contextlib.suppress(Died):
+        _POOL.give(_POOL.take())
+
+
 class Inference:
     """The requests of one check: repeated ones are answered once, failures are limited.
 
@@ -117,11 +126,6 @@ class Inference:
         self.failures: list[Failure] = []
         self._known: dict[object, Answer] = {}
         self._lost = 0.0
-
-    def start(self) -> None:
-        """Start the child, so that it is ready when the first request comes."""
-        with contextlib.suppress(Died):
-            _POOL.give(_POOL.take())
 
     def model(self, data: bytes) -> Answer:
         """Infer all types of a model, and check them.

@@ -8,24 +8,16 @@ import marshal
 import os
 import select
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Literal
 
-from onnxtext.checker.isolation.frames import HEAD, READY, framed, unpack, write_all
+from onnxtext.checker.isolation.child import start
+from onnxtext.checker.isolation.worker import HEAD, READY, framed, unpack, write_all
 
 STARTING = 60.0
 """Seconds that the child may take to start."""
-_CODE = """\
-import sys
-sys.path += sys.argv[1:3]
-from onnxtext.checker.isolation.worker import main
-main(sys.argv[3:])
-"""
 _LIMITED = sys.platform not in ("win32", "darwin")
 """Whether the child can limit its own memory; else the parent watches it."""
 
@@ -61,32 +53,21 @@ class Died(Exception):
 
 
 class Worker:
-    """A child process.
+    """A child process that answers requests.
 
     Raises:
         OSError: it cannot be started.
-        Died: it did not start.
     """
 
     def __init__(self) -> None:
-        executable = _executable()
-        if executable is None:
-            raise OSError("there is no Python interpreter to run it")
-        self._process = subprocess.Popen(
-            [executable, "-I", "-S", "-c", _CODE, *_paths()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
+        self._child = start()
         self._ready = False
         self._exceeded: Literal["time", "memory"] | None = None
 
     @property
     def alive(self) -> bool:
         """Whether the process runs."""
-        return self._process.poll() is None
+        return self._child.poll() is None
 
     def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
         """The parts of the answer to a request.
@@ -125,29 +106,17 @@ class Worker:
 
     def close(self) -> None:
         """End the process."""
-        process = self._process
-        with contextlib.suppress(OSError):
-            process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        self._child.close()
 
     def abandon(self) -> None:
-        """Close this process's copies of the pipes, after a fork; the child is the parent's."""
-        process = self._process
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
-        process.returncode = 0  # it is not waited for here
+        """Forget the process: after a fork it is the parent's."""
+        self._child.abandon()
 
     # ---- Pipes ------------------------------------------------------------------------------
 
     def _send(self, data: bytes) -> None:
         """Write a request; a child that has died is an OSError here, never a signal."""
-        assert self._process.stdin is not None
-        fd = self._process.stdin.fileno()
+        fd = self._child.requests
         if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
             write_all(fd, data)
             return
@@ -165,7 +134,7 @@ class Worker:
         """The content of a frame from a child whose limits are enforced here."""
         from onnxtext.checker.isolation.watch import Watch
 
-        watch = Watch(self._process, 10 * seconds + 20, memory)
+        watch = Watch(self._child, 10 * seconds + 20, memory)
         try:
             with watch:
                 return self._receive(10 * seconds + 30)
@@ -178,8 +147,7 @@ class Worker:
         Raises:
             EOFError: the process has ended, or was ended because it took too long.
         """
-        assert self._process.stdout is not None
-        fd = self._process.stdout.fileno()
+        fd = self._child.answers
         deadline = time.monotonic() + seconds
         size = int.from_bytes(self._read(fd, HEAD, deadline), "little")
         return self._read(fd, size, deadline)
@@ -213,12 +181,11 @@ class Worker:
 
     def _died(self) -> Died:
         """Why the process has ended; it is ended if it has not."""
-        process = self._process
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0 if self._exceeded else 1)
+        child = self._child
+        child.wait(0 if self._exceeded else 1)
         said = self._said()
-        self.close()
-        code = process.returncode
+        child.close()
+        code = child.returncode or 0
         if self._exceeded == "time" or code == -getattr(signal, "SIGPROF", 0):
             return Died(Failure("time"))
         if self._exceeded == "memory" or "bad_alloc" in said:
@@ -233,8 +200,7 @@ class Worker:
 
     def _said(self) -> str:
         """The last line of what the process wrote to standard error."""
-        assert self._process.stderr is not None
-        fd = self._process.stderr.fileno()
+        fd = self._child.errors
         if hasattr(os, "set_blocking"):
             with contextlib.suppress(OSError):
                 os.set_blocking(fd, False)
@@ -246,19 +212,3 @@ class Worker:
 
 
 _LONGEST = 160
-
-
-def _executable() -> str | None:
-    """The interpreter; None if this process is a program with an interpreter inside."""
-    if getattr(sys, "frozen", False) or not sys.executable:
-        return None
-    return sys.executable
-
-
-def _paths() -> list[str]:
-    """Where onnxtext, onnx and everything else is found."""
-    root = Path(__file__).parents[3]
-    found = find_spec("onnx")
-    places = list(found.submodule_search_locations or ()) if found is not None else []
-    onnx = Path(places[0]).parent if places else root
-    return [str(root), str(onnx), *[item for item in sys.path if isinstance(item, str) and item]]

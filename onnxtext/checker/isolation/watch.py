@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import sys
 import threading
@@ -11,6 +10,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Literal
+
+from onnxtext.checker.isolation.child import Child
 
 SLICE = 0.2
 """Seconds between two looks at the process."""
@@ -25,7 +26,7 @@ class Watch:
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        process: Child,
         seconds: float,
         memory: int,
         measure: Callable[[int], int] | None = None,
@@ -58,8 +59,7 @@ class Watch:
             elif self._measure(self._process.pid) > self._memory:
                 self.exceeded = "memory"
             if self.exceeded:
-                with contextlib.suppress(OSError):
-                    self._process.kill()
+                self._process.kill()
                 return
 
 

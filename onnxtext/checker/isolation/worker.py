@@ -1,33 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The child process: answers requests until its pipe is closed.
 
-It runs as little Python as possible: it is started for every command that checks a model.
+It is started for every command that checks a model, so it imports nothing that takes time: neither
+onnxtext nor the package of onnx, and of the standard library only what is compiled in. The parent
+imports the format of the messages from here.
+
+A frame is its length (8 bytes, little-endian) and its content. Requests are encoded by `marshal`.
+Answers come from a process that may have corrupted its memory, so they are lists of bytes: nothing
+in them can harm the reader.
 """
 
 from __future__ import annotations
 
-import contextlib
 import marshal
 import os
 import select
 import signal
 import sys
-from typing import Any
-
-from onnxtext.checker.isolation.frames import (
-    FINE,
-    HEAD,
-    MEMORY,
-    OBJECTION,
-    READY,
-    framed,
-    pack,
-    write_all,
-)
-from onnxtext.checker.native import native
-
-IDLE = 300_000
-"""Milliseconds without a request after which the process ends."""
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
 try:
     import fcntl
@@ -35,18 +25,45 @@ try:
 except ImportError:  # Windows
     pass
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
-def main(paths: list[str]) -> None:
+HEAD = 8
+READY = b"ready"
+"""The status of the first frame, once onnx is loaded."""
+FINE = b"fine"
+"""The status of an answer: the request succeeded; the results follow."""
+OBJECTION = b"objection"
+"""The status of an answer: onnx rejects the model or node; its message follows."""
+MEMORY = b"memory"
+"""The status of an answer: an allocation failed."""
+NATIVE = "onnx.onnx_cpp2py_export"
+"""The compiled part of onnx."""
+_IDLE = 300_000
+"""Milliseconds without a request after which the process ends."""
+
+
+def main(native: str, paths: list[str]) -> None:
     """Serve requests from standard input; answers go to standard output.
 
     Args:
-        paths: where else modules may be.
+        native: the file of the compiled part of onnx; may be empty.
+        paths: where modules are found if it cannot be loaded alone.
     """
-    sys.path += paths
+    serve(_load(native, paths))
+
+
+def serve(module: Any) -> None:
+    """Serve requests.
+
+    Args:
+        module: the compiled part of onnx.
+    """
     _prepare()
     answers = os.dup(1)
     os.dup2(2, 1)  # native code may print
-    module = native()
     write_all(answers, framed(pack([READY])))
     while True:
         content = _receive()
@@ -55,17 +72,34 @@ def main(paths: list[str]) -> None:
         write_all(answers, framed(_answer(module, content)))
 
 
+def _load(native: str, paths: list[str]) -> Any:
+    if native:
+        try:
+            loader = ExtensionFileLoader(NATIVE, native)
+            module = loader.create_module(ModuleSpec(NATIVE, loader, origin=native))
+            sys.modules[NATIVE] = module
+            loader.exec_module(module)
+            return module
+        except ImportError:  # it may need what its package does first
+            sys.modules.pop(NATIVE, None)
+    import importlib
+
+    sys.path += paths
+    return importlib.import_module(NATIVE)
+
+
 def _answer(module: Any, content: bytes) -> bytes:
     seconds, memory, kind, *arguments = marshal.loads(content)
-    with _limited(seconds, memory):
-        try:
-            results = _infer(module, kind, arguments)
-        except MemoryError:
-            return pack([MEMORY])
-        # onnx raises RuntimeError, ValueError, IndexError, its own types, ...
-        except Exception as error:
-            return pack([OBJECTION, str(error).encode("utf-8", "backslashreplace")])
-    return pack([FINE, *results])
+    _limit(seconds, memory)
+    try:
+        results = [FINE, *_infer(module, kind, arguments)]
+    except MemoryError:
+        results = [MEMORY]
+    # onnx raises RuntimeError, ValueError, IndexError, its own types, ...
+    except Exception as error:
+        results = [OBJECTION, str(error).encode("utf-8", "backslashreplace")]
+    _unlimit()
+    return pack(results)
 
 
 def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
@@ -80,7 +114,45 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
     return [part for name, type in made.items() for part in (name.encode(), type)]
 
 
-# ---- Pipes ------------------------------------------------------------------------------------
+# ---- Messages ---------------------------------------------------------------------------------
+
+
+def framed(content: bytes) -> bytes:
+    """A frame with this content."""
+    return len(content).to_bytes(HEAD, "little") + content
+
+
+def pack(parts: Iterable[bytes]) -> bytes:
+    """The content of an answer: each part with its length."""
+    return b"".join([framed(part) for part in parts])
+
+
+def unpack(content: bytes) -> list[bytes]:
+    """The parts of an answer.
+
+    Raises:
+        ValueError: the content is damaged.
+    """
+    parts = []
+    at = 0
+    while at < len(content):
+        end = at + HEAD + int.from_bytes(content[at : at + HEAD], "little")
+        if end > len(content):
+            raise ValueError("the answer is damaged")
+        parts.append(content[at + HEAD : end])
+        at = end
+    return parts
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write to a pipe.
+
+    Raises:
+        OSError: nobody reads it.
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
 
 
 def _receive() -> bytes | None:
@@ -88,7 +160,7 @@ def _receive() -> bytes | None:
     if hasattr(select, "poll"):
         poll = select.poll()
         poll.register(0, select.POLLIN)
-        if not poll.poll(IDLE):
+        if not poll.poll(_IDLE):
             return None
     head = _read(HEAD)
     size = int.from_bytes(head, "little")
@@ -111,7 +183,7 @@ def _read(size: int) -> bytes:
 
 
 def _prepare() -> None:
-    """Ends by signals, leaves no core dump, shows no dialog."""
+    """End by signals, leave no core dump, show no dialog."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the child
     if sys.platform == "win32":
         import msvcrt
@@ -121,50 +193,43 @@ def _prepare() -> None:
             msvcrt.setmode(fd, os.O_BINARY)
         return
     # 1, not 0: with 0 Linux still pipes the core to a crash reporter.
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (min(1, hard) if hard >= 0 else 1, hard))
     os.set_blocking(2, False)  # onnx must not wait for the parent to read its error messages
-    for number in (signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
+    for number in (signal.SIGTERM, signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
 
 
-class _limited:  # noqa: N801 - it is used like a function
-    """Limits processor time and memory; the process ends if its parent does."""
+def _limit(seconds: float, memory: int) -> None:
+    """Limit the processor time and the memory of a request; end with the parent."""
+    if sys.platform == "win32":
+        return
+    _limit_memory(memory)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    # Native code does not notice the end of the pipe: the kernel sends SIGIO then.
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(0, 0)
+    if poll.poll(0):  # it ended before
+        os._exit(0)
 
-    def __init__(self, seconds: float, memory: int) -> None:
-        self._seconds = seconds
-        self._memory = memory
 
-    def __enter__(self) -> None:
-        if sys.platform == "win32":
-            return
-        _limit_memory(self._memory)
-        signal.setitimer(signal.ITIMER_PROF, self._seconds)
-        # Native code does not notice the end of the pipe: the kernel sends SIGIO then.
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-            fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
-        poll = select.poll()
-        poll.register(0, 0)
-        if poll.poll(0):
-            os._exit(0)
-
-    def __exit__(self, *error: object) -> None:
-        if sys.platform == "win32":
-            return
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC)
+def _unlimit() -> None:
+    if sys.platform != "win32":
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC)
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _limit_memory(more: int) -> None:
     """Limit the address space to what is in use, and so many bytes more."""
     try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - pathlib takes 5 ms to import
-            used = int(file.read().split()[0]) * resource.getpagesize()
+        statm = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:  # not Linux: the parent watches
         return
+    used = int(os.read(statm, 100).split()[0]) * resource.getpagesize()
+    os.close(statm)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = used + more
     if hard != resource.RLIM_INFINITY:

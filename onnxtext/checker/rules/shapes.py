@@ -39,7 +39,6 @@ def check(subject: Subject) -> Iterator[Finding]:
     if fits_by_kind(subject):
         return
     errors = bool(errors_of(subject))
-    subject.options.inference.start()
     expandable = is_expandable(subject)
     objection = whole_model(subject) if expandable and not errors else None
     unknown = any(None in found for found in targets(subject).values())
@@ -89,7 +88,7 @@ FAMILY = Family(
             "onnx-inference-failed",
             "error",
             "the shape inference of onnx ends on every node",
-            "onnx.shape_inference",
+            "schema",
         ),
     ),
 )
