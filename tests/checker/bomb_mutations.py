@@ -159,7 +159,7 @@ def _extreme(tensor: TensorProto, draw: random.Random) -> None:
     if tensor.data_type == TensorProto.INT64:
         values = np.array([_number(draw) for _ in range(count)], np.int64)
     elif tensor.data_type == TensorProto.FLOAT:
-        values = np.array([draw.choice(FLOATS) for _ in range(count)], np.float32)  # type: ignore[assignment]
+        values = np.array([draw.choice(FLOATS) for _ in range(count)], np.float32)
     else:
         return
     tensor.ClearField("float_data")

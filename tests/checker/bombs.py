@@ -45,7 +45,8 @@ FLOATS = (
 )
 WORDS = (
     "", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER", "constant", "reflect", "edge", "nearest",
-    "linear", "cubic", "sum", "mean", "none", "add", "mul", "max", "ij,jk->ik", "...ij,...jk->...ik",
+    "linear", "cubic", "sum", "mean", "none", "add", "mul", "max", "ij,jk->ik",
+    "...ij,...jk->...ik",
     "......ii,...jj->...ij", "i->", "->", ",,->", "ii", "...", "a.b->", "DCR", "CRD", "forward",
     "reverse", "bidirectional", "Tanh", "tf_crop_and_resize", "asymmetric", "larger", "\0", "é" * 9,
     "x" * 5000,
@@ -168,7 +169,7 @@ class Bombs:
         draw = self.random
         if draw.random() < 0.02:
             kind = draw.randrange(1, 13)
-        made.type = kind
+        made.type = kind  # type: ignore[assignment]
         numbers = NUMBERS if draw.random() < 0.6 else SMALL
         count = draw.choice((0, 1, 2, 2, 3, 4, 4, 6, 8, 100))
         match kind:
@@ -250,7 +251,7 @@ def main(count: int, seed: int, *, many: bool) -> None:
         assert seconds < 10, f"model {number} of seed {seed} takes {seconds} s: {data.hex()}"
         for item in found:
             if item.code == "onnx-inference-failed":
-                seen[item.message.partition(": ")[2] + " / " + item.message[21:46]] += 1
+                seen[item.message.removeprefix("onnx's inference ")] += 1
     close_workers()
     own = resource.getrusage(resource.RUSAGE_SELF)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -16,7 +16,7 @@ from onnxtext.checker.isolation.worker import FINE, MEMORY
 
 _MOST_IDLE = 2
 """How many processes wait for the next request."""
-_MOST_LOST = 8.0
+_MOST_LOST = 6.0
 """Seconds of processor time that the failed requests of one check may take in all."""
 _STARTED = 0.05
 """Seconds of processor time that a new process takes."""
@@ -26,7 +26,7 @@ _MOST_KNOWN = 50_000
 """How many answers of one check are remembered."""
 _LARGEST_KNOWN = 1 << 14
 """Larger requests are not remembered."""
-_SECONDS = {"model": 2.0, "node": 1.0}
+_SECONDS = {"model": 1.0, "node": 0.5}
 """Processor time that a small request may take. onnx needs a millisecond."""
 _SECONDS_A_BYTE = 20e-6
 _MEMORY = 1 << 30
