@@ -99,7 +99,7 @@ class Bombs:
         node = helper.make_node(schema.name, inputs, outputs, domain=schema.domain)
         for name, attribute in schema.attributes.items():
             if attribute.required or draw.random() < 0.6:
-                self._attribute(node.attribute.add(name=name), attribute.type.value, depth)
+                self._attribute(node.attribute.add(name=name), attribute.type.value, depth)  # type: ignore[attr-defined]
         graph.node.append(node)
         for name in outputs:
             if draw.random() < 0.1 or depth:
