@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Graph, Model
 from onnxtext.checker.finding import Finding
+from onnxtext.checker.isolation.light import LARGE
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -151,11 +152,10 @@ def encoded_for_checks(
     try:
         pieces = lower_pieces(model, elsewhere)
         check_depth(model, pieces, source)
-        if elsewhere is None:
+        if elsewhere is None and sum(map(len, pieces)) < LARGE:
             return lambda: b"".join(pieces)
         # The inference of onnx needs no large weights, and would copy them.
-        light = lower_light(model, elsewhere)
-        return lambda: light
+        return lambda: lower_light(model, elsewhere)
     except LowerError as error:
         # What no model can hold breaks no rule of models; encoding it tells. But weights that are
         # not there are a finding.

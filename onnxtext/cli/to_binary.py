@@ -72,6 +72,7 @@ def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere | None, job: Job
 ) -> None:
     """Refuse a model that breaks rules of the ONNX IR."""
+    from onnxtext.checker.isolation.light import LARGE
     from onnxtext.checker.run import check_tree
     from onnxtext.cli.settings import read_settings
     from onnxtext.conversion import joined
@@ -82,7 +83,8 @@ def _check(
 
     def encoded() -> bytes:
         # The inference of onnx needs no large weights, and would copy them.
-        return joined(pieces) if elsewhere is None else lower_light(model, elsewhere)
+        small = elsewhere is None and sum(map(len, pieces)) < LARGE
+        return joined(pieces) if small else lower_light(model, elsewhere)
 
     # External data may still be missing where the text is: only the model itself is checked.
     found = check_tree(

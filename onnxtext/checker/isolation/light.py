@@ -7,6 +7,8 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited
 
+LARGE = 16 << 20
+"""Models of so many bytes are encoded again, without their weights, not joined."""
 _SMALL = 1 << 20
 """Smaller models are sent as they are."""
 _HEAVY = 1 << 16
