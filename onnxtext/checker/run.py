@@ -10,6 +10,7 @@ from pathlib import Path
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.backslashes import lost_backslashes
 from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.isolation.inference import start_worker
 from onnxtext.checker.model_paths import ModelPaths
 from onnxtext.checker.places import TextPlaces
 from onnxtext.checker.registry import BACKSLASH_LOST, SEVERITIES, families, rules
@@ -58,6 +59,8 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 def find(subject: Subject) -> list[Finding]:
     """What breaks the rules that are on, in the order of the families."""
     active = subject.options.active
+    if subject.active("shape-mismatch", "onnx-inference-failed"):
+        start_worker()
     for family in families():
         if not active.isdisjoint([rule.slug for rule in family.rules]):
             subject.found += list(family.check(subject))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.isolation.light import LARGE
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -155,11 +156,10 @@ def encoded_for_checks(
     elsewhere = elsewhere_of(model, source, base_dir)
     try:
         pieces = lower_checked(model, source, elsewhere)
-        if elsewhere is None:
+        if elsewhere is None and sum(map(len, pieces)) < LARGE:
             return lambda: b"".join(pieces), refused
         # The inference of onnx needs no large weights, and would copy them.
-        light = lower_light(model, elsewhere)
-        return lambda: light, refused
+        return lambda: lower_light(model, elsewhere), refused
     except LowerError as error:
         return lambda: None, [*refused, *all_unlowerable(model, error, source, elsewhere)]
     except OnnxTextError as error:

@@ -139,8 +139,10 @@ def _check_slugs(choice: Choice) -> None:
 
 
 def _check(name: str, choice: Choice, reporter: Reporter) -> None:
+    from onnxtext.checker.isolation.inference import start_worker
     from onnxtext.checker.sources import check_file, too_deep
 
+    start_worker()
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
     settings = read_settings(path)

@@ -14,7 +14,13 @@ from onnxtext.checker.registry import families, rules
 from tests.corpus import SHARED
 
 PAGES = Path(diagnostics.__file__).parent / "pages"
-ADDED = {"external-file-missing", "unused-suppression", "backslash-lost", "dim-forced"}
+ADDED = {
+    "backslash-lost",
+    "dim-forced",
+    "external-file-missing",
+    "onnx-inference-failed",
+    "unused-suppression",
+}
 """Rules that the shared table does not have."""
 
 

@@ -30,8 +30,10 @@ def check(subject: Subject) -> Iterator[Finding]:
         if element is None:
             continue
         match tensor.data:
-            case RawData(data):
-                yield from _raw(tensor, element, data)
+            case RawData() as raw if element.kind == "bool" or element.bits == 6:
+                yield from _raw(tensor, element, raw.data)
+            case RawData():
+                continue  # every bit pattern is an element, and repetitions are not expanded
             case Blob():
                 continue
             case TypedData(entries) if element.field in ("int32_data", "uint64_data"):
