@@ -54,7 +54,8 @@ def find_mistake(scene: Scene) -> Mistake | None:
             continue
         # `b = 2` behind a comma is enough: the next one may be missing, too.
         entry = change.missing == "COMMA" and outcome.count == 3
-        if not (outcome.good or entry or (cut_short and outcome.count)):
+        closed = cut_short and outcome.count and change.missing != "COMMA"
+        if not (outcome.good or entry or closed):
             continue
         score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:
@@ -105,7 +106,7 @@ def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
     """The changes of one token that could be meant."""
     names = scene.expected()
     for name in names:
-        if name in _MARKS and (name in _CLOSERS or not cut_short):
+        if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
             cost = 0.5 if name in _MISSING else 0.8
             yield _Change(cost, _addition(scene, name), name, None, f"add `{SAMPLES[name]}`")
     if scene.token is None or cut_short:
