@@ -29,10 +29,46 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
+_SURE = 8.0
+"""A change of one token with a lower score may be less likely than one of several tokens."""
 _OPENING = frozenset("([{<")
 _CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
+
+_PHRASES = (
+    ") => (",
+    ") => () {",
+    "=> (",
+    "=> () {",
+    "=> ()",
+    "() => (",
+    "() => () {",
+    "() => ()",
+    ") {",
+    "> {",
+    "> () => () {",
+    "(",
+    "() <",
+    "<",
+    ") <",
+    "> ()",
+    "= [",
+    "x = [",
+    "x",
+    "= X (",
+    "= X () <",
+    "x = X (",
+    "{0}",
+    "0] (x)",
+    "0> (x)",
+    "} => () {",
+)
+"""Pieces of a text that are more than a mark. What is missing is rarely exactly one of them, but
+parsing goes on in the right state behind it."""
+
+_LONGEST_RUN = 4
+"""So many tokens are left out, or replaced by a phrase, if no smaller change leads on."""
 
 _ALL = (lookalikes, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string)
@@ -60,7 +96,32 @@ def find_mistake(scene: Scene) -> Mistake | None:
         score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:
             best = score, change
+    if best is None or best[0] < _SURE:
+        larger = _larger(scene)
+        if larger is not None and (best is None or larger[0] > best[0]):
+            best = larger
     return _told(scene, best[1]) if best is not None else None
+
+
+def _larger(scene: Scene) -> tuple[float, _Change] | None:
+    """The best change of several tokens that leads on for long."""
+    best: tuple[float, _Change] | None = None
+    token = scene.token
+    if token is None:
+        return None
+    run = [token, *scene.ahead[: _LONGEST_RUN - 1]]
+    for size in range(len(run) + 1):
+        end = run[size - 1].at + len(run[size - 1]) if size else scene.at
+        for phrase in ("", *_PHRASES) if size else _PHRASES:
+            edit = Edit(Span(scene.at, end), f" {phrase} ")
+            outcome = scene.attempt(edit)
+            if outcome is None or outcome.count + size < MOST_TOKENS:
+                continue
+            cost = 1.5 + 0.8 * size + 0.3 * phrase.count(" ")
+            score = outcome.count + size - cost
+            if best is None or score > best[0]:
+                best = score, _Change(cost, edit, "", token)
+    return best
 
 
 def ranked_words(scene: Scene) -> list[str]:

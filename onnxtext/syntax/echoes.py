@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cascading errors: diagnostics that follow from a guess about an earlier mistake.
+
+After a mistake the parser goes on in a state that is certain (a comma was added) or guessed (a
+statement was left out). After a guess a further error is a cascading one, and is not reported,
+
+- in the same statement;
+- in a line that would be right somewhere else: then the state is wrong, not the line;
+- at a closing bracket or at the end of the text, if the guess left brackets unbalanced.
+
+Statements that are parsed without an error end the suspicion of the first two kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from onnxtext.syntax.lexer import Token, load_lexer
+from onnxtext.syntax.machine import load_automaton
+from onnxtext.syntax.scene import Scene
+from onnxtext.syntax.trial import States
+
+_OPENING = frozenset("([{<")
+_CLOSING = frozenset(")]}>")
+_MOST_CHARACTERS = 2000
+_CONTEXTS = (
+    "<",
+    "<x: [",
+    "g",
+    "g (",
+    "g (x",
+    "g () => (",
+    "g () => (x",
+    "g () => () <",
+    "g () => () <x",
+    "g () => () <float[1] x = [",
+    "g () => () {",
+    "g () => () {}",
+    "g () => () {} f <",
+    "g () => () {} f (",
+    "g () => () {x = X <",
+    "g () => () {x = X <a = [",
+    "g () => () {x = X <a = g () => () {",
+    "g () => () {x = X <a = g (",
+    "g () => () {x = X (",
+    "g () => () {} metadata {",
+    "g () => () {} metadata { x {",
+)
+"""Beginnings of texts; what may follow is right somewhere in a text."""
+
+
+class Echoes:
+    """Decides which errors follow from a guess.
+
+    Attributes:
+        unbalanced: whether a guess left out, or added, a bracket without its partner.
+    """
+
+    def __init__(self) -> None:
+        self.unbalanced = False
+        self._error = self._resume = -1
+
+    def guessed(self, at: int, resume: int, dropped: Iterable[str], added: Iterable[str]) -> None:
+        """Keep where a guess was made.
+
+        Args:
+            at: where the token is that fits nowhere.
+            resume: where parsing goes on.
+            dropped: the tokens that were left out.
+            added: the tokens that were added.
+        """
+        self._error, self._resume = at, resume
+        if _balance(dropped) != _balance(added):
+            self.unbalanced = True
+
+    def certain(self) -> None:
+        """Forget the guess before: the state is certain again."""
+        self._error = self._resume = -1
+
+    def is_echo(self, scene: Scene) -> bool:
+        """Whether an error follows from a guess."""
+        start = scene.stretch.start
+        if self.unbalanced:
+            line = scene.text[scene.line_start : scene.line_end].lstrip()
+            if scene.token is None or scene.token in _CLOSING or line[:1] in {*_CLOSING}:
+                return True
+        elif self._error < 0:
+            return False
+        if 0 <= self._error and start <= self._error:
+            return True
+        return (self.unbalanced or start <= self._resume) and _is_right_elsewhere(scene)
+
+
+def _balance(tokens: Iterable[str]) -> int:
+    return sum((token in _OPENING) - (token in _CLOSING) for token in tokens)
+
+
+@cache
+def _contexts() -> tuple[tuple[int, ...], ...]:
+    """The stacks of states behind the beginnings."""
+    lexer, automaton = load_lexer(), load_automaton()
+    stacks = []
+    for beginning in _CONTEXTS:
+        states = States(automaton, [automaton.starts["model"]])
+        tokens = lexer.tokens(beginning, 0, len(beginning))
+        assert all([states.feed(lexer.kind(token)) for token in tokens]), beginning
+        stacks.append(tuple(states.stack))
+    return tuple(stacks)
+
+
+def _is_right_elsewhere(scene: Scene) -> bool:
+    """Whether the lines of an error can be parsed in another place of a text."""
+    text = scene.text
+    line = text.rfind("\n", 0, scene.stretch.start) + 1
+    if scene.line_end - line > _MOST_CHARACTERS:
+        return False
+    tokens = scene.lexer.tokens(text, line, scene.line_end)
+    return any(_fits(scene, stack, tokens) for stack in _contexts())
+
+
+def _fits(scene: Scene, stack: tuple[int, ...], tokens: list[Token]) -> bool:
+    states = States(scene.automaton, stack)
+    return all(states.feed(scene.lexer.kind(token)) for token in tokens)
