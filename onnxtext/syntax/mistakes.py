@@ -14,6 +14,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.mistakes_foreign import NODES
+from onnxtext.syntax.mistakes_idioms import IDIOMS
 from onnxtext.syntax.mistakes_lookalike import lookalikes
 from onnxtext.syntax.mistakes_order import ORDER, lone_string
 from onnxtext.syntax.mistakes_spelling import SPELLING
@@ -70,7 +71,7 @@ parsing goes on in the right state behind it."""
 _LONGEST_RUN = 4
 """So many tokens are left out, or replaced by a phrase, if no smaller change leads on."""
 
-_ALL = (lookalikes, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string)
 
 
@@ -110,6 +111,7 @@ def _larger(scene: Scene) -> tuple[float, _Change] | None:
     if token is None:
         return None
     run = [token, *scene.ahead[: _LONGEST_RUN - 1]]
+    incomplete = scene.text.find("\n", scene.end, scene.at) >= 0
     for size in range(len(run) + 1):
         end = run[size - 1].at + len(run[size - 1]) if size else scene.at
         for phrase in ("", *_PHRASES) if size else _PHRASES:
@@ -120,7 +122,7 @@ def _larger(scene: Scene) -> tuple[float, _Change] | None:
             cost = 1.5 + 0.8 * size + 0.3 * phrase.count(" ")
             score = outcome.count + size - cost
             if best is None or score > best[0]:
-                best = score, _Change(cost, edit, "", token)
+                best = score, _Change(cost, edit, "", token, incomplete=incomplete and not size)
     return best
 
 
@@ -153,6 +155,7 @@ class _Change:
         token: the token that it concerns.
         title: as of a fix.
         instead: 1 if the token at hand is gone afterwards, and so is not counted.
+        incomplete: whether it completes a statement that ends in an earlier line.
     """
 
     cost: float
@@ -161,6 +164,7 @@ class _Change:
     token: Token | None = None
     title: str = ""
     instead: int = 0
+    incomplete: bool = False
 
 
 def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
@@ -209,6 +213,8 @@ def _told(scene: Scene, change: _Change) -> Mistake:
     """A change as a mistake with its message."""
     found = found_words(scene.token)
     words = ranked_words(scene)
+    if change.incomplete:
+        return _incomplete(scene, change, words)
     if change.token is not None:
         span = span_of(change.token)
         message = f"expected {sentence(words)}, found {found}"
@@ -236,6 +242,17 @@ def _told(scene: Scene, change: _Change) -> Mistake:
         "safe" if name in {"COMMA", "EQUAL"} else "unsafe",
         others=others,
     )
+
+
+def _incomplete(scene: Scene, change: _Change, words: list[str]) -> Mistake:
+    """A statement that ends too soon, in a line before the token that fits nowhere."""
+    line = scene.text.rfind("\n", 0, scene.end) + 1
+    tokens = scene.lexer.tokens(scene.text, line, scene.end)
+    span = span_of(tokens[-1]) if tokens else Span(scene.end, scene.end)
+    last = found_words(scene.text[slice(*span)])
+    message = f"the statement is not complete: expected {sentence(words)} after {last}"
+    help = "complete it, or remove what is left of it"
+    return Mistake("incomplete-statement", message, span, (change.edit,), help=help)
 
 
 def _opener(scene: Scene, closer: str) -> Span | None:
