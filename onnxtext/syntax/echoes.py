@@ -6,72 +6,72 @@ statement was left out). After a guess a further error is a cascading one, and i
 
 - in the same statement;
 - in a line that would be right somewhere else: then the state is wrong, not the line;
-- at a closing bracket or at the end of the text, if the guess left brackets unbalanced.
+- at a closing bracket or at the end of the text, if the head of a block was left out.
 
 Statements that are parsed without an error end the suspicion of the first two kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 
-from onnxtext.syntax.lexer import Token, load_lexer
+from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.machine import load_automaton
 from onnxtext.syntax.scene import Scene
 from onnxtext.syntax.trial import States
 
 _OPENING = frozenset("([{<")
 _CLOSING = frozenset(")]}>")
+_GOES_ON = _OPENING | {","}
 _MOST_CHARACTERS = 2000
 _CONTEXTS = (
-    "<",
-    "<x: [",
-    "g",
-    "g (",
-    "g (x",
-    "g () => (",
-    "g () => (x",
-    "g () => () <",
-    "g () => () <x",
-    "g () => () <float[1] x = [",
-    "g () => () {",
-    "g () => () {}",
-    "g () => () {} f <",
-    "g () => () {} f (",
-    "g () => () {x = X <",
-    "g () => () {x = X <a = [",
-    "g () => () {x = X <a = g () => () {",
-    "g () => () {x = X <a = g (",
-    "g () => () {x = X (",
-    "g () => () {} metadata {",
-    "g () => () {} metadata { x {",
+    ("<", ">"),
+    ("<x: [", "]"),
+    ("g", "{"),
+    ("g (", ")"),
+    ("g (x", "{"),
+    ("g () => (", ")"),
+    ("g () => (x", "{"),
+    ("g () => () <", ">"),
+    ("g () => () <x", "{"),
+    ("g () => () <float[1] x = [", "]"),
+    ("g () => () {", "}"),
+    ("g () => () {}", "f"),
+    ("g () => () {} f <", ">"),
+    ("g () => () {} f (", ")"),
+    ("g () => () {x = X <", ">"),
+    ("g () => () {x = X <a = [", "]"),
+    ("g () => () {x = X <a = g () => () {", "}"),
+    ("g () => () {x = X <a = g (", ")"),
+    ("g () => () {x = X (", ")"),
+    ("g () => () {} metadata {", "}"),
+    ("g () => () {} metadata { x {", "}"),
 )
-"""Beginnings of texts; what may follow is right somewhere in a text."""
+"""Beginnings of texts, and what may follow a whole line there."""
 
 
 class Echoes:
     """Decides which errors follow from a guess.
 
     Attributes:
-        unbalanced: whether a guess left out, or added, a bracket without its partner.
+        unbalanced: whether the head or the end of a block was left out without the rest.
     """
 
     def __init__(self) -> None:
         self.unbalanced = False
         self._error = self._resume = -1
 
-    def guessed(self, at: int, resume: int, dropped: Iterable[str], added: Iterable[str]) -> None:
+    def guessed(self, at: int, resume: int, left_out: Sequence[str] = ()) -> None:
         """Keep where a guess was made.
 
         Args:
             at: where the token is that fits nowhere.
             resume: where parsing goes on.
-            dropped: the tokens that were left out.
-            added: the tokens that were added.
+            left_out: the tokens that were left out.
         """
-        self._error, self._resume = at, resume
-        if _balance(dropped) != _balance(added):
+        self._error, self._resume = min(at, resume - 1), resume
+        if left_out and (left_out[-1] in _OPENING or left_out[0] in _CLOSING):
             self.unbalanced = True
 
     def certain(self) -> None:
@@ -92,20 +92,16 @@ class Echoes:
         return (self.unbalanced or start <= self._resume) and _is_right_elsewhere(scene)
 
 
-def _balance(tokens: Iterable[str]) -> int:
-    return sum((token in _OPENING) - (token in _CLOSING) for token in tokens)
-
-
 @cache
-def _contexts() -> tuple[tuple[int, ...], ...]:
-    """The stacks of states behind the beginnings."""
+def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
+    """The stacks of states behind the beginnings, and the kinds of what may follow."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
-    for beginning in _CONTEXTS:
+    for beginning, end in _CONTEXTS:
         states = States(automaton, [automaton.starts["model"]])
         tokens = lexer.tokens(beginning, 0, len(beginning))
         assert all([states.feed(lexer.kind(token)) for token in tokens]), beginning
-        stacks.append(tuple(states.stack))
+        stacks.append((tuple(states.stack), lexer.kind(end)))
     return tuple(stacks)
 
 
@@ -116,9 +112,10 @@ def _is_right_elsewhere(scene: Scene) -> bool:
     if scene.line_end - line > _MOST_CHARACTERS:
         return False
     tokens = scene.lexer.tokens(text, line, scene.line_end)
-    return any(_fits(scene, stack, tokens) for stack in _contexts())
-
-
-def _fits(scene: Scene, stack: tuple[int, ...], tokens: list[Token]) -> bool:
-    states = States(scene.automaton, stack)
-    return all(states.feed(scene.lexer.kind(token)) for token in tokens)
+    kinds = [scene.lexer.kind(token) for token in tokens]
+    for stack, end in _contexts():
+        states = States(scene.automaton, stack)
+        if all(states.feed(kind) for kind in kinds):
+            if tokens[-1] in _GOES_ON or states.takes(end):
+                return True
+    return False

@@ -22,6 +22,9 @@ _OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
 _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
+_ALL_BRACKETS = frozenset("()[]{}<>")
+_MOST_TOKENS_BACK = 8
+_LONG = 8
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
@@ -169,6 +172,26 @@ def headers(scene: Scene) -> Iterator[Mistake]:
         yield Mistake("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
 
+def wrong_bracket(scene: Scene) -> Iterator[Mistake]:
+    """One bracket for another, where that leads on for long."""
+    if scene.token is None:
+        return
+    near = [scene.token, *reversed(scene.done[-_MOST_TOKENS_BACK:])]
+    for token in near:
+        if token not in _ALL_BRACKETS:
+            continue
+        alike = _BRACKETS if token in _BRACKETS else _BRACKETS.values()
+        for other in sorted(_ALL_BRACKETS - {token}, key=lambda mark: mark not in alike):
+            outcome = scene.attempt(replace(token, other))
+            if outcome is None or not outcome.fine or outcome.count < _LONG:
+                continue
+            message = f"expected `{other}`, found `{token}`"
+            edits = (replace(token, other),)
+            title = f"write `{other}` instead"
+            yield Mistake("wrong-mark", message, span_of(token), edits, title, "unsafe", least=1)
+            return
+
+
 def heads(scene: Scene) -> Iterator[Mistake]:
     """A graph without a name, without `=> (…)`, and `def main (x) -> (y):`."""
     token = scene.token
@@ -180,8 +203,8 @@ def heads(scene: Scene) -> Iterator[Mistake]:
         message = "a graph or function has a name before its inputs"
         edits = (insert(scene.at, "g "),)
         title = "name it, such as `g`"
-        yield Mistake("syntax-error", message, span_of(token), edits, title, "unsafe", least=3)
-    if token in {"{", "<"} and (before == "=>" or "_ARROW" in expected):
+        yield Mistake("syntax-error", message, span_of(token), edits, title, "unsafe", least=6)
+    if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         message = "the outputs of the graph are missing"
         edits = (insert(scene.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` behind its inputs, with names and types as needed"
@@ -213,10 +236,11 @@ def python_head(scene: Scene) -> Iterator[Mistake]:
 
 def function_keyword(scene: Scene) -> Iterator[Mistake]:
     """`function <domain: "l"> F (a) => (b) {…}`: the word was taken for the name."""
-    if scene.token != ":" or len(scene.done) < 3 or scene.done[-2] != "<":
+    if scene.token != ":":
         return
-    word = scene.done[-3]
-    if word in {"function", "def", "func", "graph", "model", "module"}:
+    tokens = scene.lexer.tokens(scene.text, scene.line_start, scene.at)
+    word = tokens[0] if len(tokens) > 2 and tokens[1] == "<" else None
+    if word is not None and word in {"function", "def", "func", "graph", "model", "module"}:
         message = f"`{word}` does not belong here"
         edits = (replace(word, ""),)
         title = f"remove `{word}`"
@@ -271,6 +295,7 @@ IDIOMS = (
     control_flow,
     spaced_arrow,
     headers,
+    wrong_bracket,
     heads,
     python_head,
     function_keyword,

@@ -10,7 +10,6 @@ deeper. All of it happens in the one loop of `run`, which jumps on afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -161,7 +160,7 @@ class Recovery:
                 if mistake.applicability == "unsafe":
                     self._guesses.append((scene.stretch.start, at, count))
                 if not mistake.title:
-                    self._suspect(scene, outcome.resume, mistake.edits)
+                    self._echoes.guessed(at, outcome.resume)
                 elif not echo:
                     self._echoes.certain()
                 return outcome.resume
@@ -176,20 +175,14 @@ class Recovery:
             self._last = self._skipped = (mistake.skip_to or 0) - 1
         if resume is None:
             return self._close()
-        self._suspect(scene, resume, ())
+        if mistake is not None and mistake.skip_to is not None:
+            self._echoes.certain()
+        else:
+            start = scene.stretch.start
+            near = resume - start < LONGEST_STATEMENT
+            left_out = self.run.lexer.tokens(self.text, start, resume) if near else []
+            self._echoes.guessed(at, resume, left_out)
         return resume
-
-    def _suspect(self, scene: Scene, resume: int, edits: Sequence[Edit]) -> None:
-        """Keep that the state at an offset is guessed: by edits, or by leaving out what precedes."""
-        lexer = self.run.lexer
-        added: list[Token] = []
-        left_out: list[Token] = []
-        for edit in edits:
-            added += lexer.tokens(edit.text, 0, len(edit.text))
-            left_out += lexer.tokens(self.text, *edit.span)
-        if not edits and resume - scene.stretch.start < LONGEST_STATEMENT:
-            left_out = lexer.tokens(self.text, scene.stretch.start, resume)
-        self._echoes.guessed(scene.at, resume, left_out, added)
 
     def _tell(self, mistake: Mistake) -> None:
         if mistake.instead:
