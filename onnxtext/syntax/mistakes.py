@@ -98,23 +98,28 @@ def find_mistake(scene: Scene) -> Mistake | None:
         if best is None or score > best[0]:
             best = score, change
     if best is None or best[0] < _SURE:
-        larger = _larger(scene)
+        larger = _larger(scene, cut_short)
         if larger is not None and (best is None or larger[0] > best[0]):
             best = larger
     return _told(scene, best[1]) if best is not None else None
 
 
-def _larger(scene: Scene) -> tuple[float, _Change] | None:
-    """The best change of several tokens that leads on for long."""
+def _larger(scene: Scene, cut_short: bool) -> tuple[float, _Change] | None:
+    """The best change of several tokens that leads on for long.
+
+    Where a statement ends too soon, only what is missing from the head of a block is added:
+    without it the lines of the block have errors, too.
+    """
     best: tuple[float, _Change] | None = None
     token = scene.token
     if token is None:
         return None
-    run = [token, *scene.ahead[: _LONGEST_RUN - 1]]
+    run = [] if cut_short else [token, *scene.ahead[: _LONGEST_RUN - 1]]
+    phrases = [phrase for phrase in _PHRASES if not cut_short or phrase[-1] in "{(<["]
     incomplete = scene.text.find("\n", scene.end, scene.at) >= 0
     for size in range(len(run) + 1):
         end = run[size - 1].at + len(run[size - 1]) if size else scene.at
-        for phrase in ("", *_PHRASES) if size else _PHRASES:
+        for phrase in ("", *phrases) if size else phrases:
             edit = Edit(Span(scene.at, end), f" {phrase} ")
             outcome = scene.attempt(edit)
             if outcome is None or outcome.count + size < MOST_TOKENS:
