@@ -38,6 +38,29 @@ _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 
 log = logging.getLogger(__name__)
 
+_STRINGS = frozenset(("uri", "newName", "query", "ch", "text", "languageId", "label"))
+_NUMBERS = frozenset(("line", "character", "version"))
+_DEEPEST = 20
+
+
+def _check_types(params: Any, depth: int = 0) -> None:
+    """Raise an error for a number where a string should be, and so on: pygls converts them.
+
+    Raises:
+        TypeError: a parameter has the wrong type.
+    """
+    if isinstance(params, list) and depth < _DEEPEST:
+        for item in params:
+            _check_types(item, depth + 1)
+    elif isinstance(params, dict) and depth < _DEEPEST:
+        for key, value in params.items():
+            if key in _STRINGS and not isinstance(value, str):
+                raise TypeError(key)
+            number = isinstance(value, int) and not isinstance(value, bool)
+            if key in _NUMBERS and value is not None and not number:
+                raise TypeError(key)
+            _check_types(value, depth + 1)
+
 
 @dataclass(slots=True)
 class Waiting:
@@ -103,6 +126,7 @@ class Protocol(LanguageServerProtocol):
             return
         message.setdefault("params", None)
         try:
+            _check_types(message["params"])
             structured = super().structure_message(message)
         except Exception:  # whatever the converter raises, the message is to blame
             log.warning("%s: invalid parameters", method)

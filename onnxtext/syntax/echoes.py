@@ -60,16 +60,19 @@ class Echoes:
 
     def __init__(self) -> None:
         self.unbalanced = False
+        self._opened = False
         self._error = self._resume = -1
 
-    def guessed(self, at: int, resume: int, left_out: Sequence[str] = ()) -> None:
+    def guessed(self, at: int, resume: int, left_out: Sequence[str] = (), added: str = "") -> None:
         """Keep where a guess was made.
 
         Args:
             at: where the token is that fits nowhere.
             resume: where parsing goes on.
             left_out: the tokens that were left out.
+            added: what was added to the text.
         """
+        self._opened = self._opened or "{" in added
         self._error, self._resume = min(at, resume - 1), resume
         if left_out and (left_out[-1] in _OPENING or left_out[0] in _CLOSING):
             self.unbalanced = True
@@ -81,6 +84,8 @@ class Echoes:
     def is_echo(self, scene: Scene) -> bool:
         """Whether an error follows from a guess."""
         start = scene.stretch.start
+        if self._opened and scene.token is None:
+            return True
         if self.unbalanced:
             line = scene.text[scene.line_start : scene.line_end].lstrip()
             if scene.token is None or scene.token in _CLOSING or line[:1] in {*_CLOSING}:

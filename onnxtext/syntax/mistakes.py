@@ -16,7 +16,7 @@ from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.mistakes_foreign import NODES
 from onnxtext.syntax.mistakes_idioms import IDIOMS, headers, heads
 from onnxtext.syntax.mistakes_lookalike import lookalikes
-from onnxtext.syntax.mistakes_order import ORDER, lone_string
+from onnxtext.syntax.mistakes_order import ORDER, foreign_words, lone_string
 from onnxtext.syntax.mistakes_spelling import SPELLING
 from onnxtext.syntax.mistakes_structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
@@ -72,7 +72,7 @@ _LONGEST_RUN = 4
 """So many tokens are left out, or replaced by a phrase, if no smaller change leads on."""
 
 _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
-_CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads)
+_CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
 def find_mistake(scene: Scene) -> Mistake | None:

@@ -102,7 +102,14 @@ def _end_of_block(scene: Scene) -> int:
         end = _line_end(text, at)
         line = text[at:end]
         if "{" in line:
-            end = _line_end(text, _closed(scene, at + line.rindex("{")))
+            opened = at + line.rindex("{")
+            while True:
+                closed = _closed(scene, opened)
+                end = _line_end(text, closed)
+                again = text.rfind("{", closed + 1, end)  # `} else {`
+                if again < 0 or closed == opened:
+                    break
+                opened = again
         else:
             indent = indentation(text, at + len(line) - len(line.lstrip()))
             while end < len(text):
@@ -236,15 +243,17 @@ def python_head(scene: Scene) -> Iterator[Mistake]:
 
 def function_keyword(scene: Scene) -> Iterator[Mistake]:
     """`function <domain: "l"> F (a) => (b) {…}`: the word was taken for the name."""
-    if scene.token != ":":
+    tokens = scene.lexer.tokens(scene.text, scene.line_start, scene.line_end)
+    if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or scene.at > scene.line_end:
         return
-    tokens = scene.lexer.tokens(scene.text, scene.line_start, scene.at)
-    word = tokens[0] if len(tokens) > 2 and tokens[1] == "<" else None
-    if word is not None and word in {"function", "def", "func", "graph", "model", "module"}:
+    word = tokens[0]
+    if word in {"function", "def", "func", "graph", "model", "module"}:
         message = f"`{word}` does not belong here"
-        edits = (replace(word, ""),)
         title = f"remove `{word}`"
+        edits = (replace(word, ""),)
         yield Mistake("foreign-word", message, span_of(word), edits, title, "unsafe", least=1)
+        skip_to = scene.line_end + 1
+        yield Mistake("foreign-word", message, span_of(word), help=title, skip_to=skip_to)
 
 
 def dimensions(scene: Scene) -> Iterator[Mistake]:

@@ -160,7 +160,8 @@ class Recovery:
                 if mistake.applicability == "unsafe":
                     self._guesses.append((scene.stretch.start, at, count))
                 if not mistake.title:
-                    self._echoes.guessed(at, outcome.resume)
+                    added = "".join([edit.text for edit in mistake.edits])
+                    self._echoes.guessed(at, outcome.resume, added=added)
                 elif not echo:
                     self._echoes.certain()
                 return outcome.resume

@@ -132,7 +132,16 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "completionItem/resolve": {"label": "Relu"},
     "onnxtext/graph": {"uri": URI},
 }
-INVALID = [None, [], 3, "x", {}, {"textDocument": None}, {"textDocument": {"uri": 3}, "item": 1}]
+INVALID = [
+    None,
+    [],
+    3,
+    "x",
+    {},
+    {"textDocument": None},
+    {"textDocument": {"uri": 3}, "item": 1},
+    {**HERE, "position": {"line": "1", "character": 0}, "item": 1, "options": 1, "query": 1},
+]
 
 
 def test_invalid_parameters_are_answered() -> None:
@@ -221,8 +230,9 @@ def test_what_is_cancelled_or_outdated_is_not_computed(method: str) -> None:
     run(test)
 
 
-def test_a_large_text_is_read_once() -> None:
+def test_a_large_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as keys come, nothing is read; behind the last one the text is read once."""
+    monkeypatch.setattr("onnxtext.lsp.server.PAUSE", 1.0)
 
     async def test(wire: Wire) -> None:
         await wire.start(large())
@@ -236,7 +246,8 @@ def test_a_large_text_is_read_once() -> None:
             wire.send(method="textDocument/didChange", params=change(number + 2, " "))
             versions.append(document.version)
             wire.ask("textDocument/completion", HERE)
-            await asyncio.sleep(0.002)
+            for _ in range(5):
+                await asyncio.sleep(0)
         await wire.settle()
         assert [version.is_read for version in versions] == [False] * 9 + [True]
 
