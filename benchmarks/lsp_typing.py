@@ -104,9 +104,7 @@ class Editor:
         places = [dict(zip(("line", "character"), place, strict=True)) for place in (start, end)]
         change = {"range": {"start": places[0], "end": places[1]}, "text": text}
         document = {"uri": self.uri, "version": self.version}
-        self.tell(
-            "textDocument/didChange", {"textDocument": document, "contentChanges": [change]}
-        )
+        self.tell("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
 
     def key(self, character: str) -> None:
         """Type a character at the cursor."""

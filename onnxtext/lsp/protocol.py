@@ -39,7 +39,7 @@ _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 log = logging.getLogger(__name__)
 
 _STRINGS = frozenset(("uri", "newName", "query", "ch", "text", "languageId", "label"))
-_NUMBERS = frozenset(("line", "character", "version"))
+_NUMBERS = frozenset(("line", "character"))
 _DEEPEST = 20
 
 
@@ -92,7 +92,7 @@ class Protocol(LanguageServerProtocol):
     """
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)  # type: ignore[no-untyped-call]
+        super().__init__(*args, **keywords)
         self.input_waits: Callable[[], bool] = lambda: False
         self.computed = 0
         self._queue: list[Waiting] = []
@@ -126,7 +126,8 @@ class Protocol(LanguageServerProtocol):
             return
         message.setdefault("params", None)
         try:
-            _check_types(message["params"])
+            if method != t.INITIALIZE:
+                _check_types(message["params"])
             structured = super().structure_message(message)
         except Exception:  # whatever the converter raises, the message is to blame
             log.warning("%s: invalid parameters", method)

@@ -92,7 +92,7 @@ class Echoes:
                 return True
         elif self._error < 0:
             return False
-        if 0 <= self._error and start <= self._error:
+        if self._error >= 0 and start <= self._error:
             return True
         return (self.unbalanced or start <= self._resume) and _is_right_elsewhere(scene)
 
@@ -120,7 +120,7 @@ def _is_right_elsewhere(scene: Scene) -> bool:
     kinds = [scene.lexer.kind(token) for token in tokens]
     for stack, end in _contexts():
         states = States(scene.automaton, stack)
-        if all(states.feed(kind) for kind in kinds):
-            if tokens[-1] in _GOES_ON or states.takes(end):
-                return True
+        fits = all(states.feed(kind) for kind in kinds)
+        if fits and (tokens[-1] in _GOES_ON or states.takes(end)):
+            return True
     return False

@@ -39,15 +39,15 @@ def _tokens_behind(scene: Scene, most: int = _LONGEST_HEADER) -> list[Token]:
 
 def empty_text(scene: Scene) -> Iterator[Mistake]:
     """A text without a token."""
-    if scene.token is None and not scene.text[:_LONGEST_HEADER].strip():
-        message = "the text is empty: a model has at least a graph"
-        help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
-        yield Mistake("syntax-error", message, Span(0, 0), help=help)
-    elif scene.token is None and not scene.done and scene.line_start == scene.at:
-        if not scene.lexer.tokens(scene.text, 0, min(scene.at, _LONGEST_HEADER)):
-            message = "the text has nothing but comments: a model has at least a graph"
-            help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
-            yield Mistake("syntax-error", message, Span(scene.at, scene.at), help=help)
+    if scene.token is not None or scene.done or scene.at > _LONGEST_HEADER:
+        return
+    if scene.lexer.tokens(scene.text, 0, scene.at):
+        return
+    what = "has nothing but comments" if scene.text.strip() else "is empty"
+    at = scene.at if scene.text.strip() else 0
+    message = f"the text {what}: a model has at least a graph"
+    help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
+    yield Mistake("syntax-error", message, Span(at, at), help=help)
 
 
 def fences(scene: Scene) -> Iterator[Mistake]:
@@ -157,7 +157,9 @@ def headers(scene: Scene) -> Iterator[Mistake]:
         message = "the header is empty"
         help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
         span = Span(scene.text.rfind("<", 0, scene.at), scene.at + 1)
-        yield Mistake("syntax-error", message, span, (insert(scene.at, "x: 0"),), help=help, least=1)
+        yield Mistake(
+            "syntax-error", message, span, (insert(scene.at, "x: 0"),), help=help, least=1
+        )
         return
     if token is None or token not in _BRACKETS or "node" in scene.rules:
         return
@@ -171,8 +173,8 @@ def headers(scene: Scene) -> Iterator[Mistake]:
     if token == "<":
         message = "there is a header already"
         help = "write all entries in one `<…>`"
-        edits = (Edit(span, ""),)
-        yield Mistake("misplaced-section", message, span_of(token), edits, help=help, least=1)
+        removed = (Edit(span, ""),)
+        yield Mistake("misplaced-section", message, span_of(token), removed, help=help, least=1)
     elif not scene.done and not scene.text[: scene.at].rstrip().endswith((")", "}", ">")):
         edits = (replace(behind[0], "<"), replace(behind[end], ">"))
         message = "a header stands in `<…>`"
@@ -284,7 +286,9 @@ def outputs_behind(scene: Scene) -> Iterator[Mistake]:
     if end is None or not all(scene.name(t) in NAMES or t in {".", ":"} for t in scene.done):
         return
     arrow = rest[end + 1 : end + 3]
-    size = 1 if arrow[:1] == ["=>"] else 2 if scene.text.startswith("->", _end(rest[end]) + 1) else 0
+    size = (
+        1 if arrow[:1] == ["=>"] else 2 if scene.text.startswith("->", _end(rest[end]) + 1) else 0
+    )
     names = rest[end + 1 + size :]
     if not size or not names or not all(scene.name(t) in NAMES or t == "," for t in names):
         return

@@ -132,7 +132,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "completionItem/resolve": {"label": "Relu"},
     "onnxtext/graph": {"uri": URI},
 }
-INVALID = [
+INVALID: list[Any] = [
     None,
     [],
     3,
@@ -275,7 +275,22 @@ def test_a_long_answer_is_stopped_by_an_edit() -> None:
 
 # ---- Anything in any order ----------------------------------------------------------------------
 
-PIECES = ["(", ")", "<", "{", "}", '"', '"""', "\n", "\r", "𝄞", "\u2028", "=", "y = Relu (x)\n", ","]
+PIECES = [
+    "(",
+    ")",
+    "<",
+    "{",
+    "}",
+    '"',
+    '"""',
+    "\n",
+    "\r",
+    "𝄞",
+    "\u2028",
+    "=",
+    "y = Relu (x)\n",
+    ",",
+]
 NAMES = ["z", "", '"', "a b", "\n", "𝄞\x00", "x" * 5000, "}", 'b"\\xff"', "\ud800"]
 ODD: list[Any] = [None, True, -1, 10**30, 1.5, "x", [], {}, [{}], {"uri": URI}, "\ud800"]
 
