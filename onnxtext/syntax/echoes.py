@@ -104,8 +104,8 @@ def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
     stacks = []
     for beginning, end in _CONTEXTS:
         states = States(automaton, [automaton.starts["model"]])
-        tokens = lexer.tokens(beginning, 0, len(beginning))
-        assert all([states.feed(lexer.kind(token)) for token in tokens]), beginning
+        for token in lexer.tokens(beginning, 0, len(beginning)):
+            states.feed(lexer.kind(token))
         stacks.append((tuple(states.stack), lexer.kind(end)))
     return tuple(stacks)
 

@@ -38,9 +38,6 @@ class Wire:
         if "method" not in message:
             self.answers.setdefault(message["id"], []).append(message)
 
-    def close(self) -> None:
-        """The end of the session."""
-
     def send(self, **message: Any) -> None:
         """Hand a message to the server, as if it had been read."""
         text = json.dumps({"jsonrpc": "2.0", **message})
