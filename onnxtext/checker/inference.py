@@ -121,12 +121,13 @@ class TypeInference:
                     if found is not None and found != own:
                         place = Place(node, ("output_types", number))
                         self._differs(node, number, found, own, place)
-                    found = own
+                    # Which of the two is wrong is unknown: nodes behind it get no findings.
+                    found = own if found in (None, own) else None
                 elif name in declared:
                     own, value = declared[name]
                     if found is not None and found != own:
                         self._differs(node, number, found, own, Place(value, ("type",)))
-                    found = own
+                    found = own if found in (None, own) else None
                 types.setdefault(name, found)
         return environment
 

@@ -16,7 +16,7 @@ from onnxtext.checker.environment import Environment
 from onnxtext.checker.explain import explain
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.isolation.process import Failure
-from onnxtext.checker.merging import given_types, merged
+from onnxtext.checker.merging import given_types, merged, plausible
 from onnxtext.checker.node_inference import Made, NodeInference
 from onnxtext.checker.objections import failure_of, slug_of, wrong_items
 from onnxtext.checker.rules.value_infos import contradiction
@@ -100,7 +100,7 @@ class ShapeInference:
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             if value.type is not None and value.name not in declared:
-                declared[value.name] = value.type, Place(value, ("type",))
+                declared[value.name] = plausible(value.type), Place(value, ("type",))
         for value in (*scope.inputs, *scope.initializers):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
@@ -136,8 +136,10 @@ class ShapeInference:
                 wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
             if wanted is not None and found is not None:
                 said = contradiction(found, wanted[0])
-                if said is not None and "elements are" not in said:
-                    self._differs(node, number, found, wanted)
+                if said is not None:
+                    if "elements are" not in said:
+                        self._differs(node, number, found, wanted)
+                    continue  # which of the two is wrong is unknown: no findings behind it
                 found = merged(wanted[0], found)
             elif wanted is not None:
                 found = wanted[0]

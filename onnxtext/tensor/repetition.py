@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_BLOCK = 1 << 20
-"""Pieces of about so many bytes are the same object, however often they repeat."""
+_BLOCK = 1 << 14
+"""The size in bytes of the pieces that are one object: shorter repetitions take their own memory."""
 
 
 @dataclass(frozen=True, slots=True)

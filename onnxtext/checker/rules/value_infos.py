@@ -119,7 +119,7 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         if typed is not None:
             declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
         first = declared.setdefault(name, (type, Place(value, ("type",))))
-        if first[0] is type or name in told:
+        if first[0] is type or name in told or _is_duplicate(scope, value, first[1].item):
             continue
         said = contradiction(type, first[0])
         if said is not None:
@@ -130,6 +130,14 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
                 (Place(value, ("type",), "declared here"), first[1]._replace(label="and here")),
                 help="make them agree",
             )
+
+
+def _is_duplicate(scope: Scope, value: ValueInfo, other: object) -> bool:
+    """Whether two inputs, or two outputs, have one name: a rule of its own reports that."""
+    return any(
+        any(item is value for item in group) and any(item is other for item in group)
+        for group in (scope.inputs, scope.outputs)
+    )
 
 
 def _own_type(value: ValueInfo) -> Type | None:
