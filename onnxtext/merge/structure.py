@@ -25,7 +25,7 @@ from onnxtext.merge.constructs import (
     say_the_same,
     words,
 )
-from onnxtext.merge.matching import ABSENT, arrange, match
+from onnxtext.merge.matching import ABSENT, arrange, match, text_rules
 from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
 from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
 from onnxtext.merge.versions import Item, Items, Part, read_list
@@ -61,7 +61,8 @@ class Merger:
     # ---- Lists ------------------------------------------------------------------------------
 
     def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
-        triples = match(base.items, ours.items, theirs.items)
+        rules = text_rules(base.items)
+        triples = match(base.items, ours.items, theirs.items, rules)
         chunks: dict[int, Chunk] = {}
         for triple in triples:
             chunk = self._chunk(
@@ -69,7 +70,7 @@ class Merger:
             )
             if chunk is not None:
                 chunks[id(triple)] = chunk
-        order = arrange([triple for triple in triples if id(triple) in chunks])
+        order, _ = arrange([triple for triple in triples if id(triple) in chunks])
         made = [chunks[id(triple)] for triple in order]
         there = [items for items in (ours, theirs, base) if items.opening]
         brackets = there[0] if there else ours
