@@ -180,7 +180,7 @@ def _end_of_gap(
 
 
 def arrange(
-    triples: Sequence[Triple], *, theirs_first: bool = False
+    triples: Sequence[Triple], *, strict: bool = False, theirs_first: bool = False
 ) -> tuple[list[Triple], bool]:
     """The order of the merged list.
 
@@ -190,38 +190,69 @@ def arrange(
 
     Args:
         triples: the items that the merge has.
+        strict: whether each place has a meaning, so that the changes of both sides must fit
+            together for every two items.
         theirs_first: whether their order decides where the two contradict each other.
 
     Returns:
         The items in order, and whether the changes of order of both sides fit together.
     """
     shared = [t for t in triples if ABSENT not in (t.ours, t.theirs)]
-    line, fits = _merged_order(shared, theirs_first)
-    known = [t for t in shared if t.base != ABSENT]
-    known.sort(key=lambda triple: triple.base)
-    behind: dict[int, list[Triple]] = defaultdict(list)
-    before: dict[int, list[Triple]] = defaultdict(list)
-    start = Triple()
-    in_line = set(map(id, shared))
-    for place, other in ((_ours, _theirs), (_theirs, _ours)):
-        kept = rising([other(triple) for triple in known])
-        moved = {id(t) for t, stays in zip(known, kept, strict=True) if not stays}
-        anchor, where = start, behind
-        own = sorted([t for t in triples if place(t) != ABSENT], key=place)
-        following = _following(own, in_line)
-        for triple, after in zip(own, following, strict=True):
-            if id(triple) in in_line:
-                anchor, where = triple, behind
+    moved = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
+    if moved[0] & moved[1]:
+        moved = moved[0], _moved(shared, _theirs, moved[0])
+    line, fits = _merged_order(shared, moved, strict, theirs_first)
+    rows = _Rows(line)
+    rows.insert(sorted([t for t in triples if t.ours != ABSENT], key=_ours), moved[1])
+    rows.insert(sorted([t for t in triples if t.theirs != ABSENT], key=_theirs), moved[0])
+    return rows.all(), fits
+
+
+class _Rows:
+    """Items in order, with others to be put between them."""
+
+    def __init__(self, line: list[Triple]) -> None:
+        self._line = line
+        self._there = set(map(id, line))
+        self._start = Triple()
+        self._behind: dict[int, list[Triple]] = defaultdict(list)
+        self._before: dict[int, list[Triple]] = defaultdict(list)
+
+    def insert(self, items: Sequence[Triple], moved: set[int]) -> None:
+        """Put the missing ones of some items behind what stands before them.
+
+        Args:
+            items: in the order of one side.
+            moved: items that the other side has moved, from which what stands next to them goes
+                away if the item behind has stayed.
+        """
+        anchor, where = self._start, self._behind
+        for triple, after in zip(items, self._following(items), strict=True):
+            if id(triple) in self._there:
+                anchor, where = triple, self._behind
                 continue
             if id(anchor) in moved and after is not None and id(after) not in moved:
-                anchor, where = after, before
+                anchor, where = after, self._before
             where[id(anchor)].append(triple)
-    made = list(behind[id(start)])
-    for triple in line:
-        made += before.get(id(triple), ())
-        made.append(triple)
-        made += behind.get(id(triple), ())
-    return made, fits
+
+    def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
+        """For each item the next one that is in line."""
+        found: list[Triple | None] = []
+        following: Triple | None = None
+        for triple in reversed(items):
+            found.append(following)
+            if id(triple) in self._there:
+                following = triple
+        return found[::-1]
+
+    def all(self) -> list[Triple]:
+        """All items in order."""
+        made = list(self._behind[id(self._start)])
+        for triple in self._line:
+            made += self._before.get(id(triple), ())
+            made.append(triple)
+            made += self._behind.get(id(triple), ())
+        return made
 
 
 Place = Callable[[Triple], int]
@@ -235,48 +266,108 @@ def _theirs(triple: Triple) -> int:
     return triple.theirs
 
 
-def _following(items: Sequence[Triple], in_line: set[int]) -> list[Triple | None]:
-    """For each item the next one that both sides have."""
-    found: list[Triple | None] = []
-    following: Triple | None = None
-    for triple in reversed(items):
-        found.append(following)
-        if id(triple) in in_line:
-            following = triple
-    return found[::-1]
+def _base(triple: Triple) -> int:
+    return triple.base
 
 
-def _merged_order(shared: list[Triple], theirs_first: bool) -> tuple[list[Triple], bool]:
-    """The order of what both sides have: for each two items that of the side that changed it."""
+def _moved(shared: Sequence[Triple], place: Place, others: set[int]) -> set[int]:
+    """What a side has moved: as few items as explain its order.
+
+    Args:
+        shared: the items that both sides have.
+        place: where they stand on that side.
+        others: what the other side has moved; rather something else than these.
+    """
+    known = sorted([t for t in shared if t.base != ABSENT], key=_base)
+    numbers = [place(triple) for triple in known]
+    if others:
+        kept = _rising(numbers, [id(triple) in others for triple in known])
+    else:
+        kept = rising(numbers)
+    return {id(triple) for triple, stays in zip(known, kept, strict=True) if not stays}
+
+
+def _rising(numbers: Sequence[int], wanted: Sequence[bool]) -> list[bool]:
+    """Which numbers belong to that longest rising subsequence which has the most wanted ones."""
+    ranks = {number: rank for rank, number in enumerate(sorted(numbers), 1)}
+    tree: list[tuple[int, int, int]] = [(0, 0, -1)] * (len(numbers) + 1)  # Fenwick's, of maxima
+    before: list[int] = []
+    best = (0, 0, -1)
+    for at, number in enumerate(numbers):
+        found = (0, 0, -1)
+        rank = ranks[number] - 1
+        while rank > 0:
+            found = max(found, tree[rank])
+            rank &= rank - 1
+        before.append(found[2])
+        made = (found[0] + 1, found[1] + wanted[at], at)
+        best = max(best, made)
+        rank = ranks[number]
+        while rank <= len(numbers):
+            tree[rank] = max(tree[rank], made)
+            rank += rank & -rank
+    kept = [False] * len(numbers)
+    at = best[2]
+    while at >= 0:
+        kept[at] = True
+        at = before[at]
+    return kept
+
+
+def _merged_order(
+    shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
+) -> tuple[list[Triple], bool]:
+    """The order of what both sides have, and whether nothing contradicts it."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
-    known = sorted([t for t in shared if t.base != ABSENT], key=lambda triple: triple.base)
+    known = sorted([t for t in shared if t.base != ABSENT], key=_base)
     if len(known) == len(shared):
         if by_us == known:
             return by_them, True
         if by_them == known:
             return by_us, True
-    first, second = (_theirs, _ours) if theirs_first else (_ours, _theirs)
+    made = _pairwise(shared, by_us, by_them)
+    if made is not None:
+        return made, True
+    if strict or moved[0] & moved[1] or len(known) < len(shared):
+        return (by_them if theirs_first else by_us), False
+    # Other items were moved: all moves are made, from the side with more of them on.
+    swap = len(moved[1]) > len(moved[0])
+    few = moved[0] if swap else moved[1]
+    orders = (by_them, by_us) if swap else (by_us, by_them)
+    rows = _Rows([triple for triple in orders[0] if id(triple) not in few])
+    rows.insert(orders[1], moved[1] if swap else moved[0])
+    return rows.all(), True
+
+
+def _pairwise(
+    shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
+) -> list[Triple] | None:
+    """The order in which any two items stand as the side has them that has changed their order.
+
+    Returns:
+        None if there is none.
+    """
 
     def compare(one: Triple, other: Triple) -> int:
-        found = first(one) - first(other)
-        if found * (second(one) - second(other)) > 0 or ABSENT in (one.base, other.base):
+        found = one.ours - other.ours
+        if found * (one.theirs - other.theirs) > 0 or ABSENT in (one.base, other.base):
             return found
         return other.base - one.base  # one side has changed it
 
     made = sorted(shared, key=cmp_to_key(compare))
-    # Both orders decide, each where they differ, if and only if these numbers add up.
-    new_base = sorted(known, key=_ours), sorted(known, key=_theirs)
+    known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them, made)]
+    # Every pair is as wanted if and only if these numbers add up.
     apart = _inversions(by_us, _theirs)
-    changed = [_inversions(order, lambda triple: triple.base) for order in new_base]
-    fits = (
+    changed = _inversions(known[0], _base) + _inversions(known[1], _base)
+    if (
         _inversions(made, _ours) + _inversions(made, _theirs) == apart
-        and _inversions(new_base[0], _theirs) == apart
-        and 2 * _inversions([t for t in made if t.base != ABSENT], lambda triple: triple.base)
-        == sum(changed) + apart
-    )
-    return (made if fits else sorted(shared, key=first)), fits
+        and _inversions(known[0], _theirs) == apart
+        and 2 * _inversions(known[2], _base) == changed + apart
+    ):
+        return made
+    return None
 
 
 def _inversions(items: Sequence[Triple], place: Place) -> int:

@@ -8,7 +8,7 @@ included, are merged as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, length, varint
@@ -55,12 +55,14 @@ class Listing:
         key: what identifies an item.
         similar: what an item keeps when it is renamed, from the most certain to the least.
         alike: what an item has in common with one that might replace it at the same place.
+        ordered: whether the place of an item has a meaning.
     """
 
     kind: Kind | None
     key: Key
     similar: tuple[Key, ...] = ()
     alike: Key | None = None
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,8 +165,8 @@ GRAPH = Kind(
     {
         1: _NODES,
         5: Listing(_TENSOR, _named(8), (_without(8),), _only(1, 2)),
-        11: _VALUES,
-        12: _VALUES,
+        11: replace(_VALUES, ordered=True),
+        12: replace(_VALUES, ordered=True),
         13: _VALUES,
         14: Listing(Kind({2: _ENTRIES}), _named(1), (_without(1),)),
         15: Listing(None, _sparse_name),

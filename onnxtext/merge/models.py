@@ -128,14 +128,14 @@ class ModelMerger:
         ambiguous = self._ambiguous(items, key)
         self.ambiguous |= ambiguous
         found = {id(triple): self._item(listing, triple, items) for triple in triples}
-        order, consistent = arrange(triples)
+        order, consistent = arrange(triples, strict=listing.ordered)
         if where in self.forced:
             shown = [triple for triple in order if found[id(triple)][0] is not None]
             for triple in [shown[at] for at in self.forced[where]]:
                 found[id(triple)] = self._conflict(*_versions(triple, items))
         orders = [order, order, order]
         if not consistent:
-            orders = [order, arrange(triples, theirs_first=True)[0], _in_base_order(order)]
+            orders = [order, arrange(triples, strict=True, theirs_first=True)[0], _in_base_order(order)]
         made: list[list[bytes]] = []
         for version, arranged in enumerate(orders):
             made.append([r for t in arranged if (r := found[id(t)][version]) is not None])

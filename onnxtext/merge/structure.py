@@ -40,10 +40,12 @@ class Merger:
         notes: what people should know about the merge.
         fine: whether what holds statements is taken apart even if only one side has changed it,
             so that each statement can be made a conflict.
+        about_comments: how many conflicts there are only because of comments.
     """
 
     def __init__(self, *, fine: bool = False) -> None:
         self.fine = fine
+        self.about_comments = 0
         self.notes: list[str] = []
 
     def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
@@ -115,6 +117,7 @@ class Merger:
         try:
             body = self.part(_part(base), _part(ours), _part(theirs))
             if body is None and has_new_comments(base, ours or theirs):
+                self.about_comments += can_be_marked(versions)
                 raise Clash
         except Clash:
             if not can_be_marked(versions):
