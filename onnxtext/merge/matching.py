@@ -198,9 +198,7 @@ def arrange(
         The items in order, and whether the changes of order of both sides fit together.
     """
     shared = [t for t in triples if ABSENT not in (t.ours, t.theirs)]
-    moved = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
-    if moved[0] & moved[1]:
-        moved = moved[0], _moved(shared, _theirs, moved[0])
+    moved = _both_moved(shared)
     line, fits = _merged_order(shared, moved, strict, theirs_first)
     rows = _Rows(line)
     rows.insert(sorted([t for t in triples if t.ours != ABSENT], key=_ours), moved[1])
@@ -268,6 +266,16 @@ def _theirs(triple: Triple) -> int:
 
 def _base(triple: Triple) -> int:
     return triple.base
+
+
+def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
+    """What each side has moved, other items if that can be."""
+    ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
+    if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
+        return ours, others
+    if ours & theirs and not (others := _moved(shared, _ours, theirs)) & theirs:
+        return others, theirs
+    return ours, theirs
 
 
 def _moved(shared: Sequence[Triple], place: Place, others: set[int]) -> set[int]:

@@ -149,7 +149,9 @@ _DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
 _TENSOR = Kind({16: _ENTRIES}, units=(_DATA,))
 _VALUE = Kind({4: _ENTRIES})
 _VALUES = Listing(_VALUE, _named(1), (_without(1),), _only(2))
-_ATTRIBUTE = Kind(units=(_numbers(2, 3, 4, 5, 7, 8, 9, 10, 11, 14, 15, 20, 21, 22, 23),))
+_ATTRIBUTE = Kind(
+    positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
+)
 NODE = Kind(
     {
         5: Listing(_ATTRIBUTE, _named(1)),
@@ -194,7 +196,7 @@ MODEL = Kind(
         14: _ENTRIES,
         20: Listing(_TRAINING, lambda _: "training"),
         25: Listing(FUNCTION, _function, (_without(1, 13),)),
-        26: Listing(None, _named(1)),
+        26: Listing(Kind(), _named(1)),
     },
     {7: GRAPH},
     united=True,

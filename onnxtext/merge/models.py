@@ -242,17 +242,21 @@ def _excluded(kind: Kind, versions: Sequence[Fields]) -> bool:
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
     """Merge lists in which the position identifies an item; None for a conflict.
 
-    One side may add items at the end; the other may then change items in place.
+    One side may add items at the end, or take some away there if no two are equal; the other may
+    change others in place.
     """
-    longer, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
-    if len(other) != len(base) or len(longer) < len(base):
+    changed, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
+    count = min(len(base), len(changed))
+    if len(other) != len(base) or other[count:] != base[count:]:
         return None
-    if len(longer) > len(base) and longer[: len(base)] != base:
+    if len(changed) != len(base) and changed[:count] != base[:count]:
+        return None
+    if len(changed) < len(base) and len(set(base)) < len(base):
         return None
     made: list[bytes] = []
-    for before, one, two in zip(base, longer, other, strict=False):
+    for before, one, two in zip(base, changed, other, strict=False):
         found = _three_way(before, one, two)
         if found is None:
             return None
         made.append(found[0])
-    return [*made, *longer[len(base) :]]
+    return [*made, *changed[count:]]
