@@ -201,8 +201,9 @@ def arrange(
     moved = _both_moved(shared)
     line, fits = _merged_order(shared, moved, strict, theirs_first)
     rows = _Rows(line)
-    rows.insert(sorted([t for t in triples if t.ours != ABSENT], key=_ours), moved[1])
-    rows.insert(sorted([t for t in triples if t.theirs != ABSENT], key=_theirs), moved[0])
+    for place, moves in ((_ours, moved[1]), (_theirs, moved[0])):
+        unsure = rows.insert(sorted([t for t in triples if place(t) != ABSENT], key=place), moves)
+        fits = fits and not (strict and moves and unsure)
     return rows.all(), fits
 
 
@@ -216,22 +217,30 @@ class _Rows:
         self._behind: dict[int, list[Triple]] = defaultdict(list)
         self._before: dict[int, list[Triple]] = defaultdict(list)
 
-    def insert(self, items: Sequence[Triple], moved: set[int]) -> None:
+    def insert(self, items: Sequence[Triple], moved: set[int]) -> bool:
         """Put the missing ones of some items behind what stands before them.
 
         Args:
             items: in the order of one side.
             moved: items that the other side has moved, from which what stands next to them goes
                 away if the item behind has stayed.
+
+        Returns:
+            Whether one was put in elsewhere than at the end.
         """
-        anchor, where = self._start, self._behind
+        anchor, where, unsure = self._start, self._behind, False
         for triple, after in zip(items, self._following(items), strict=True):
             if id(triple) in self._there:
                 anchor, where = triple, self._behind
                 continue
-            if id(anchor) in moved and after is not None and id(after) not in moved:
-                anchor, where = after, self._before
+            unsure = unsure or after is not None
+            if id(anchor) in moved:
+                if after is None:
+                    anchor = self._line[-1]
+                elif id(after) not in moved:
+                    anchor, where = after, self._before
             where[id(anchor)].append(triple)
+        return unsure
 
     def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
         """For each item the next one that is in line."""
