@@ -301,14 +301,15 @@ def _bypass(node: Any, graph: Any, draw: Draw) -> Any:
 def _insert(node: Any, graph: Any, draw: Draw) -> Any:
     output, name = node.output[0], _fresh(draw, "inserted")
     made = helper.make_node(draw.choice(["Relu", "Identity"]), [output], [name])
-    reroute = draw.random() < 0.5
+    users = [n.output[0] for n in graph.node if output in n.input and n.output and n.output[0]]
+    reroute = draw.choice([*users, ""]) if draw.random() < 0.6 else ""
 
     def change(node: Any, graph: Any) -> None:
         if reroute:
-            users = [other for other in graph.node if output in other.input]
-            for user in users[:1]:
-                at = list(user.input).index(output)
-                user.input[at] = name
+            user = node_of(graph, reroute)
+            if output not in user.input:
+                raise Gone
+            user.input[list(user.input).index(output)] = name
         order = [n for other in graph.node for n in ((other, made) if other is node else (other,))]
         reorder(graph.node, order)
 
