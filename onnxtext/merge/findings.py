@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from onnxtext.ast.model import Model
 from onnxtext.checker.finding import Finding, Place, quoted
@@ -30,8 +32,11 @@ def subject_of(model: Model) -> Subject:
 
 
 def identity(finding: Finding) -> tuple[str, str]:
-    """What makes a finding the same in two models."""
-    return finding.slug, finding.message
+    """What makes a finding the same in two models, which may call their graphs differently."""
+    return finding.slug, _GRAPH_NAME.sub("", finding.message)
+
+
+_GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
 def known_in(sides: Sequence[Model]) -> set[tuple[str, str]]:
@@ -43,6 +48,7 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     """What is wrong with names: of values, and of functions and domains that a side has deleted."""
     yield from uses.check(subject)
     yield from definitions.check(subject)
+    yield from _references(subject)
     model = subject.model
     assert model is not None
     functions = set().union(*map(_functions, sides)) - _functions(model)
@@ -55,6 +61,30 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
         elif domain in domains:
             message = f"{quoted(domain)} is used, a domain that one side no longer imports"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
+
+
+def _references(subject: Subject) -> Iterator[Finding]:
+    """What is said about values that do not exist."""
+    model = subject.model
+    assert model is not None
+    for scope in subject.scopes:
+        about: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
+        for annotation in scope.quantization:
+            about.append((annotation.tensor_name, annotation))
+            about += [(name, annotation) for _, name in annotation.entries]
+        for name, item in about:
+            if name not in scope.position:
+                yield _reference(name, item)
+    names = subject.main.position if subject.main is not None else {}
+    for training in model.training:
+        for name, _ in (*training.initialization_binding, *training.update_binding):
+            if name not in names:
+                yield _reference(name, training)
+
+
+def _reference(name: str, item: Any) -> Finding:
+    message = f"something is said about {quoted(name)}, which is not defined"
+    return Finding("reference-undefined", message, (Place(item),), _HELP)
 
 
 def _functions(model: Model) -> set[tuple[str, str, str]]:

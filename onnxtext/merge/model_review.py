@@ -61,11 +61,11 @@ def merge_models(
     if marked or names:
         notes += [f"{found.message} (in the merge, but in neither side)" for found in marked]
         notes += [f"both sides define `{_text(name)}`" for name in names]
-        merger.forced = _places(owners, marked)
+        merger.forced, placed = _places(owners, marked)
         for where, index in _named(resolved[0], names):
             merger.forced.setdefault(where, set()).add(index)
         resolved = merger.model(base, ours, theirs)
-        merger.ambiguous |= resolved[0] == resolved[1]
+        merger.ambiguous |= resolved[0] == resolved[1] or not placed
     if not in_order:
         return resolved
     if resolved[0] == resolved[1]:
@@ -133,23 +133,25 @@ def _owners(model: Model) -> dict[int, tuple[Where, int]]:
             _own(owners, owner, ((0, 25), index))
             for inner in owner.nodes:
                 owners[id(inner)] = (0, 25), index
-    for number, values in _values(graph).items():
-        for index, value in enumerate(values):
+    for number, (start, values) in _values(graph).items():
+        for index, value in enumerate(values, start):
             owners.setdefault(id(value), ((7, number), index))
     return owners
 
 
 def _places(
     owners: dict[int, tuple[Where, int]], findings: Sequence[Finding]
-) -> dict[Where, set[int]]:
-    """The items of the merge that findings are about."""
+) -> tuple[dict[Where, set[int]], bool]:
+    """The items of the merge that findings are about, and whether each finding has one."""
     found: dict[Where, set[int]] = defaultdict(set)
+    complete = True
     for finding in findings:
+        complete = complete and any(id(place.item) in owners for place in finding.places)
         for place in finding.places:
             if id(place.item) in owners:
                 where, index = owners[id(place.item)]
                 found[where].add(index)
-    return found
+    return found, complete
 
 
 def _own(owners: dict[int, tuple[Where, int]], graph: Any, place: tuple[Where, int]) -> None:
@@ -157,14 +159,17 @@ def _own(owners: dict[int, tuple[Where, int]], graph: Any, place: tuple[Where, i
         owners[id(value)] = place
 
 
-def _values(graph: Graph) -> dict[int, list[Any]]:
-    """The values of a graph by the fields that hold them."""
+def _values(graph: Graph) -> dict[int, tuple[int, list[Any]]]:
+    """The values of a graph by the fields that hold them, and the index of the first of each."""
     data = [value for value in (*graph.inputs, *graph.values) if value.data is not None]
+    implied = any(decorator.name == "value_info" for decorator in graph.decorators)
     return {
-        11: graph.inputs,
-        12: graph.outputs,
-        5: [value for value in data if not isinstance(value.data, SparseTensor)],
-        15: [value for value in data if isinstance(value.data, SparseTensor)],
+        11: (0, graph.inputs),
+        12: (0, graph.outputs),
+        5: (0, [value for value in data if not isinstance(value.data, SparseTensor)]),
+        13: (len(data) * implied, [value for value in graph.values if value.data is None]),
+        14: (0, list(graph.quantization)),
+        15: (0, [value for value in data if isinstance(value.data, SparseTensor)]),
     }
 
 
