@@ -96,6 +96,8 @@ def _given(data: bytes) -> dict[bytes, set[int]]:
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
     """Names that the merge defines as no side does."""
+    if merged in (ours, theirs):
+        return []
     found, mine, others = _given(merged), _given(ours), _given(theirs)
     none: set[int] = set()
     return [

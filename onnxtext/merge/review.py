@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
 from onnxtext.checker.finding import Finding
@@ -33,9 +34,24 @@ class TooCoarse(Exception):
     """Something is to be done with a statement that was not taken out of what holds it."""
 
 
+@dataclass(frozen=True)
+class Reviewed:
+    """A merge that was reviewed.
+
+    Attributes:
+        text: the text.
+        tree: its syntax tree.
+        fits: whether everything in it fits together.
+    """
+
+    text: str
+    tree: Model
+    fits: bool
+
+
 def review(
     listed: Listed, ours: Model, theirs: Model, notes: list[str], *, fine: bool = False
-) -> tuple[str, Model]:
+) -> Reviewed:
     """Make conflicts of what does not fit together.
 
     Args:
@@ -46,7 +62,7 @@ def review(
         fine: whether all statements were taken apart.
 
     Returns:
-        The text with conflicts resolved to ours, and its syntax tree.
+        The text with conflicts resolved to ours.
 
     Raises:
         Unmergeable: no text could be made that parses.
@@ -67,7 +83,7 @@ def review(
         subject = subject_of(model)
         findings = list(find(subject, sides))
         if not findings:
-            return text, model
+            return Reviewed(text, model, True)
         if known is None:
             known = known_in(sides)
         new = [finding for finding in findings if identity(finding) not in known]
@@ -80,7 +96,7 @@ def review(
                 known.add(identity(finding))
                 _mark(finding, places, notes)
         if not sorted_all:
-            return text, model
+            return Reviewed(text, model, not new)
     raise Unmergeable
 
 

@@ -21,7 +21,7 @@ from onnxtext.merge.models import ModelMerger
 from onnxtext.merge.outcome import Markers, write
 from onnxtext.merge.printed import join_versions
 from onnxtext.merge.reading import read_model
-from onnxtext.merge.review import TooCoarse, Unmergeable, review
+from onnxtext.merge.review import Reviewed, TooCoarse, Unmergeable, review
 from onnxtext.merge.structure import Merger
 from onnxtext.merge.verdict import accepts, has_all, lowered
 from onnxtext.merge.versions import Items
@@ -95,14 +95,14 @@ class _Proposal:
     Attributes:
         text: with markers.
         conflicts: how many there are.
-        plain: the text and its tree, if nothing conflicts.
+        plain: the text with conflicts resolved to ours.
         about_comments: how many conflicts concern comments only.
         marked: the text with other markers.
     """
 
     text: str
     conflicts: int
-    plain: tuple[str, Model]
+    plain: Reviewed
     about_comments: int
     marked: str
 
@@ -191,10 +191,11 @@ class _Merge:
         except (Clash, Unmergeable):
             proposal = None
         if proposal is not None and not proposal.conflicts and not merger.ambiguous:
-            text, tree = proposal.plain
+            tree = proposal.plain.tree
             if (
-                resolved[0] == resolved[1] == lower_one(tree, self.known)
-                and has_all(tree, text, self.models)
+                proposal.plain.fits
+                and resolved[0] == resolved[1] == lower_one(tree, self.known)
+                and has_all(tree, proposal.text, self.models)
                 and not both_defined(resolved[0], ours, theirs)
             ):
                 self.notes += notes
@@ -221,8 +222,9 @@ class _Merge:
         """Whether the merge of texts gives the merge of models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
-            text, tree = proposal.plain
-            found = lower_one(tree, self.known) if has_all(tree, text, self.models) else None
+            tree = proposal.plain.tree
+            complete = has_all(tree, proposal.text, self.models)
+            found = lower_one(tree, self.known) if complete else None
             return clean and found == resolved[0]
         if clean and proposal.conflicts > proposal.about_comments:
             return False
