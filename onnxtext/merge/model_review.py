@@ -186,9 +186,7 @@ def _outputs(data: bytes) -> set[str]:
     return {(first(node, 2) or b"").decode("utf-8", "surrogateescape") for node in nodes}
 
 
-def _sort(
-    model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]
-) -> bool:
+def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
     """Sort the nodes of the graphs in which some are out of order; False if that cannot be."""
     wanted = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}

@@ -91,12 +91,12 @@ class ModelMerger:
         items = [part.get(key, []) for part in parts]
         if number in kind.lists:
             lists = self._list(kind.lists[number], items, where)
-            return tuple([{key: found} if found else {} for found in lists])
+            return _each([{key: found} if found else {} for found in lists])
         if number in kind.messages and max(map(len, items)) == 1:
             single = [item[0] if item else None for item in items]
             if None not in single[1:] and (kind.united or None not in single):
                 found = self._inner(kind.messages[number], where, single)
-                return tuple([{key: [one]} for one in found])
+                return _each([{key: [one]} for one in found])
         elif number in kind.positions:
             merged = _positions(*items)
             if merged is not None:
@@ -135,15 +135,17 @@ class ModelMerger:
                 found[id(triple)] = self._conflict(*_versions(triple, items))
         orders = [order, order, order]
         if not consistent:
-            orders = [order, arrange(triples, strict=True, theirs_first=True)[0], _in_base_order(order)]
+            orders = [
+                order,
+                arrange(triples, strict=True, theirs_first=True)[0],
+                _in_base_order(order),
+            ]
         made: list[list[bytes]] = []
         for version, arranged in enumerate(orders):
             made.append([r for t in arranged if (r := found[id(t)][version]) is not None])
-        return tuple(made)
+        return _each(made)
 
-    def _item(
-        self, listing: Listing, triple: Triple, items: Sequence[list[bytes]]
-    ) -> Resolved:
+    def _item(self, listing: Listing, triple: Triple, items: Sequence[list[bytes]]) -> Resolved:
         base, ours, theirs = _versions(triple, items)
         if triple.replaced and base not in (ours, theirs):
             # Perhaps a side has renamed it; what the other side has done to it would be lost.
@@ -163,7 +165,7 @@ class ModelMerger:
         if not len(base) == len(ours) == len(theirs):
             return ours, theirs, base
         merged = [self._message(kind, *item) for item in zip(*items, strict=True)]
-        return tuple([[item[version] for item in merged] for version in range(3)])
+        return _each([[item[version] for item in merged] for version in range(3)])
 
     @staticmethod
     def _ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
@@ -207,9 +209,14 @@ def _memo(key: Any) -> Any:
     return read
 
 
+def _each(versions: Sequence[Any]) -> Resolved:
+    ours, theirs, base = versions
+    return ours, theirs, base
+
+
 def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
     """The merge of values of which at most one side has changed its own; None for a conflict."""
-    if ours == theirs or theirs == base:
+    if theirs in (ours, base):
         return ours, ours, ours
     if ours == base:
         return theirs, theirs, theirs
@@ -228,7 +235,10 @@ def _excluded(kind: Kind, versions: Sequence[Fields]) -> bool:
     """Whether the sides have changed fields that only make sense together."""
     base, *sides = versions
     changed = [
-        [any(base.get(n << 3 | LENGTH) != side.get(n << 3 | LENGTH) for n in group) for side in sides]
+        [
+            any(base.get(n << 3 | LENGTH) != side.get(n << 3 | LENGTH) for n in group)
+            for side in sides
+        ]
         for group in kind.exclusive
     ]
     one, other = changed

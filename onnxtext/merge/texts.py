@@ -252,10 +252,16 @@ class _Merge:
 
         model = lift(data, self.known, self.models)
         mine, others = self.sides
-        model.encoding_habits = mine.encoding_habits if mine.encoding_habits == others.encoding_habits else ()
+        model.encoding_habits = (
+            mine.encoding_habits if mine.encoding_habits == others.encoding_habits else ()
+        )
         model.metadata_left_out = mine.metadata_left_out or others.metadata_left_out
         model.resources_left_out = mine.resources_left_out or others.resources_left_out
-        versions = [(text, tree) for text, tree in zip(self.texts, self.trees) if tree is not None]
+        versions = [
+            (text, tree)
+            for text, tree in zip(self.texts, self.trees, strict=True)
+            if tree is not None
+        ]
         return add_comments(print_model(model), self.texts[0], versions[-2], versions[-1])
 
 
