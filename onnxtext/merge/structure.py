@@ -263,12 +263,16 @@ class Merger:
                 order.insert(order.index(before) + 1 if before in order else 0, role)
             before = role
         made: list[tuple[str, Body]] = []
+        before = ""
         for role in order:
             found = [version.get(role) for version in versions]
             parts = [None if entry is None else entry[1] for entry in found]
             body = self._role(parts, origin)
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
+                if before == "decorators" and made and not glue:
+                    glue = _behind_decorators(versions)  # it was the first of its side
+                before = role
                 made.append((glue if made else glue.lstrip(), body))
         return Joined(made)
 
@@ -280,6 +284,15 @@ class Merger:
                 raise
             base, ours, theirs = [None if part is None else part.body for part in parts]
             return Choice((base, ours, theirs))
+
+
+def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
+    """The blanks behind the decorators of a construct."""
+    for version in versions[1:]:
+        roles = list(version)
+        if "decorators" in roles[:-1]:
+            return version[roles[roles.index("decorators") + 1]][0]
+    return " "
 
 
 def _at(items: Items, at: int) -> Item | None:
