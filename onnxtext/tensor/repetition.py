@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _BLOCK = 1 << 14
-"""The size in bytes of the pieces that are one object: shorter repetitions take their own memory."""
+"""The size in bytes of the pieces, which are all one object."""
 
 
 @dataclass(frozen=True, slots=True)
