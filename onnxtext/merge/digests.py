@@ -23,6 +23,7 @@ from onnxtext.ast.values import (
     FieldData,
     Floats,
     RawData,
+    SplatData,
     TensorData,
 )
 from onnxtext.proto.habits import Habits
@@ -101,7 +102,7 @@ class _Lowering(Lowering):
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
-                return self._blob_value(attribute.type, mark)
+                return self._blob_value(attribute.type, mark, mark.hex())
         return super()._value(attribute)
 
 
@@ -117,8 +118,11 @@ def _bytes_of(kind: AttributeType | None, value: Any) -> bytes | None:
     return None
 
 
-def _digest(data: bytes | memoryview) -> bytes:
-    return _MARK + hashlib.sha256(data).digest()[: _DIGITS // 2]
+def _digest(*pieces: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return _MARK + digest.digest()[: _DIGITS // 2]
 
 
 def _mark_of(data: Blob | DataFile | RawData) -> bytes:
@@ -127,6 +131,8 @@ def _mark_of(data: Blob | DataFile | RawData) -> bytes:
             return _MARK + bytes.fromhex(digest[:_DIGITS])
         case DataFile(path, entry):
             return _digest(repr((path, entry)).encode("utf-8", "surrogatepass"))
+        case SplatData():
+            return _digest(*data.repetition.pieces())
         case RawData(content):
             return _digest(content)
 

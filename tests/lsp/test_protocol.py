@@ -38,6 +38,9 @@ class Wire:
         if "method" not in message:
             self.answers.setdefault(message["id"], []).append(message)
 
+    def close(self) -> None:
+        """Do nothing: there is no stream."""
+
     def send(self, **message: Any) -> None:
         """Hand a message to the server, as if it had been read."""
         text = json.dumps({"jsonrpc": "2.0", **message})
