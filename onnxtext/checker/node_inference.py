@@ -118,12 +118,15 @@ class NodeInference:
         self._kept.append(node)  # lowering remembers attributes by their ids
         try:
             data = self._lowering.node(node)
+            given = {
+                name: self._type(type) for name, type in types.items() if name and type is not None
+            }
         except (LowerError, RecordError):
             return (None,) * len(node.outputs)
         answer = self._inference.node(
             (signature.name, signature.since, signature.domain),
             data,
-            {name: self._type(type) for name, type in types.items() if name and type is not None},
+            given,
             constants,
             self._versions(opsets),
             self._version,

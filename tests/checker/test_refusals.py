@@ -217,3 +217,10 @@ def test_texts_for_reading_are_no_models() -> None:
     data = onnxtext.to_binary(MODEL)
     text = onnxtext.from_binary(data, weights="none", metadata="none", inline_limit=0)
     assert compare(text)
+
+
+@pytest.mark.parametrize("decorator", ['@meta("k": "v")', "@unset(name)", "@type.set(999: 5i32)"])
+def test_types_that_cannot_be_encoded_are_unknown_to_inference(decorator: str) -> None:
+    """One node: larger models take another way (`checker/kinds`)."""
+    text = f"g (float[{decorator} N] a, float[N] b) => (float[N] c) {{ c = Add (a, b) }}"
+    assert compare("<ir_version: 10, opset_import: [18]>" + text)
