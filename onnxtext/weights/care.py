@@ -77,7 +77,7 @@ def _may_be_text(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             return b"\0" not in file.read(_HEAD)
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return False
 
 
