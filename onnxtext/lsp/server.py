@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
-from pygls.io_ import StdoutWriter, run_async
+from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -28,7 +28,7 @@ from onnxtext.lsp.analysis import Analysis
 from onnxtext.lsp.background import Checker
 from onnxtext.lsp.diagnostics import convert
 from onnxtext.lsp.document import MOST_CHARACTERS, Document, Version
-from onnxtext.lsp.pipe import PipeReader
+from onnxtext.lsp.pipe import PipeReader, PipeWriter
 from onnxtext.lsp.protocol import Protocol
 from onnxtext.lsp.worker import Failure, Job
 
@@ -73,7 +73,7 @@ class Server(LanguageServer):
         self._stop_event = Event()
         reader = PipeReader(stdin or sys.stdin.buffer)
         protocol: Any = self.protocol
-        protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+        protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer))
         protocol.input_waits = reader.waits
         try:
             asyncio.run(
