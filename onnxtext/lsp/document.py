@@ -116,11 +116,13 @@ class Version:
 
     async def index_ready(self) -> Index:
         """The index with the places of all statements, found without holding anybody up."""
-        index = self.index
-        for number, statement in enumerate(index.statements):
-            if number % _AT_ONCE == 0:
-                await asyncio.sleep(0)
+        index, cache = self.index, self._cache
+        last = cache.misses
+        for statement in index.statements:
             index.located(statement)
+            if cache.misses - last >= _AT_ONCE:
+                last = cache.misses
+                await asyncio.sleep(0)
         return index
 
 

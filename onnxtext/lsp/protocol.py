@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from lsprotocol import types as t
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -230,6 +232,18 @@ class Protocol(LanguageServerProtocol):
                 future.exception()  # else asyncio reports that nobody has looked at it
             return
         super()._send_handler_result(future, msg_id=msg_id)
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        """Send an answer; one that is JSON already is sent as it is."""
+        if error is not None or not isinstance(result, orjson.Fragment):
+            super()._send_response(msg_id, result, error)
+            return
+        self._result_types.pop(msg_id, None)
+        body = orjson.dumps({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
+        writer: Any = self.writer
+        sent = writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        if inspect.isawaitable(sent):
+            asyncio.ensure_future(sent)
 
     def _is_outdated(self, waiting: Waiting) -> bool:
         """Whether the document was changed since; then the request is answered with that."""
