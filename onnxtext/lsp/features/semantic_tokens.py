@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -29,7 +30,11 @@ TYPES = (
 MODIFIERS = ("declaration", "readonly", "deprecated", "defaultLibrary", "definition")
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 _TYPE = {name: number for number, name in enumerate(TYPES)}
+_COMPUTED = _TYPE["variable"], 0
 _MODIFIER = {name: 1 << number for number, name in enumerate(MODIFIERS)}
+
+_AT_ONCE = 200
+"""So many statements are looked at before others may work."""
 
 Token = tuple[int, int, int, int]
 """Where it starts and ends, its type and its modifiers."""
@@ -82,9 +87,8 @@ def _whole(name: str, data: list[int]) -> orjson.Fragment:
 
 
 async def _remember(document: Document) -> tuple[str, list[int]]:
-    version = document.version
-    await version.index_ready()
-    document.tokens = uuid.uuid4().hex, all_tokens(document)
+    data = await all_tokens(document)
+    document.tokens = uuid.uuid4().hex, data
     return document.tokens
 
 
@@ -100,7 +104,7 @@ def common_start(one: list[int], other: list[int]) -> int:
     return low
 
 
-def all_tokens(document: Document) -> list[int]:
+async def all_tokens(document: Document) -> list[int]:
     """The tokens of the whole text as the protocol has them.
 
     Most statements lie on one line and hold no graphs. Their tokens are kept by their text and by
@@ -110,7 +114,9 @@ def all_tokens(document: Document) -> list[int]:
     index, lines, made = version.index, version.lines, document.cache.made
     rest = _beside(index)
     runs: list[tuple[int, list[int]]] = []
-    for statement in index.statements:
+    for number, statement in enumerate(index.statements):
+        if number % _AT_ONCE == 0:
+            await asyncio.sleep(0)
         at = statement.at
         if statement.number in statement.scope.children:
             rest += _of_statement(index, statement)
@@ -139,8 +145,16 @@ def _meanings(index: Index, statement: Statement) -> tuple[object, ...]:
     if statement.kind != "node":
         return statement.group, _meaning(index, scope, item.name)
     target = index.target(statement)
-    known = (target.deprecated,) if isinstance(target, Signature) else ()
-    return known, *[_meaning(index, index.resolve(scope, name), name) for name in item.inputs]
+    known = target.deprecated if isinstance(target, Signature) else None
+    position, last = scope.position, statement.number
+    meanings: list[object] = [known]
+    for name in item.inputs:
+        # Most inputs are computed by a node before.
+        if 0 <= position.get(name, last) < last:
+            meanings.append(_COMPUTED)
+        else:
+            meanings.append(_meaning(index, index.resolve(scope, name), name))
+    return tuple(meanings)
 
 
 def _join(version: Version, runs: list[tuple[int, list[int]]], rest: list[Token]) -> list[int]:
@@ -257,7 +271,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 def _meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
     """The kind of a value: an input, an initializer, or what a node computes."""
     if scope.position.get(name) != GIVEN:
-        return _TYPE["variable"], 0
+        return _COMPUTED
     if name in index.inputs(scope):
         return _TYPE["parameter"], 0
     return _TYPE["variable"], _MODIFIER["readonly"]
