@@ -20,9 +20,7 @@ LONGEST_REST = 20_000
 """If more than this is left without the long lists, other ways are shorter."""
 
 
-def format_source(
-    source: Source, *, read_again: bool = False, model: Model | None = None
-) -> str:
+def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
     """A text in the canonical layout.
 
     What is not the text itself is proven to say the same: statements of long lists one by one

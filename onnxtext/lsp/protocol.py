@@ -35,6 +35,8 @@ NOT_INITIALIZED = -32002
 CANCELLED = -32800
 CONTENT_MODIFIED = -32801
 
+GRAPH = "onnxtext/graph"
+
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 """Requests that change what the server is, and so are answered in the order they come."""
 
@@ -101,6 +103,7 @@ class Protocol(LanguageServerProtocol):
         self._running: dict[int | str, Waiting] = {}
         self._worker: asyncio.Task[None] | None = None
         self._initialized = False
+        self._sending: asyncio.Future[Any] | None = None
 
     # ---- Validation ---------------------------------------------------------------------------
 
@@ -176,7 +179,7 @@ class Protocol(LanguageServerProtocol):
         if method_name in _AT_ONCE or not self._is_known(method_name):
             super()._handle_request(msg_id, method_name, params)
             return
-        named = getattr(params, "text_document", None)
+        named = params if method_name == GRAPH else getattr(params, "text_document", None)
         uri = getattr(named, "uri", None)
         document = self.server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version
@@ -206,7 +209,7 @@ class Protocol(LanguageServerProtocol):
                 self._queue[:1] = []
                 continue
             try:
-                ready = await self.server.prepare(waiting.version)
+                ready = await self.server.prepare(waiting.version, waiting.method)
             except Exception:  # the handler meets it again, and knows what to do
                 ready = True
             if not ready:
@@ -243,7 +246,7 @@ class Protocol(LanguageServerProtocol):
         writer: Any = self.writer
         sent = writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
         if inspect.isawaitable(sent):
-            asyncio.ensure_future(sent)
+            self._sending = asyncio.ensure_future(sent)
 
     def _is_outdated(self, waiting: Waiting) -> bool:
         """Whether the document was changed since; then the request is answered with that."""

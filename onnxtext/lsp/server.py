@@ -45,6 +45,17 @@ PAUSE = 0.06
 LONG = 0.03
 PARSE_ERROR = -32700
 
+TREE_ONLY = frozenset(
+    (
+        t.TEXT_DOCUMENT_FORMATTING,
+        t.TEXT_DOCUMENT_RANGE_FORMATTING,
+        t.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
+        t.TEXT_DOCUMENT_DOCUMENT_LINK,
+        t.TEXT_DOCUMENT_CODE_ACTION,
+    )
+)
+"""Requests that need no index, or seldom."""
+
 Handler = Callable[..., Any]
 log = logging.getLogger(__name__)
 
@@ -100,17 +111,21 @@ class Server(LanguageServer):
             protocol: Any = self.protocol
             protocol._send_data({"jsonrpc": "2.0", "id": None, "error": wrong})
 
-    async def prepare(self, version: Version | None) -> bool:
+    async def prepare(self, version: Version | None, method: str) -> bool:
         """Read a version for a request, in parts; False if other input should be handled first."""
         if version is None:
+            documents = self.documents.values() if method == t.WORKSPACE_SYMBOL else ()
+            for document in list(documents):
+                if not await self.prepare(document.version, method):
+                    return False
             return True
         waits: Callable[[], bool] = self.protocol.input_waits  # type: ignore[attr-defined]
-        if not version.is_read and version.cost > LONG:
+        if not version.is_parsed and version.cost > LONG:
             left = version.made + PAUSE - time.monotonic()
             if left > 0:
                 await asyncio.sleep(left)
                 return False
-        for step in version.steps():
+        for step in version.steps(with_index=method not in TREE_ONLY):
             step()
             await asyncio.sleep(0)
             if waits():

@@ -249,7 +249,7 @@ def test_a_large_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
             for _ in range(5):
                 await asyncio.sleep(0)
         await wire.settle()
-        assert [version.is_read for version in versions] == [False] * 9 + [True]
+        assert [version.is_parsed for version in versions] == [False] * 9 + [True]
 
     run(test)
 

@@ -61,9 +61,9 @@ async def on_type(
     lines = document.version.lines
     line = params.position.line - (params.ch == "\n")
     start, end = lines.line_start(line), lines.line_end(line)
-    statement = document.version.index.statement_at(end)
-    if statement is not None and params.ch == "}":
-        start = min(start, statement.at)
+    if params.ch == "}":
+        statement = document.version.index.statement_at(end)
+        start = start if statement is None else min(start, statement.at)
     return await _format(document, Span(start, end))
 
 

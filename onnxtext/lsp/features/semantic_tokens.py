@@ -113,6 +113,7 @@ async def all_tokens(document: Document) -> list[int]:
     version = document.version
     index, lines, made = version.index, version.lines, document.cache.made
     rest = _beside(index)
+    given = {id(scope): _given(index, scope) for scope in index.scopes}
     runs: list[tuple[int, list[int]]] = []
     for number, statement in enumerate(index.statements):
         if number % _AT_ONCE == 0:
@@ -122,7 +123,8 @@ async def all_tokens(document: Document) -> list[int]:
             rest += _of_statement(index, statement)
             continue
         chunk = version.text[at : statement.limit]
-        key = "tokens", statement.kind, chunk, _meanings(index, statement)
+        meanings = _meanings(index, statement, given[id(statement.scope)])
+        key = "tokens", statement.kind, chunk, meanings
         run = made.get(key)
         if run is None:
             found = _of_statement(index, statement)
@@ -139,21 +141,26 @@ async def all_tokens(document: Document) -> list[int]:
     return _join(version, runs, sorted(set(rest)))
 
 
-def _meanings(index: Index, statement: Statement) -> tuple[object, ...]:
+def _given(index: Index, scope: Scope) -> dict[str, tuple[int, int]]:
+    """The meanings of the inputs and initializers of a graph or body."""
+    return {name: _meaning(index, scope, name) for name in scope.given}
+
+
+def _meanings(
+    index: Index, statement: Statement, given: dict[str, tuple[int, int]]
+) -> tuple[object, ...]:
     """What the tokens of a statement depend on besides its text."""
     scope, item = statement.scope, statement.item
     if statement.kind != "node":
         return statement.group, _meaning(index, scope, item.name)
     target = index.target(statement)
     known = target.deprecated if isinstance(target, Signature) else None
-    position, last = scope.position, statement.number
     meanings: list[object] = [known]
     for name in item.inputs:
-        # Most inputs are computed by a node before.
-        if 0 <= position.get(name, last) < last:
-            meanings.append(_COMPUTED)
-        else:
-            meanings.append(_meaning(index, index.resolve(scope, name), name))
+        meaning = given.get(name)
+        if meaning is None and name not in scope.position:
+            meaning = _meaning(index, index.resolve(scope, name), name)
+        meanings.append(meaning)
     return tuple(meanings)
 
 
