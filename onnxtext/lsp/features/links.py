@@ -87,13 +87,17 @@ def _pieces(version: Version) -> Iterator[re.Match[str]]:
     if '"""' in text:
         yield from _LINKS.finditer(text)
         return
-    done = 0
+    lines = version.lines
+    start = end = -1
     for word in _WORDS.finditer(text):
-        if word.start() >= done:
-            line = version.lines.line_of(word.start())
-            start = max(done, version.lines.line_start(line))
-            done = version.lines.line_end(line + 1)  # a name may be in the line after its key
-            yield from _LINKS.finditer(text, start, done)
+        line = lines.line_of(word.start())
+        if start < 0 or lines.line_start(line) > end + 2:
+            if start >= 0:
+                yield from _LINKS.finditer(text, start, end)
+            start = lines.line_start(line)
+        end = lines.line_end(line + 1)  # a name may be in the line after its key
+    if start >= 0:
+        yield from _LINKS.finditer(text, start, end)
 
 
 def _file(base: Path, name: str) -> str | None:

@@ -228,7 +228,12 @@ def _beside(index: Index) -> list[Token]:
     """The tokens that are in no statement."""
     found: list[Token] = []
     for scope in index.scopes:
-        found += _heads(index, scope)
+        holder = None if scope.holder is None else index.original(scope.holder)
+        for token in _heads(index, scope):
+            # In a text with mistakes, what is taken for a head may lie in a statement.
+            around = index.statement_at(token[0])
+            if around is None or around.item is holder:
+                found.append(token)
     for name in index.sections:
         kind = "function" if name.function is not None else "variable"
         found.append((*name.span, _TYPE[kind], 0))
