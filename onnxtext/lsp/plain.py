@@ -16,7 +16,7 @@ from onnxtext.syntax.locate import Places
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 _NAME = rf'(?:{_WORD}|"[^"\\\n]*")'
-_NUMBER = r"-?[0-9][A-Za-z0-9_.+-]*"
+_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _TYPE = rf'{_WORD}(?:\[[^\]"\n#\[]*\])?'
 _VALUE = rf'(?:{_NUMBER}|"[^"\\\n]*"|\[{_NUMBER}(?:, {_NUMBER})*\])'
 _OUTPUT = re.compile(rf"(?:({_TYPE}) )?({_NAME})")
@@ -54,6 +54,7 @@ def _node(chunk: str) -> Places | None:
     label, outputs, operator, attributes, names = map(found.span, range(1, 6))
     parts: dict[str, Places] = {}
     words: list[str] = []
+    types: list[str] = []
     if label[0] >= 0:
         parts["label"] = Places(Span(0, label[1] + 1), "label", {"name": _name(chunk, label)})
         words.append(chunk[label[0] : label[1]])
@@ -66,6 +67,7 @@ def _node(chunk: str) -> Places | None:
             type = Places(Span(*output.span(1)), "coarse_type")
             own = {"type": type, "name": _name(chunk, output.span(2))}
             made.append(Places(Span(*output.span()), "typed_output", own))
+            types.append(output.group(1))
         words.append(output.group(2))
     parts["outputs"] = _list(outputs, made)
     parts["operator"] = _list(operator, _found(chunk, _WORDS, operator, words))
@@ -78,12 +80,14 @@ def _node(chunk: str) -> Places | None:
             made.append(Places(Span(*item.span()), "attribute", own))
         parts["attributes"] = _list(attributes, made)
     parts["names"] = _list(names, _found(chunk, _NAMES, names, words))
-    return Places(Span(0, found.end()), "node", parts) if _are_names(words) else None
+    if not _are_known(words, types):
+        return None
+    return Places(Span(0, found.end()), "node", parts)
 
 
 def _value(chunk: str) -> Places | None:
     found = _VALUE_INFO.match(chunk)
-    if found is None or not _are_names((found.group(2),)):
+    if found is None or not _are_known((found.group(2),), (found.group(1),)):
         return None
     parts = {
         "type": Places(Span(*found.span(1)), "coarse_type"),
@@ -114,8 +118,10 @@ def _found(
     return made
 
 
-def _are_names(words: Iterable[str]) -> bool:
-    """Whether all unquoted words are names to the lexer, not the words of types and the like."""
+def _are_known(names: Iterable[str], types: Iterable[str]) -> bool:
+    """Whether the lexer says too that unquoted names are names, and types are types."""
     kind = load_lexer().kind
-    name = kind("x")
-    return all(word[0] == '"' or kind(word) == name for word in words)
+    name, known = kind("x"), (kind("float"), kind("float[1]"))
+    return all(word[0] == '"' or kind(word) == name for word in names) and all(
+        kind(type) in known for type in types
+    )

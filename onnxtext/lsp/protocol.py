@@ -243,8 +243,9 @@ class Protocol(LanguageServerProtocol):
             return
         self._result_types.pop(msg_id, None)
         body = orjson.dumps({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
+        head = b"Content-Length: %d\r\n\r\n" % len(body) if self._include_headers else b""
         writer: Any = self.writer
-        sent = writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        sent = writer.write(head + body)
         if inspect.isawaitable(sent):
             self._sending = asyncio.ensure_future(sent)
 

@@ -97,16 +97,21 @@ def test_plain_statements_are_as_the_parser_places_them() -> None:
         "y = Relu <a = 1e> (x)", "y = Relu <true = 1> (x)", "seq[1] y = Relu (x)",
         "y = ai.onnx.float (x)", "[float] y = Relu (x)", "@doc(\"d\") y = Relu (x)",
         "foo y = Relu (x)", "float[a, ] y = Relu (x)", "float[-2] y = Relu (x)",
+        "y = Relu <a = [1, 2.5]> (x)", "y = Relu <a = 01> (x)", "y = Relu <a = [01, 1]> (x)",
+        "y = Relu <a = [1e5]> (x)", "y = Relu <a = 99999999999999999999> (x)",
+        "float[2] w = [1, 2.5]", "float w = 01", "float w = 1e", "foo w = 1", "float[2, w = [1]",
+        "int4[2] w = [1]", "string w = 1", "float[a b] w", "float[] w,", "float[?] w", "seq w",
+        "float[2][3] w = [1]", "float[a:b] w = [1]", "float float = 1", "float true",
     ],
 )  # fmt: skip
 def test_what_looks_plain_is_refused_or_right(chunk: str) -> None:
-    found = plain_places("node", chunk)
+    kind = "node" if "(" in chunk else "value_info"
+    found = plain_places(kind, chunk)
     try:
-        wanted = locate(Source(chunk), 0, "node")
+        wanted = normal(locate(Source(chunk), 0, kind))
     except ValueError:
-        # The tree has no node with this text, so that nobody looks for its places.
-        return
-    assert found is None or normal(found) == normal(wanted)
+        wanted = None
+    assert found is None or normal(found) == wanted
 
 
 def outline(document: Document) -> Any:
