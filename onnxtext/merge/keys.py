@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
+from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.tree import Tree
 from onnxtext.format.trivia import Piece
 from onnxtext.format.words import decoded, only_piece
@@ -20,6 +21,11 @@ def key_of(part: Part) -> Hashable:
     tied together with (IR spec, Names Within a Graph). Functions by domain, name and overload
     (IR spec, Functions).
     """
+    match part.item:
+        case Node():
+            return outputs_of(part)
+        case ValueInfo(name) if name:
+            return name
     tree = part.tree
     if isinstance(tree, Piece):
         return tree.text
@@ -59,6 +65,8 @@ def first_output_of(part: Part) -> Hashable:
 
 def label_of(part: Part) -> Hashable:
     """The name of a node."""
+    if isinstance(part.item, Node) and part.item.name != "":
+        return None if part.item.name is None else (part.item.name,)
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
     return None if label is None else tuple(_decoded(label)[1:-1]) or None
 
@@ -95,6 +103,8 @@ def kind_of(part: Part) -> Hashable:
 
 def outputs_of(part: Part) -> tuple[str, ...] | None:
     """The names of the values that a node defines; None if it defines none."""
+    if isinstance(part.item, Node) and all(part.item.outputs):
+        return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None
     if outputs is None:
         return None

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cmp_to_key
+from itertools import accumulate, compress
+from operator import and_, lt
 from typing import Any
 
 from onnxtext.merge.keys import call_of, first_output_of, key_of, kind_of, label_of
@@ -118,12 +120,14 @@ def _pair(base: Sequence[Any], side: Sequence[Any], rules: Rules) -> tuple[list[
         for at, item in enumerate(base):
             if not used[at] and (known := key(item)) is not None:
                 places[known].append(at)
+        if not places:
+            return
         mine: dict[Hashable, list[int]] = defaultdict(list)
         for at, item in enumerate(side):
-            if found[at] == ABSENT and places and (known := key(item)) is not None:
+            if found[at] == ABSENT and (known := key(item)) in places:
                 mine[known].append(at)
         for known, ats in mine.items():
-            others = places.get(known, [])
+            others = places[known]
             if unique and (len(ats) != 1 or len(others) != 1):
                 continue
             for at, other in zip(ats, others, strict=False):
@@ -297,38 +301,28 @@ def _moved(shared: Sequence[Triple], place: Place, others: set[int]) -> set[int]
     """
     known = sorted([t for t in shared if t.base != ABSENT], key=_base)
     numbers = [place(triple) for triple in known]
+    kept = rising(numbers)
     if others:
-        kept = _rising(numbers, [id(triple) in others for triple in known])
-    else:
-        kept = rising(numbers)
+        wanted = [id(triple) in others for triple in known]
+        kept = _rising_through(numbers, wanted, sum(kept)) or kept
     return {id(triple) for triple, stays in zip(known, kept, strict=True) if not stays}
 
 
-def _rising(numbers: Sequence[int], wanted: Sequence[bool]) -> list[bool]:
-    """Which numbers belong to that longest rising subsequence which has the most wanted ones."""
-    ranks = {number: rank for rank, number in enumerate(sorted(numbers), 1)}
-    tree: list[tuple[int, int, int]] = [(0, 0, -1)] * (len(numbers) + 1)  # Fenwick's, of maxima
-    before: list[int] = []
-    best = (0, 0, -1)
-    for at, number in enumerate(numbers):
-        found = (0, 0, -1)
-        rank = ranks[number] - 1
-        while rank > 0:
-            found = max(found, tree[rank])
-            rank &= rank - 1
-        before.append(found[2])
-        made = (found[0] + 1, found[1] + wanted[at], at)
-        best = max(best, made)
-        rank = ranks[number]
-        while rank <= len(numbers):
-            tree[rank] = max(tree[rank], made)
-            rank += rank & -rank
-    kept = [False] * len(numbers)
-    at = best[2]
-    while at >= 0:
-        kept[at] = True
-        at = before[at]
-    return kept
+def _rising_through(
+    numbers: Sequence[int], wanted: Sequence[bool], longest: int
+) -> list[bool] | None:
+    """A longest rising subsequence that has all numbers that are wanted; None if there is none."""
+    pairs = list(zip(numbers, wanted, strict=True))
+    end = max(numbers, default=0) + 1
+    below = list(accumulate([number if want else -1 for number, want in pairs], max, initial=-1))
+    above = list(accumulate([n if want else end for n, want in pairs[::-1]], min, initial=end))
+    fits = list(map(lt, below, numbers))
+    fits = list(map(and_, fits, map(lt, numbers, above[-2::-1])))
+    made = rising(list(compress(numbers, fits)))
+    if sum(made) < longest or not all(compress(fits, wanted)):
+        return None
+    stays = iter(made)
+    return [fit and next(stays) for fit in fits]
 
 
 def _merged_order(
