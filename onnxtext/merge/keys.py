@@ -73,6 +73,10 @@ def label_of(part: Part) -> Hashable:
 
 def call_of(part: Part) -> Hashable:
     """What a node computes, whatever its outputs are called; what an initializer or block holds."""
+    if (node := _plain_node(part)) is not None:
+        commas = [","] * (2 * len(node.inputs) - 1)
+        commas[::2] = node.inputs
+        return ((node.op_type,), (), tuple(commas)), ()
     tree = part.tree
     if isinstance(tree, Piece):
         return None
@@ -92,6 +96,8 @@ def call_of(part: Part) -> Hashable:
 
 def kind_of(part: Part) -> Hashable:
     """The operator of a node, the type of a value: what stays the same when both are renamed."""
+    if (node := _plain_node(part)) is not None:
+        return "operator", node.op_type
     if isinstance(part.tree, Piece):
         return None
     if part.tree.origin == "metadata_item":
@@ -99,6 +105,14 @@ def kind_of(part: Part) -> Hashable:
     role = "operator" if part.tree.origin == "node" else "type"
     found = part.tree.child(role)
     return None if found is None else (role, *_decoded(found))
+
+
+def _plain_node(part: Part) -> Node | None:
+    """A node whose tokens are known although it was not read by them."""
+    node = part.item
+    if not isinstance(node, Node) or node.attributes or not all(node.inputs):
+        return None
+    return node if node.domain is None and node.overload is None else None
 
 
 def outputs_of(part: Part) -> tuple[str, ...] | None:

@@ -16,7 +16,7 @@ from onnxtext.merge.comments import add_comments
 from onnxtext.merge.constructs import Clash
 from onnxtext.merge.digests import Known, lift, lower_all, lower_one
 from onnxtext.merge.lines import merge_lines, whole_conflict
-from onnxtext.merge.model_review import Models, both_defined, merge_models
+from onnxtext.merge.model_review import Models, both_defined, review_models
 from onnxtext.merge.models import ModelMerger
 from onnxtext.merge.outcome import Markers, write
 from onnxtext.merge.printed import join_versions
@@ -201,7 +201,7 @@ class _Merge:
                 self.notes += notes
                 return proposal.text, 0
         found: list[str] = []
-        resolved = merge_models(merger, self.versions, lambda: self.sides, self.known, found)
+        resolved = review_models(merger, resolved, self.versions, self.sides, self.known, found)
         if proposal is not None and self._is_right(proposal, resolved, merger.ambiguous):
             self.notes += notes
             return proposal.text, proposal.conflicts
