@@ -12,8 +12,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxtext.merge.matching import ABSENT, Rules, Triple, arrange, match
+from onnxtext.merge.matching import ABSENT, Rules, Triple, match
 from onnxtext.merge.messages import MODEL, Fields, Kind, Listing, join, split
+from onnxtext.merge.order import Orders
 from onnxtext.wire.writer import LENGTH
 
 Maybe = bytes | None
@@ -43,11 +44,13 @@ class ModelMerger:
     """Merges three versions of a model.
 
     Attributes:
+        orders: arranges lists.
         forced: items that conflict although they could be merged, by their list and by their place
             in the merge that is resolved to ours.
         ambiguous: whether there is a conflict that cannot be seen in the results.
     """
 
+    orders: Orders
     forced: dict[Where, set[int]] = field(default_factory=dict)
     ambiguous: bool = False
     _lists: dict[Where, _Matched] = field(default_factory=dict)
@@ -165,10 +168,10 @@ class ModelMerger:
         triples = match(items[0], items[1], items[2], rules)
         before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)
         found = {id(triple): self._item(listing, triple, items) for triple in triples}
-        order, consistent = arrange(triples, strict=listing.ordered)
+        order, consistent = self.orders.arrange(triples, strict=listing.ordered)
         orders = [order, order, order]
         if not consistent:
-            orders[1] = arrange(triples, strict=True, theirs_first=True)[0]
+            orders[1] = self.orders.arrange(triples, strict=True, theirs_first=True)[0]
             orders[2] = sorted(triples, key=lambda triple: triple.base)
         matched = _Matched(orders, found, self.ambiguous)
         self.ambiguous |= before
