@@ -93,6 +93,9 @@ class Merger:
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
                 chunk.lead = chunk.lead or " "  # it was the first of its side
+            if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
+                for chunk in listed.chunks[:1]:
+                    chunk.lead = chunk.lead.lstrip(" ")  # it was not
         return listed
 
     def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
