@@ -158,11 +158,11 @@ def _moved(shared: Sequence[Triple], place: Place, others: set[int]) -> set[int]
     kept = rising(numbers)
     if others:
         wanted = [id(triple) in others for triple in known]
-        kept = _rising_through(numbers, wanted, sum(kept)) or kept
+        kept = rising_through(numbers, wanted, sum(kept)) or kept
     return {id(triple) for triple, stays in zip(known, kept, strict=True) if not stays}
 
 
-def _rising_through(
+def rising_through(
     numbers: Sequence[int], wanted: Sequence[bool], longest: int
 ) -> list[bool] | None:
     """A longest rising subsequence that has all numbers that are wanted; None if there is none."""

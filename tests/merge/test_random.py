@@ -153,3 +153,14 @@ def test_data_is_the_same_wherever_it_is() -> None:
         assert not result.conflicts
         assert "# Theirs." in result.content.decode()
         assert onnxtext.parse(result.content.decode()).graph.nodes[0].op_type == "Mul"
+
+
+def test_a_new_call_of_a_renamed_function_is_a_conflict_though_another_is_left() -> None:
+    def model(name: str, *calls: str) -> str:
+        nodes = " ".join([f"y{at} = l.{call} (x)" for at, call in enumerate(calls)])
+        function = f'<domain: "l", opset_import: ["": 20]> {name} (a) => (b) {{ b = Neg (a) }}'
+        return f"g (float[1] x) => (float[1] y0) {{ {nodes} }} {function}"
+
+    ours = model("F", "F", "F", "F")
+    assert both(model("F", "F", "F"), ours, model("R", "R", "F")) is None  # forgotten there
+    assert both(model("F", "F", "F"), ours, model("R", "R", "R")) is None
