@@ -214,6 +214,13 @@ def _pairwise(
     Returns:
         None if there is none.
     """
+    known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
+    apart = _inversions(by_us, _theirs)
+    if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
+        return None
+    ours, theirs = _inversions(known[0], _base), _inversions(known[1], _base)
+    if abs(ours - theirs) == apart:  # one side has changed what the other has, and more
+        return by_us if ours > theirs else by_them
 
     def compare(one: Triple, other: Triple) -> int:
         found = one.ours - other.ours
@@ -222,15 +229,11 @@ def _pairwise(
         return other.base - one.base  # one side has changed it
 
     made = sorted(shared, key=cmp_to_key(compare))
-    known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them, made)]
     # Every pair is as wanted if and only if these numbers add up.
-    apart = _inversions(by_us, _theirs)
-    if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
-        return None
     if _inversions(made, _ours) + _inversions(made, _theirs) != apart:
         return None
-    changed = _inversions(known[0], _base) + _inversions(known[1], _base)
-    return made if 2 * _inversions(known[2], _base) == changed + apart else None
+    changed = _inversions([t for t in made if t.base != ABSENT], _base)
+    return made if 2 * changed == ours + theirs + apart else None
 
 
 def _inversions(items: Sequence[Triple], place: Place) -> int:
