@@ -78,8 +78,11 @@ class Part:
 
     @property
     def origin(self) -> str:
-        """The grammar rule; of a token the token itself."""
-        return self._tree.text if isinstance(self._tree, Piece) else self._tree.origin
+        """The grammar rule; of a token the token itself, names and words in backquotes."""
+        if isinstance(self._tree, Tree):
+            return self._tree.origin
+        text = self._tree.text
+        return f"`{text}`" if text.isidentifier() else text  # a name may be that of a rule
 
     def tokens(self) -> list[str]:
         """What it says, whatever its layout: without blanks, comments, and commas at the end."""

@@ -164,3 +164,18 @@ def test_a_new_call_of_a_renamed_function_is_a_conflict_though_another_is_left()
     ours = model("F", "F", "F", "F")
     assert both(model("F", "F", "F"), ours, model("R", "R", "F")) is None  # forgotten there
     assert both(model("F", "F", "F"), ours, model("R", "R", "R")) is None
+
+
+@pytest.mark.parametrize("name", ["output", "node", "graph", "attribute", "section", "record"])
+def test_values_that_are_called_like_constructs(name: str) -> None:
+    def graph(value: str, operator: str, data: str) -> str:
+        return (
+            f"g (float[1] x) => (float[1] {value}) <float[1] {value}2 = {{{data}}}> "
+            f"{{ {value} = {operator} <{value} = {data}> (x, {value}2) }}"
+        )
+
+    named, z, other = [graph(value, "Add", "1") for value in (name, "z", "other")]
+    assert both(named, z, other) is None
+    assert both(z, named, other) is None
+    assert both(named, z, graph(name, "Mul", "2")) is None
+    says(both(z, named, named), named)
