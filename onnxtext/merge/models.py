@@ -287,8 +287,11 @@ def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> lis
     count = min(len(base), len(changed))
     if len(other) != len(base) or other[count:] != base[count:]:
         return None
-    if len(changed) != len(base) and changed[:count] != base[:count]:
-        return None
+    if len(changed) != len(base) and (
+        changed[:count] != base[:count]
+        or any(one != before and one in base for one, before in zip(other, base, strict=True))
+    ):
+        return None  # perhaps the other side has shifted some, or swapped them
     if len(changed) < len(base) and len(set(base)) < len(base):
         return None
     made: list[bytes] = []

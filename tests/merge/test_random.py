@@ -179,3 +179,12 @@ def test_values_that_are_called_like_constructs(name: str) -> None:
     assert both(z, named, other) is None
     assert both(named, z, graph(name, "Mul", "2")) is None
     says(both(z, named, named), named)
+
+
+def test_inputs_added_on_one_side_and_shifted_on_the_other_are_a_conflict() -> None:
+    base, ours, theirs = [
+        f"g (float a, float b, float c) => (float y) {{ y = Sum ({names}) }}"
+        for names in ("a, b, c", "a, c, y0", "a, b, c, b")
+    ]
+    assert both(base, ours, theirs) is None
+    says(both(base, ours.replace("c, y0", "d, c"), theirs), theirs.replace("b, c, b", "d, c, b"))
