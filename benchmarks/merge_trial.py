@@ -24,7 +24,7 @@ from onnx import ModelProto
 
 import onnxtext
 from benchmarks.merging.edits import Edit, apply
-from benchmarks.merging.joint import by_items, draw_edits, expected, normal
+from benchmarks.merging.joint import draw_edits, expected, fits, normal
 from onnxtext.merge import MergeResult, merge
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -179,8 +179,8 @@ def _judged(trial: Trial, result: MergeResult, other: MergeResult) -> str:
             return "wrong: another conflict in the other order"
     if onnxtext.to_binary(sides[0][0]) == onnxtext.to_binary(sides[1][0]):
         return "conflict that both sides resolve alike"
-    apart = by_items(trial.base, trial.ours, trial.theirs)
-    return "conflict" if apart is None else "needless conflict"
+    needless = fits(trial.base, trial.ours, trial.theirs)
+    return "needless conflict" if needless else "conflict"
 
 
 def _inputs(model: ModelProto) -> list[str]:

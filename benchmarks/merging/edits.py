@@ -40,7 +40,7 @@ def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
     done: list[Edit] = []
     for edits in sets:
         for edit in edits:
-            if edit in done or any(edit.name == e.name and "delete" in e.name for e in done):
+            if edit in done or any(edit.name == e.name and _deletes(e) for e in done):
                 continue
             done.append(edit)
             try:
@@ -48,6 +48,11 @@ def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
             except Gone:
                 return None
     return made
+
+
+def _deletes(edit: Edit) -> bool:
+    """Whether an edit deletes what its name says, and not a part of it."""
+    return "delete" in edit.name and "attribute" not in edit.name
 
 
 Draw = random.Random

@@ -72,6 +72,8 @@ def _retyped(tensor: Any, draw: Draw) -> Any:
             made = numpy_helper.from_array(_array(tensor).astype(kind), tensor.name)
         except (ValueError, TypeError):
             raise Gone from None
+        if tensor.HasField("doc_string"):
+            made.doc_string = tensor.doc_string
         tensor.CopyFrom(made)
 
     return change if not tensor.external_data else None

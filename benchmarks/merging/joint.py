@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -52,10 +53,34 @@ def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) ->
     found = [apply(model, ours, theirs), apply(model, theirs, ours)]
     made = {normal(one) for one in found if one is not None}
     apart = by_items(model, ours, theirs)
-    return {*(made if len(made) == 1 else ()), *([] if apart is None else [apart])}
+    return {*(made if len(made) == 1 else ()), *([] if apart is None else [normal(apart)])}
 
 
-def by_items(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> bytes | None:
+def fits(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> bool:
+    """Whether each side has changed other items, and none needs what the other has taken away."""
+    made = by_items(model, ours, theirs)
+    sides = [apply(model, ours), apply(model, theirs)]
+    if made is None or None in sides:
+        return False
+    mine, others = [_undefined(side) for side in sides if side is not None]
+    return not _undefined(made) - (mine | others)
+
+
+def _undefined(model: ModelProto) -> Counter[str]:
+    """How often the main graph uses, or says something about, each name that it does not define."""
+    graph = model.graph
+    names = {name for node in graph.node for name in node.output}
+    names |= {item.name for items in (graph.input, graph.initializer) for item in items}
+    names |= {item.values.name for item in graph.sparse_initializer} | {""}
+    used = [name for node in graph.node for name in node.input]
+    used += [item.name for items in (graph.output, graph.value_info) for item in items]
+    used += [item.tensor_name for item in graph.quantization_annotation]
+    for info in model.training_info:
+        used += [e.key for e in (*info.initialization_binding, *info.update_binding)]
+    return Counter([name for name in used if name not in names])
+
+
+def by_items(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> ModelProto | None:
     """Each side's version of the items that only it has changed; None if both have changed one."""
     versions = []
     for edits in ((), ours, theirs):
@@ -81,11 +106,11 @@ def by_items(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) ->
             getattr(message, field).add().CopyFrom(value[0])
         else:
             setattr(message, field, value)
-    return normal(merged)
+    return merged
 
 
 _KEYS: dict[str, Callable[[Any], Any]] = {
-    "node": lambda item: tuple(item.output),
+    "node": lambda item: tuple(item.output[:1]),
     "sparse_initializer": lambda item: item.values.name,
     "opset_import": lambda item: item.domain,
     "functions": lambda item: (item.domain, item.name, item.overload),

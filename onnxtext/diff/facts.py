@@ -44,9 +44,10 @@ class Facts(Lowering):
         """
         super().__init__(Habits(presence))
 
-    def _data(
+    def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
+        """What stands for data: the name of a blob or file, a digest of much raw data."""
         match data:
             case Blob():
                 return FieldData((("raw_data", bytes(self.blob(data, at))),))

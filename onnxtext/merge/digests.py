@@ -74,21 +74,24 @@ class _Lowering(Lowering):
         self._known = known
         self._missing = missing
 
-    def _data(
+    def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
+        """A digest for data that is not spelled out by its elements."""
         if not isinstance(data, (Blob, DataFile, RawData)):
             return data
         mark = _mark_of(data)
         self._known[mark] = data
         return RawData(mark)
 
-    def _raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
+    def raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
+        """A `TensorProto` with a digest."""
         mark = _digest(data)
         self._known[mark] = RawData(data)
-        return super()._raw_initializer(type, name, mark)
+        return super().raw_initializer(type, name, mark)
 
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
+        """The bytes of a blob; a digest if they are nowhere."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:
@@ -98,12 +101,13 @@ class _Lowering(Lowering):
         self._known[mark] = blob
         return mark
 
-    def _value(self, attribute: Attribute) -> bytes:
+    def attribute_value(self, attribute: Attribute) -> bytes:
+        """The field of a value; a digest where another version has one for the same bytes."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
                 return self._blob_value(attribute.type, mark, mark.hex())
-        return super()._value(attribute)
+        return super().attribute_value(attribute)
 
 
 def _bytes_of(kind: AttributeType | None, value: Any) -> bytes | None:

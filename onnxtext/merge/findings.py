@@ -55,11 +55,13 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for _, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
+        # The same call in a side is no excuse for another one.
+        whose = f"the node of {quoted(node.outputs[0])}" if node.outputs else "a node"
         if (domain, node.op_type, node.overload or "") in functions:
-            message = f"{quoted(node.op_type)} is called, a function that one side has deleted"
+            message = f"{whose} calls {quoted(node.op_type)}, a function that one side has deleted"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
         elif domain in domains:
-            message = f"{quoted(domain)} is used, a domain that one side no longer imports"
+            message = f"{whose} uses {quoted(domain)}, a domain that one side no longer imports"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
+from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.tree import Tree
 from onnxtext.format.trivia import Piece
 from onnxtext.format.words import decoded, only_piece
@@ -20,6 +21,11 @@ def key_of(part: Part) -> Hashable:
     tied together with (IR spec, Names Within a Graph). Functions by domain, name and overload
     (IR spec, Functions).
     """
+    match part.item:
+        case Node():
+            return outputs_of(part)
+        case ValueInfo(name) if name:
+            return name
     tree = part.tree
     if isinstance(tree, Piece):
         return tree.text
@@ -59,12 +65,18 @@ def first_output_of(part: Part) -> Hashable:
 
 def label_of(part: Part) -> Hashable:
     """The name of a node."""
+    if isinstance(part.item, Node) and part.item.name != "":
+        return None if part.item.name is None else (part.item.name,)
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
     return None if label is None else tuple(_decoded(label)[1:-1]) or None
 
 
 def call_of(part: Part) -> Hashable:
     """What a node computes, whatever its outputs are called; what an initializer or block holds."""
+    if (node := _plain_node(part)) is not None:
+        commas = [","] * (2 * len(node.inputs) - 1)
+        commas[::2] = node.inputs
+        return ((node.op_type,), (), tuple(commas)), ()
     tree = part.tree
     if isinstance(tree, Piece):
         return None
@@ -84,6 +96,8 @@ def call_of(part: Part) -> Hashable:
 
 def kind_of(part: Part) -> Hashable:
     """The operator of a node, the type of a value: what stays the same when both are renamed."""
+    if (node := _plain_node(part)) is not None:
+        return "operator", node.op_type
     if isinstance(part.tree, Piece):
         return None
     if part.tree.origin == "metadata_item":
@@ -93,8 +107,18 @@ def kind_of(part: Part) -> Hashable:
     return None if found is None else (role, *_decoded(found))
 
 
+def _plain_node(part: Part) -> Node | None:
+    """A node whose tokens are known although it was not read by them."""
+    node = part.item
+    if not isinstance(node, Node) or node.attributes or not all(node.inputs):
+        return None
+    return node if node.domain is None and node.overload is None else None
+
+
 def outputs_of(part: Part) -> tuple[str, ...] | None:
     """The names of the values that a node defines; None if it defines none."""
+    if isinstance(part.item, Node) and all(part.item.outputs):
+        return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None
     if outputs is None:
         return None

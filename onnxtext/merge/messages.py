@@ -40,6 +40,8 @@ def first(data: bytes, number: int) -> bytes | None:
     for found, wire_type, _, value, end in read_fields(data, 0, len(data)):
         if found == number and wire_type == LENGTH:
             return data[value:end]
+        if found > number:  # the encoding is canonical
+            break
     return None
 
 
@@ -92,20 +94,15 @@ def _named(number: int) -> Key:
 
 def _without(*numbers: int) -> Key:
     """Everything but some fields."""
-
-    def rest(data: bytes) -> Hashable:
-        fields = split(data)
-        return join({key: fields[key] for key in fields if key >> 3 not in numbers})
-
-    return rest
+    return lambda data: b"".join(
+        [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
+    )
 
 
 def _only(*numbers: int) -> Key:
-    def part(data: bytes) -> Hashable:
-        fields = split(data)
-        return join({key: fields[key] for key in fields if key >> 3 in numbers})
-
-    return part
+    return lambda data: b"".join(
+        [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number in numbers]
+    )
 
 
 def _whole(data: bytes) -> Hashable:
@@ -113,7 +110,13 @@ def _whole(data: bytes) -> Hashable:
 
 
 def _outputs(data: bytes) -> Hashable:
-    return tuple(split(data).get(2 << 3 | LENGTH, ())) or None
+    found = []
+    for number, _, _, value, end in read_fields(data, 0, len(data)):
+        if number == 2:
+            found.append(data[value:end])
+        elif number > 2:
+            break
+    return tuple(found) or None
 
 
 def _label(data: bytes) -> Hashable:

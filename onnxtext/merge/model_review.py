@@ -21,19 +21,21 @@ from onnxtext.wire.writer import LENGTH
 Models = tuple[bytes, bytes, bytes]
 
 
-def merge_models(
+def review_models(
     merger: ModelMerger,
+    resolved: Models,
     versions: Sequence[bytes],
-    trees: Callable[[], Sequence[Model]],
+    sides: Sequence[Model],
     known: Known,
     notes: list[str],
 ) -> Models:
-    """Merge models, and make conflicts of what does not fit together.
+    """Make conflicts of what does not fit together in a merge of models.
 
     Args:
-        merger: merges them.
+        merger: has merged them.
+        resolved: what it has given.
         versions: the base, ours and theirs as canonical bytes.
-        trees: gives the syntax trees of ours and theirs.
+        sides: the syntax trees of ours and theirs.
         known: what digests stand for.
         notes: takes what people should know.
 
@@ -41,10 +43,8 @@ def merge_models(
         The merge, resolved to ours, to theirs and to the base.
     """
     base, ours, theirs = versions
-    resolved = merger.model(base, ours, theirs)
     if ours in (base, theirs) or theirs == base:
         return resolved
-    sides = trees()
     model = lift(resolved[0], known, ())
     owners = _owners(model)
     subject = subject_of(model)

@@ -12,8 +12,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxtext.merge.matching import ABSENT, Rules, Triple, arrange, match
+from onnxtext.merge.matching import ABSENT, Rules, Triple, match
 from onnxtext.merge.messages import MODEL, Fields, Kind, Listing, join, split
+from onnxtext.merge.order import Orders
 from onnxtext.wire.writer import LENGTH
 
 Maybe = bytes | None
@@ -23,21 +24,42 @@ Where = tuple[int, int]
 """A list of the model: (0, field), or of the main graph: (7, field)."""
 
 
+@dataclass(frozen=True)
+class _Matched:
+    """A merged list.
+
+    Attributes:
+        orders: its items in order, as the list is resolved to ours, to theirs and to the base.
+        found: the items by the identity of their triples.
+        ambiguous: whether there is a conflict that cannot be seen in the results.
+    """
+
+    orders: Sequence[list[Triple]]
+    found: dict[int, Resolved]
+    ambiguous: bool
+
+
 @dataclass
 class ModelMerger:
     """Merges three versions of a model.
 
     Attributes:
+        orders: arranges lists.
         forced: items that conflict although they could be merged, by their list and by their place
             in the merge that is resolved to ours.
         ambiguous: whether there is a conflict that cannot be seen in the results.
     """
 
+    orders: Orders
     forced: dict[Where, set[int]] = field(default_factory=dict)
     ambiguous: bool = False
+    _lists: dict[Where, _Matched] = field(default_factory=dict)
 
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
-        """Merge canonical bytes of whole models; the base is empty if there is none."""
+        """Merge canonical bytes of whole models; the base is empty if there is none.
+
+        It may be called again for the same models, to make conflicts of what is forced.
+        """
         self.ambiguous = False
         simple = None if self.forced else _three_way(base, ours, theirs)
         return simple or self._fields(MODEL, base, ours, theirs, 0)
@@ -120,30 +142,40 @@ class ModelMerger:
         """Merge the items of a list that both sides have changed."""
         if listing.kind is not None and listing.key(b"") == "training":
             return self._by_place(listing.kind, items)
+        if where[0] < 0:
+            matched = self._match(listing, items)
+        else:
+            matched = self._lists.get(where) or self._match(listing, items)
+            self._lists[where] = matched
+        self.ambiguous |= matched.ambiguous
+        found = matched.found
+        if where in self.forced:
+            found = found.copy()
+            shown = [triple for triple in matched.orders[0] if found[id(triple)][0] is not None]
+            for triple in [shown[at] for at in self.forced[where]]:
+                found[id(triple)] = self._conflict(*_versions(triple, items))
+        made: list[list[bytes]] = []
+        for version, arranged in enumerate(matched.orders):
+            made.append([r for t in arranged if (r := found[id(t)][version]) is not None])
+        return _each(made)
+
+    def _match(self, listing: Listing, items: Sequence[list[bytes]]) -> _Matched:
+        """Merge each item of a list."""
         key = _memo(listing.key)
         rules = Rules(
             lambda item: item, key, tuple(map(_memo, listing.similar)), listing.alike, weak=True
         )
         triples = match(items[0], items[1], items[2], rules)
-        ambiguous = self._ambiguous(items, key)
-        self.ambiguous |= ambiguous
+        before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)
         found = {id(triple): self._item(listing, triple, items) for triple in triples}
-        order, consistent = arrange(triples, strict=listing.ordered)
-        if where in self.forced:
-            shown = [triple for triple in order if found[id(triple)][0] is not None]
-            for triple in [shown[at] for at in self.forced[where]]:
-                found[id(triple)] = self._conflict(*_versions(triple, items))
+        order, consistent = self.orders.arrange(triples, strict=listing.ordered)
         orders = [order, order, order]
         if not consistent:
-            orders = [
-                order,
-                arrange(triples, strict=True, theirs_first=True)[0],
-                _in_base_order(order),
-            ]
-        made: list[list[bytes]] = []
-        for version, arranged in enumerate(orders):
-            made.append([r for t in arranged if (r := found[id(t)][version]) is not None])
-        return _each(made)
+            orders[1] = self.orders.arrange(triples, strict=True, theirs_first=True)[0]
+            orders[2] = sorted(triples, key=lambda triple: triple.base)
+        matched = _Matched(orders, found, self.ambiguous)
+        self.ambiguous |= before
+        return matched
 
     def _item(self, listing: Listing, triple: Triple, items: Sequence[list[bytes]]) -> Resolved:
         base, ours, theirs = _versions(triple, items)
@@ -191,10 +223,6 @@ class ModelMerger:
 def _versions(triple: Triple, items: Sequence[list[bytes]]) -> list[Maybe]:
     places = (triple.base, triple.ours, triple.theirs)
     return [None if at == ABSENT else listed[at] for at, listed in zip(places, items, strict=True)]
-
-
-def _in_base_order(triples: Sequence[Triple]) -> list[Triple]:
-    return sorted(triples, key=lambda triple: triple.base)
 
 
 def _memo(key: Any) -> Any:
@@ -259,8 +287,11 @@ def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> lis
     count = min(len(base), len(changed))
     if len(other) != len(base) or other[count:] != base[count:]:
         return None
-    if len(changed) != len(base) and changed[:count] != base[:count]:
-        return None
+    if len(changed) != len(base) and (
+        changed[:count] != base[:count]
+        or any(one != before and one in base for one, before in zip(other, base, strict=True))
+    ):
+        return None  # perhaps the other side has shifted some, or swapped them
     if len(changed) < len(base) and len(set(base)) < len(base):
         return None
     made: list[bytes] = []

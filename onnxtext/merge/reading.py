@@ -14,7 +14,7 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.tree import Tree, grow
 from onnxtext.format.trivia import Piece
-from onnxtext.merge.versions import UNREAD, Items, fill
+from onnxtext.merge.versions import Items, Unread, fill
 from onnxtext.syntax.lexer import load_lexer
 
 _BLANKS = " \t\n\v\f\r"
@@ -61,8 +61,8 @@ def _top(model: Tree) -> list[Tree]:
 
 def _cuts(source: str, items: Sequence[Node | ValueInfo], origin: str) -> Iterator[Cut]:
     """The statements of a list that need not be read: not the last one, and none with comments."""
-    starts = [item.at for item in items]
-    for start, following in pairwise(starts):
+    for item, after in pairwise(items):
+        start, following = item.at, after.at
         if not 0 <= start < following or source.find("#", start, following) >= 0:
             continue
         body = source[start:following].rstrip(_BLANKS)
@@ -72,7 +72,8 @@ def _cuts(source: str, items: Sequence[Node | ValueInfo], origin: str) -> Iterat
                 continue
             comma = Piece(",", "COMMA", start + len(body) - 1)
             body = body[:-1].rstrip(_BLANKS)
-        yield start, following, Tree(origin, UNREAD, [Piece(body, "", start)]), comma
+        tree = Unread(origin, "", [Piece(body, "", start)], item=item)
+        yield start, following, tree, comma
 
 
 def _pieces(source: str, cuts: Sequence[Cut]) -> list[Piece]:

@@ -25,7 +25,8 @@ from onnxtext.merge.constructs import (
     say_the_same,
     words,
 )
-from onnxtext.merge.matching import ABSENT, arrange, match, text_rules
+from onnxtext.merge.matching import ABSENT, match, text_rules
+from onnxtext.merge.order import Orders
 from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
 from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
 from onnxtext.merge.versions import Item, Items, Part, read_list
@@ -37,13 +38,15 @@ class Merger:
     """Merges three versions of a text.
 
     Attributes:
+        orders: arranges lists.
         notes: what people should know about the merge.
         fine: whether what holds statements is taken apart even if only one side has changed it,
             so that each statement can be made a conflict.
         about_comments: how many conflicts there are only because of comments.
     """
 
-    def __init__(self, *, fine: bool = False) -> None:
+    def __init__(self, orders: Orders, *, fine: bool = False) -> None:
+        self.orders = orders
         self.fine = fine
         self.about_comments = 0
         self.notes: list[str] = []
@@ -72,7 +75,7 @@ class Merger:
             )
             if chunk is not None:
                 chunks[id(triple)] = chunk
-        order, _ = arrange([triple for triple in triples if id(triple) in chunks])
+        order, _ = self.orders.arrange([triple for triple in triples if id(triple) in chunks])
         made = [chunks[id(triple)] for triple in order]
         there = [items for items in (ours, theirs, base) if items.opening]
         brackets = there[0] if there else ours
@@ -90,6 +93,9 @@ class Merger:
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
                 chunk.lead = chunk.lead or " "  # it was the first of its side
+            if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
+                for chunk in listed.chunks[:1]:
+                    chunk.lead = chunk.lead.lstrip(" ")  # it was not
         return listed
 
     def _head(self, base: Items, ours: Items, theirs: Items) -> Body:

@@ -16,8 +16,9 @@ from onnxtext.merge.comments import add_comments
 from onnxtext.merge.constructs import Clash
 from onnxtext.merge.digests import Known, lift, lower_all, lower_one
 from onnxtext.merge.lines import merge_lines, whole_conflict
-from onnxtext.merge.model_review import Models, both_defined, merge_models
+from onnxtext.merge.model_review import Models, both_defined, review_models
 from onnxtext.merge.models import ModelMerger
+from onnxtext.merge.order import Orders
 from onnxtext.merge.outcome import Markers, write
 from onnxtext.merge.printed import join_versions
 from onnxtext.merge.reading import read_model
@@ -74,7 +75,7 @@ def _merge_statements(
     try:
         versions, known = lower_all(trees)
     except (LowerError, RecordError) as error:
-        proposal = _propose(texts, models, markers, notes)
+        proposal = _propose(texts, models, markers, notes, Orders())
         notes.append(f"the merge could not be compared with the models: {error}")
         return proposal.text, proposal.conflicts, _few(notes)
     if (versions[2], theirs) < (versions[1], ours):  # so that the order of the sides is no matter
@@ -112,7 +113,11 @@ _SEPARATOR = "\x00"
 
 
 def _propose(
-    texts: Sequence[str], models: Sequence[Model], markers: Markers, notes: list[str]
+    texts: Sequence[str],
+    models: Sequence[Model],
+    markers: Markers,
+    notes: list[str],
+    orders: Orders,
 ) -> _Proposal:
     """Merge texts statement by statement.
 
@@ -125,7 +130,7 @@ def _propose(
         read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
         if len(read) < 3:
             read.insert(0, Items())
-        merger = Merger(fine=fine)
+        merger = Merger(orders, fine=fine)
         listed = merger.model(*read)
         try:
             plain = review(listed, models[-2], models[-1], merger.notes, fine=fine)
@@ -183,11 +188,12 @@ class _Merge:
     def run(self) -> tuple[str, int]:
         """Merge: the text and how many conflicts it has."""
         base, ours, theirs = self.versions
-        merger = ModelMerger()
+        orders = Orders()
+        merger = ModelMerger(orders)
         resolved = merger.model(base, ours, theirs)
         notes: list[str] = []
         try:
-            proposal = _propose(self.texts, self.models, self.markers, notes)
+            proposal = _propose(self.texts, self.models, self.markers, notes, orders)
         except (Clash, Unmergeable):
             proposal = None
         if proposal is not None and not proposal.conflicts and not merger.ambiguous:
@@ -201,7 +207,7 @@ class _Merge:
                 self.notes += notes
                 return proposal.text, 0
         found: list[str] = []
-        resolved = merge_models(merger, self.versions, lambda: self.sides, self.known, found)
+        resolved = review_models(merger, resolved, self.versions, self.sides, self.known, found)
         if proposal is not None and self._is_right(proposal, resolved, merger.ambiguous):
             self.notes += notes
             return proposal.text, proposal.conflicts

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from functools import cache
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
@@ -60,9 +61,10 @@ def accepts(
         ours: our model.
         theirs: their model.
     """
-    mine, others = _items(found[0]), _items(found[1])
-    one, other = _items(resolved[0]), _items(resolved[1])
-    our_items, their_items = _items(ours), _items(theirs)
+    read = cache(_items)
+    mine, others = map(read, found)
+    one, other = map(read, resolved[:2])
+    our_items, their_items = read(ours), read(theirs)
     for key in {*mine, *others, *one, *other, *our_items, *their_items}:
         shown = (mine.get(key), others.get(key))
         if shown == (one.get(key), other.get(key)):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.attach import listing
 from onnxtext.format.tree import Tree, grow
 from onnxtext.format.trivia import Piece, comments_of, read_pieces
@@ -21,8 +22,16 @@ _LISTS = frozenset(("TYPE", "NUMBERS", "NESTED", "BRACES"))
 """Tokens with blanks in them."""
 _BLANKS = re.compile(r"\s+")
 
-UNREAD = "unread"
-"""The alias of a tree that is a single piece: what it consists of was not read yet."""
+
+@dataclass(slots=True, eq=False)
+class Unread(Tree):
+    """A statement as a single piece: what it consists of was not read yet.
+
+    Attributes:
+        item: what it says.
+    """
+
+    item: Node | ValueInfo = field(kw_only=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -58,14 +67,22 @@ class Part:
     @property
     def tree(self) -> Tree | Piece:
         """The construct, or a token."""
-        if isinstance(self._tree, Tree) and self._tree.alias == UNREAD:
+        if isinstance(self._tree, Unread):
             self._tree = _read(self.body, self._tree.origin, self.start)
         return self._tree
 
     @property
+    def item(self) -> Node | ValueInfo | None:
+        """What it says, if it is a statement that was not read by its tokens."""
+        return self._tree.item if isinstance(self._tree, Unread) else None
+
+    @property
     def origin(self) -> str:
-        """The grammar rule; of a token the token itself."""
-        return self._tree.text if isinstance(self._tree, Piece) else self._tree.origin
+        """The grammar rule; of a token the token itself, names and words in backquotes."""
+        if isinstance(self._tree, Tree):
+            return self._tree.origin
+        text = self._tree.text
+        return f"`{text}`" if text.isidentifier() else text  # a name may be that of a rule
 
     def tokens(self) -> list[str]:
         """What it says, whatever its layout: without blanks, comments, and commas at the end."""

@@ -66,15 +66,16 @@ def lower_pieces(
 class _Light(Lowering):
     """Lowering without large weights."""
 
-    def _data(
+    def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
+        """Data that is nowhere, for a large tensor."""
         if isinstance(data, (Blob, DataFile, SplatData)):
             element = ELEMENTS.get(type.element)
             dims = [dim for dim in type.shape or () if isinstance(dim, int)]
             if element is not None and element.bits * prod(dims) > _HEAVY:
                 return ExternalData((("location", "left-out"),))
-        return super()._data(type, data, at, name)
+        return super().tensor_data(type, data, at, name)
 
 
 _HEAVY = 8 << 16

@@ -68,11 +68,13 @@ class _Collecting(Lowering):
 
         return self._try(at, lower, data)
 
-    def _data(
+    def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
+        """Return no data for a tensor whose data cannot be lowered."""
+
         def lower() -> TensorData:
-            return super(_Collecting, self)._data(type, data, at, name)
+            return super(_Collecting, self).tensor_data(type, data, at, name)
 
         nothing: TensorData = NoData()
         return self._try(at, lower, nothing)

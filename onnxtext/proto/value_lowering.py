@@ -74,7 +74,11 @@ class LowerError(ValueError):
 
 
 class ValueLowering(ABC):
-    """The part of lowering that is about values; `graph` is what attributes need of the rest."""
+    """The part of lowering that is about values; `graph` is what attributes need of the rest.
+
+    Subclasses may override any public method: what tensors hold goes through `tensor_data` or
+    `raw_initializer`, blobs through `blob`, values of attributes (not numbers) `attribute_value`.
+    """
 
     def __init__(
         self,
@@ -144,15 +148,15 @@ class ValueLowering(ABC):
         assert isinstance(value.type, TensorType)
         assert value.data is not None
         if type(value.data) is RawData and not (decorators or value.metadata or self.habits.others):
-            return self._raw_initializer(value.type, value.name, value.data.data)
-        held = self._data(value.type, value.data, value.at, value.name)
+            return self.raw_initializer(value.type, value.name, value.data.data)
+        held = self.tensor_data(value.type, value.data, value.at, value.name)
         pieces = lower_tensor(value.type, value.name, held)
         if not is_input:
             pieces = [*pieces, *metadata_fields(b"\x82\x01", value.metadata)]
         return self.finish_pieces("TensorProto", pieces, decorators, value.at)
 
-    def _raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
-        """What nearly every initializer is."""
+    def raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
+        """What nearly every initializer is: a `TensorProto` with raw data and nothing special."""
         head = self._tensor_heads.get(id(type))
         if head is None:
             head = self._tensor_heads[id(type)] = tensor_head(type) + b"\x42"
@@ -163,10 +167,10 @@ class ValueLowering(ABC):
     def tensor(self, tensor: Tensor) -> bytes:
         """A `TensorProto` in an attribute."""
         name = self.habits.tensor_name if tensor.name is None else tensor.name
-        pieces = lower_tensor(tensor.type, name, self._data(tensor.type, tensor.data, -1))
+        pieces = lower_tensor(tensor.type, name, self.tensor_data(tensor.type, tensor.data, -1))
         return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
 
-    def _data(
+    def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
         """A tensor's data, with the bytes of a blob."""
@@ -273,9 +277,9 @@ class ValueLowering(ABC):
         elif isinstance(value, Reference):
             data = name + kind + delimited(b"\xaa\x01", text_bytes(value.name))
         elif attribute.type in (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS):
-            data = name + kind + self._value(attribute)
+            data = name + kind + self.attribute_value(attribute)
         else:
-            data = name + self._value(attribute) + kind
+            data = name + self.attribute_value(attribute) + kind
         return self.finish("AttributeProto", data, attribute.decorators, -1)
 
     def _record_attribute(self, name: bytes, record: Record) -> bytes:
@@ -287,7 +291,8 @@ class ValueLowering(ABC):
             raise LowerError(str(error), -1) from None
         return name + data
 
-    def _value(self, attribute: Attribute) -> bytes:
+    def attribute_value(self, attribute: Attribute) -> bytes:
+        """The field that holds the value of an attribute."""
         value = attribute.value
         match attribute.type, value:
             case _A.INT, int():

@@ -153,3 +153,38 @@ def test_data_is_the_same_wherever_it_is() -> None:
         assert not result.conflicts
         assert "# Theirs." in result.content.decode()
         assert onnxtext.parse(result.content.decode()).graph.nodes[0].op_type == "Mul"
+
+
+def test_a_new_call_of_a_renamed_function_is_a_conflict_though_another_is_left() -> None:
+    def model(name: str, *calls: str) -> str:
+        nodes = " ".join([f"y{at} = l.{call} (x)" for at, call in enumerate(calls)])
+        function = f'<domain: "l", opset_import: ["": 20]> {name} (a) => (b) {{ b = Neg (a) }}'
+        return f"g (float[1] x) => (float[1] y0) {{ {nodes} }} {function}"
+
+    ours = model("F", "F", "F", "F")
+    assert both(model("F", "F", "F"), ours, model("R", "R", "F")) is None  # forgotten there
+    assert both(model("F", "F", "F"), ours, model("R", "R", "R")) is None
+
+
+@pytest.mark.parametrize("name", ["output", "node", "graph", "attribute", "section", "record"])
+def test_values_that_are_called_like_constructs(name: str) -> None:
+    def graph(value: str, operator: str, data: str) -> str:
+        return (
+            f"g (float[1] x) => (float[1] {value}) <float[1] {value}2 = {{{data}}}> "
+            f"{{ {value} = {operator} <{value} = {data}> (x, {value}2) }}"
+        )
+
+    named, z, other = [graph(value, "Add", "1") for value in (name, "z", "other")]
+    assert both(named, z, other) is None
+    assert both(z, named, other) is None
+    assert both(named, z, graph(name, "Mul", "2")) is None
+    says(both(z, named, named), named)
+
+
+def test_inputs_added_on_one_side_and_shifted_on_the_other_are_a_conflict() -> None:
+    base, ours, theirs = [
+        f"g (float a, float b, float c) => (float y) {{ y = Sum ({names}) }}"
+        for names in ("a, b, c", "a, c, y0", "a, b, c, b")
+    ]
+    assert both(base, ours, theirs) is None
+    says(both(base, ours.replace("c, y0", "d, c"), theirs), theirs.replace("b, c, b", "d, c, b"))

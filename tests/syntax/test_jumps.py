@@ -222,7 +222,8 @@ def test_tokens_over_thousands_of_lines() -> None:
 
 def test_a_long_statement_with_a_comment_is_parsed_again() -> None:
     """What makes shapes of statements recurses over their tokens."""
-    rows = "7,\n" * 1000
-    text = f"g (float x) => (float y) {{\n  y = Foo <a = [\n7, # here\n{rows}  ], b = 1> (x)\n}}\n"
+    rows = [f"  {', '.join(['0.5'] * 16)},\n"] * 60
+    numbers = "".join([rows[0], "  # here\n", *rows[1:]])
+    text = f"g (float[2] x) => (float[2] y) {{\n  y = Foo <a = [\n{numbers}  ]> (x)\n}}\n"
     trees = [onnxtext.parse(text) for _ in range(4)]
     assert all(tree == trees[0] for tree in trees)
