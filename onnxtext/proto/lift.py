@@ -54,8 +54,10 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
     """
     lowered, model = _proven(data, "ModelProto", finish)
     assert isinstance(model, Model)
-    if lowered is not data and lowered != data:
-        _record_encoding(model, lowered, bytes(data))
+    if lowered is not data:
+        plain = bytes(data)  # a map of a file equals no bytes
+        if lowered != plain:
+            _record_encoding(model, lowered, plain)
     return model
 
 
@@ -107,10 +109,9 @@ def _proven(
             # Nothing is joined: the weights of both sides are the same memory.
             if says(lower_pieces(made, verified=True), data):
                 return data, made
-        else:
-            lowered = _lower(made)
-            if lowered == data:
-                return lowered, made
+        # A map of a file equals no bytes.
+        elif _lower(made) == bytes(data):
+            return data, made
         canonical = canonical_message(data, message)
         made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made), made
