@@ -16,7 +16,7 @@ from onnxtext.tensor import numbers
 from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.few import flattened, parse_few
+from onnxtext.tensor.few import LONGEST, flattened, parse_few
 from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack
 
@@ -63,7 +63,7 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     if element.kind == "string":
         raise _string_error(text)
     count = product(dims)
-    short = flattened(text, dims) if text.startswith("[[") else text
+    short = flattened(text, dims) if text.find("[", 1, LONGEST) > 0 else text
     few = None if short is None else parse_few(element, short, count)
     if few is not None:
         return few
