@@ -85,7 +85,7 @@ class Automaton:
         self.list_states = dict(_list_states(tables))
 
 
-STATEMENTS = ("node", "value_info", "attribute")
+STATEMENTS = ("node", "value_info", "attribute", "metadata_item")
 """The items of the lists that become long."""
 
 
