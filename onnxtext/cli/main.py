@@ -27,6 +27,7 @@ def _run(arguments: list[str]) -> int:
 
     from onnxtext.cli.group import group
     from onnxtext.cli.report import internal_error, plain_error
+    from onnxtext.core import CoreError
 
     try:
         status = group.main(arguments, "onnxtext", standalone_mode=False)
@@ -35,7 +36,7 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
-    except OSError as error:
+    except (OSError, CoreError) as error:
         plain_error(str(error))
         return 2
     except Exception as error:

@@ -35,7 +35,7 @@ _FIELD_TYPES = {
     "double_data": "<u8",
     "uint64_data": "<u8",
 }
-_ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
+ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose field has an entry of their own width for each element."""
 
 _LARGE = 1 << 14
@@ -133,7 +133,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
     """
     if element.kind == "string":
         raise LiteralError("expected numbers, found strings")
-    if element.name in _ENTRIES_ARE_ELEMENTS:
+    if element.name in ENTRIES_ARE_ELEMENTS:
         few = parse_few(element, text, None, "{}")
         if few is not None:
             return few
