@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+KINDS: dict[str, int]
+
 class Scanner:
     def __init__(
         self, classes: list[int], moves: bytes, accepts: list[int], nested: int

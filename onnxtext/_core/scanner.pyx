@@ -15,9 +15,8 @@ ctypedef fused Character:
 
 cdef Py_ssize_t LIMIT = 4096  # longer tokens are read many characters at a time, in Python
 cdef int DEEPEST = 100  # brackets in brackets; the lexer has its own rule for deeper ones
-cdef enum:
-    NOTHING = -1
-    IGNORED = -2
+
+KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED}
 
 
 cdef class Scanner:
@@ -29,7 +28,7 @@ cdef class Scanner:
         Args:
             classes: for each ASCII character, and at last for all others, its class.
             moves: 16-bit integers in this machine's byte order, state by state.
-            accepts: for each state the number of a terminal, NOTHING or IGNORED.
+            accepts: for each state the number of a terminal, BAD or IGNORED.
             nested: the terminal that ends where its first bracket is closed.
         """
         cdef Py_ssize_t states = len(accepts), at
@@ -105,6 +104,7 @@ cdef int find_token(
     cdef int width = tables.width
     cdef Py_ssize_t at, stop
     cdef int state, found, depth
+    cdef bint is_nested
     while True:  # until it is no blank and no comment
         at = start[0]
         if at >= length:
@@ -112,7 +112,8 @@ cdef int find_token(
         stop = min(length, at + LIMIT)
         state = depth = 0
         found = BAD
-        if text[at] == c"[":
+        is_nested = text[at] == c"["
+        if is_nested:
             # The only thing that is not regular: what is nested ends where it is closed.
             while at < stop:
                 state = moves[state * width + class_of(tables, text[at])]
@@ -126,17 +127,17 @@ cdef int find_token(
                     found = accepts[state]
                     end[0] = at
                 if depth == 0:
-                    return found
+                    break
         else:
             while at < stop:
                 state = moves[state * width + class_of(tables, text[at])]
                 if state < 0:
                     break
                 at += 1
-                if accepts[state] != NOTHING:
+                if accepts[state] != BAD:
                     found = accepts[state]
                     end[0] = at
-        if at == stop and at < length and state >= 0:
+        if at == stop < length and state >= 0 and not (is_nested and depth == 0):
             return LONG
         if found != IGNORED:
             return found

@@ -11,7 +11,7 @@ from typing import Any
 from onnxtext._core.grammar import OPS, Grammar
 from onnxtext._core.literals import Layout
 from onnxtext._core.parser import Parser
-from onnxtext._core.scanner import Scanner
+from onnxtext._core.scanner import KINDS, Scanner
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import RawData, TypedData
@@ -112,8 +112,11 @@ def load_grammar() -> Grammar:
 
 
 def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
-    numbers = {"": -1, BAD: -1} | terminals
-    accepts = [-2 if name.startswith(IGNORED) else numbers[name] for name in tables.scanner.accepts]
+    numbers = {"": KINDS["BAD"], BAD: KINDS["BAD"]} | terminals
+    accepts = [
+        KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
+        for name in tables.scanner.accepts
+    ]
     moves = b64decode(tables.scanner.moves)
     return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
 
@@ -153,12 +156,12 @@ def _layout(type: Type) -> Layout:
 def _token_reader(
     lexer: Lexer, terminals: dict[str, int]
 ) -> Callable[[str, int], tuple[Token | None, int]]:
-    """What reads the tokens that the core does not: (token, terminal); -1 at the end, -2 if bad."""
+    """What reads the tokens that the core does not: (token, terminal)."""
 
     def read_token(text: str, at: int) -> tuple[Token | None, int]:
         token = lexer.token(text, at)
         if token is None:
-            return None, -1
-        return token, terminals.get(lexer.names[lexer.kind(token)], -2)
+            return None, KINDS["END"]
+        return token, terminals.get(lexer.names[lexer.kind(token)], KINDS["BAD"])
 
     return read_token
