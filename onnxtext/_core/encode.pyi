@@ -31,6 +31,8 @@ def encode_values(
     make_value: Callable[[ValueInfo], bytes],
 ) -> bytes: ...
 
+STORED: int
+
 class TensorForm:
     def __init__(self, head: bytes, of_name: int, of_data: int, width: int) -> None: ...
 

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object)
-    const char* PyUnicode_1BYTE_DATA(object)
+    void* PyUnicode_1BYTE_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
 
 cdef enum:
@@ -87,7 +87,7 @@ cdef class Buffer:
             return self.field(key, (<str>text).encode("utf-8", "surrogateescape"))
         size = PyUnicode_GET_LENGTH(text)
         self.head(key, size)
-        return self.add(PyUnicode_1BYTE_DATA(text), size)
+        return self.add(<const char*>PyUnicode_1BYTE_DATA(text), size)
 
     cdef bytes take(self):
         """All bytes; none are left."""
@@ -189,6 +189,9 @@ cdef int add_value(
     return 0
 
 
+STORED = -1
+
+
 @cython.final
 cdef class TensorForm:
     """How initializers of a type with plain data are encoded."""
@@ -203,7 +206,7 @@ cdef class TensorForm:
             of_name: the key of the name.
             of_data: the key of the data; fields stand in the order of their keys.
             width: bytes of an entry that becomes a varint: 4 for int32, 8 for 64 bits; 0 for data
-                that is stored as it is.
+                that is stored as it is, if there is any; STORED for data that is stored always.
         """
         self.head = head
         self.of_name = of_name
@@ -244,9 +247,9 @@ def encode_initializers(values, int key, find_form, make_tensor):
         inside.add_bytes(form.head)
         if form.of_name < form.of_data:
             inside.text(form.of_name, value.name)
-        if form.width:
+        if form.width > 0:
             add_packed(inside, form, start, size)
-        elif size or form.of_data > form.of_name:
+        elif size or form.width < 0:
             inside.head(form.of_data, size)
             inside.add(start, size)
         if form.of_name >= form.of_data:
