@@ -30,6 +30,7 @@ cdef enum:
     OBJECT = -1
     TOKEN = -2
     STRING = -3
+    INNER = -4  # as STRING, without the first and the last character
     LONGEST_REMEMBERED = 200
     MOST_REMEMBERED = 1 << 16
     UNINTERRUPTED = 1 << 14
@@ -144,6 +145,8 @@ cdef class Parser:
         cdef int form = self.forms[at]
         if form == OBJECT:
             return self.values[at]
+        if form == INNER:
+            return PyUnicode_Substring(self.text, self.starts[at] + 1, self.ends[at] - 1)
         text = PyUnicode_Substring(self.text, self.starts[at], self.ends[at])
         if form == STRING:
             return text
@@ -221,9 +224,7 @@ cdef class Parser:
         elif op == TEXT and self.forms[first] == TOKEN:
             form = STRING
         elif op == INSIDE and self.forms[first] == TOKEN:
-            form = STRING
-            start += 1
-            end -= 1
+            form = INNER
         elif op == LATER and self.forms[first] == TOKEN:
             form = number
         elif op == STAYS and self.forms[first] >= 0:

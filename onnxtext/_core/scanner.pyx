@@ -16,7 +16,7 @@ ctypedef fused Character:
 cdef Py_ssize_t LIMIT = 4096  # longer tokens are read many characters at a time, in Python
 cdef int DEEPEST = 100  # brackets in brackets; the lexer has its own rule for deeper ones
 
-KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED}
+KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOTHING": NOTHING}
 
 
 cdef class Scanner:
@@ -28,7 +28,7 @@ cdef class Scanner:
         Args:
             classes: for each ASCII character, and at last for all others, its class.
             moves: 16-bit integers in this machine's byte order, state by state.
-            accepts: for each state the number of a terminal, BAD or IGNORED.
+            accepts: for each state the number of a terminal, or one of KINDS.
             nested: the terminal that ends where its first bracket is closed.
         """
         cdef Py_ssize_t states = len(accepts), at
@@ -134,7 +134,7 @@ cdef int find_token(
                 if state < 0:
                     break
                 at += 1
-                if accepts[state] != BAD:
+                if accepts[state] != NOTHING:
                     found = accepts[state]
                     end[0] = at
         if at == stop < length and state >= 0 and not (is_nested and depth == 0):

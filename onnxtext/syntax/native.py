@@ -112,7 +112,7 @@ def load_grammar() -> Grammar:
 
 
 def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
-    numbers = {"": KINDS["BAD"], BAD: KINDS["BAD"]} | terminals
+    numbers = {"": KINDS["NOTHING"], BAD: KINDS["BAD"]} | terminals
     accepts = [
         KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
         for name in tables.scanner.accepts
