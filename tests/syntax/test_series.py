@@ -127,7 +127,7 @@ def test_statements_of_many_shapes() -> None:
         return record(machine, kinds, depth)
 
     with (
-        mock.patch.object(recovery, "core", lambda: "python"),
+        mock.patch.object(recovery, "core", return_value="python"),
         mock.patch.object(run, "MOST_RECORDED", 500),
         mock.patch.object(run, "record", count),
         mock.patch.object(run, "known_shapes", cache(lambda state: Shapes())),
