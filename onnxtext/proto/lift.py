@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
 from onnxtext.proto.lift_nodes import PLAIN
@@ -104,7 +105,7 @@ def _proven(
 ) -> tuple[bytes, Model | Fragment]:
     """A lifted message and what it lowers to: the quick way if that proves it, else carefully."""
     try:
-        made = _lift(Lifter(careful=False), data, message, finish)
+        made = _lift_fast(data, message, finish)
         if len(data) > _LARGE and isinstance(made, Model):
             # Nothing is joined: the weights of both sides are the same memory.
             if says(lower_pieces(made, verified=True), data):
@@ -126,6 +127,16 @@ def canonical_encoding(data: bytes) -> bytes:
         LiftError: the bytes are no `ModelProto`.
     """
     return _proven(data, "ModelProto")[0]
+
+
+def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
+    """Lift by the core that runs; of several errors it is the one that Python meets first."""
+    try:
+        return _lift(Lifter(careful=False), data, message, finish)
+    except WireError:
+        if core() == "python":
+            raise
+        return _lift(Lifter(careful=False, native=False), data, message, finish)
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:

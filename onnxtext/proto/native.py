@@ -67,17 +67,21 @@ class CoreLowering(Lowering):
         forms: dict[tuple[int, bool], TensorForm | None] = {}
 
         def find_form(value: ValueInfo) -> tuple[TensorForm, Piece] | None:
-            data = value.data
-            raw = type(data) is RawData
-            if not (raw or type(data) is TypedData) or value.decorators or value.metadata:
+            held: Piece
+            if type(value.data) is RawData:
+                held, raw = value.data.data, True
+            elif type(value.data) is TypedData:
+                held, raw = value.data.entries, False
+            else:
+                return None
+            if value.decorators or value.metadata or len(held) > _LARGE:
                 return None
             key = (id(value.type), raw)
             if key not in forms:
                 assert isinstance(value.type, TensorType)
                 forms[key] = _form(value.type, raw=raw)
             form = forms[key]
-            held = data.data if type(data) is RawData else data.entries  # type: ignore[union-attr]
-            return None if form is None or len(held) > _LARGE else (form, held)
+            return None if form is None else (form, held)
 
         def tensor(value: ValueInfo) -> list[Piece]:
             return self.initializer(value, is_input=is_input)

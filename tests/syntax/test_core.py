@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from onnxtext.proto.lowering import Lowering
 from onnxtext.source import Source
 from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
+from onnxtext.syntax.tables import load_tables
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse import parse_raw, parse_typed
@@ -46,7 +48,7 @@ def seeded() -> random.Random:
 def check_tokens(text: str) -> None:
     """The tokens up to the first that is bad."""
     from onnxtext._core.scanner import KINDS
-    from onnxtext.syntax.native import _scanner, load_tables
+    from onnxtext.syntax.native import _scanner
 
     names = list(load_lexer().kinds)
     scanner = _scanner(load_tables(), {name: number for number, name in enumerate(names)})
@@ -145,11 +147,12 @@ def test_literals(name: str) -> None:
         dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
         braces = "{" + text.replace("[", "").replace("]", "") + "}"
-        for one, read in ((text, parse_raw), (braces, parse_typed)):
+        raw: Any = partial(parse_raw, ELEMENTS[name], dims=dims)
+        typed: Any = partial(parse_typed, ELEMENTS[name])
+        for one, read in ((text, raw), (braces, typed)):
             source = f"g () => () <{name}{dims} w = {one}> {{}}"
-            arguments = (ELEMENTS[name], one, *([dims] if read is parse_raw else []))
             try:
-                wanted = read(*arguments)  # type: ignore[operator]
+                wanted = read(text=one)
             except (LiteralError, ValueError):
                 wanted = None
             made, _, diagnostics = check(source)
