@@ -91,14 +91,14 @@ FIELD = st.tuples(st.sampled_from([b"\x0a", b"\x12", b"\x1a", b"\x22", b"\x32", 
 
 @given(st.lists(st.lists(FIELD, max_size=6), max_size=5), st.binary(max_size=3))
 def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes) -> None:
-    graph = b"".join(
-        delimited(b"\x0a", b"".join(delimited(key, data) for key, data in fields))
-        for fields in nodes
-    )
+    made = [b"".join(delimited(key, data) for key, data in fields) for fields in nodes]
+    graph = b"".join(delimited(b"\x0a", node) for node in made)
     infos = b"".join(delimited(b"\x6a", delimited(b"\x0a", rest) * count) for count in range(3))
     typed = delimited(b"\x6a", delimited(b"\x0a", rest) + b"\x12\x04\x0a\x02\x08\x01")
     check(delimited(b"\x3a", graph + infos + typed + typed))
     check(delimited(b"\x3a", graph + rest))
+    body = b"".join(delimited(b"\x3a", node) for node in made)
+    check(delimited(b"\xca\x01", body + b"\x62" + typed[1:] + rest))
 
 
 def test_the_keys_are_those_of_the_schema() -> None:
