@@ -10,6 +10,7 @@ import os
 import sys
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal
 
 Core = Literal["native", "python"]
@@ -32,8 +33,23 @@ def core() -> Core:
     if wanted == "python":
         return "python"
     # What it writes is little-endian.
-    if sys.byteorder == "little" and find_spec("onnxtext._core.parser") is not None:
-        return "native"
+    missing = "is not installed" if sys.byteorder == "little" else "is for little-endian machines"
+    found = find_spec("onnxtext._core.parser") if sys.byteorder == "little" else None
+    if found is not None and found.origin is not None:
+        if _is_current(Path(found.origin).parent):
+            return "native"
+        missing = "is older than its sources: install onnxtext again"
     if wanted == "native":
-        raise CoreError("ONNXTEXT_CORE is `native`, and the native core is not installed")
+        raise CoreError(f"ONNXTEXT_CORE is `native`, and the native core {missing}")
     return "python"
+
+
+def _is_current(directory: Path) -> bool:
+    """Whether no source was changed since its module was compiled; in wheels there are none."""
+    for source in directory.glob("*.p[yx][xd]"):
+        made = [
+            path for path in directory.glob(f"{source.stem}.*") if path.suffix in (".so", ".pyd")
+        ]
+        if any(path.stat().st_mtime < source.stat().st_mtime for path in made):
+            return False
+    return True

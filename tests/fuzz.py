@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import sys
 import time
+from contextlib import suppress
 
 import onnxtext
 from onnxtext.core import core
@@ -49,10 +50,8 @@ def main(seconds: float, seed: int) -> None:
 def _text(text: str) -> None:
     model, diagnostics = parse_partial(Source(text), "model")
     if model is not None and not diagnostics:
-        try:
+        with suppress(LowerError):
             lower_model(model)
-        except LowerError:
-            pass
 
 
 def _damaged(data: bytes, chance: random.Random) -> bytes:
@@ -64,10 +63,8 @@ def _damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def _model(data: bytes) -> None:
-    try:
+    with suppress(LiftError, LowerError, ValueError):  # what numpy says of corrupt lists
         lower_model(lift_model(data))
-    except (LiftError, LowerError, ValueError):  # the last is what numpy says of corrupt lists
-        pass
 
 
 if __name__ == "__main__":

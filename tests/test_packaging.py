@@ -127,6 +127,20 @@ def test_the_core_is_compiled_where_there_is_a_compiler(
         assert all((REPOSITORY / name).exists() for name in compiled)
 
 
+def test_a_core_that_is_older_than_its_sources_does_not_run(wheel: Path, tmp_path: Path) -> None:
+    site = unpack(wheel)
+    core = site / "onnxtext" / "_core"
+    module = core / f"parser{sysconfig.get_config_var('EXT_SUFFIX')}"
+    module.touch()
+    assert core_of(site, tmp_path) == "native"  # it is not imported
+    os.utime(module, (1, 1))
+    assert core_of(site, tmp_path) == "native"  # a wheel has no sources
+    (core / "parser.pyx").touch()
+    assert core_of(site, tmp_path) == "python"
+    module.unlink()
+    (core / "parser.pyx").unlink()
+
+
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
 def test_without_a_compiler_the_installation_goes_on(
     hook: str, sdist: Path, wheel: Path, tmp_path: Path
