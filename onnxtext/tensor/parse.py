@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
@@ -107,6 +108,9 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
     if not text.isascii() or "," in text:
         place = next(i for i, c in enumerate(text) if c == "," or not c.isascii())
         raise LiteralError(f"expected one element, found {text[place]!r}", place, 1)
+    few = parse_few(element, f"[{text}]", 1)
+    if few is not None:
+        return few
     values = _raw_elements(element, Body(text.encode("ascii")))
     if len(values) != 1:
         raise LiteralError("expected an element, found nothing")
@@ -184,6 +188,9 @@ def parse_ints(text: str) -> tuple[int, ...]:
     Raises:
         LiteralError: Not such a literal.
     """
+    few = parse_few(ELEMENTS["int64"], text, None)
+    if few is not None:
+        return unpack(f"<{len(few) // 8}q", few)
     read = partial(numbers.ints, low=_INT64[0], high=_INT64[1], hexadecimal=False)
     parts = _plain(ELEMENTS["int64"], text, _INT64, read)
     if parts is None:
@@ -201,6 +208,9 @@ def parse_floats(text: str) -> bytes:
         LiteralError: Not such a literal.
     """
     element = ELEMENTS["float"]
+    few = parse_few(element, text, None)
+    if few is not None:
+        return few
     parts = _plain(element, text, _range(element), numbers.floats)
     if parts is None:
         parts = [numbers.floats(flat(text, "[", "]"))]

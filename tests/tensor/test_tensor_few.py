@@ -79,6 +79,37 @@ def test_what_is_not_plain_is_left_alone(text: str) -> None:
     assert parse_few(ELEMENTS["int64"], text, 2) is None
 
 
+SMALL = st.lists(st.integers(-(10**17), 10**17), min_size=1, max_size=9)
+
+
+@given(SMALL, st.lists(FLOATS.map(spelled), min_size=1, max_size=9))
+def test_scalars_and_lists_of_attributes_are_read_without_numpy(
+    integers: list[int], floats: list[str]
+) -> None:
+    texts = [f"[{', '.join(map(str, integers))}]", f"[{', '.join(floats)}]"]
+
+    def read() -> list[object]:
+        return [
+            *[parse.parse_scalar(ELEMENTS["int64"], str(number)) for number in integers],
+            *[parse.parse_scalar(ELEMENTS["float"], text) for text in floats],
+            parse.parse_ints(texts[0]),
+            parse.parse_floats(texts[1]),
+        ]
+
+    found = read()
+    with mock.patch.object(parse, "parse_few", return_value=None):
+        assert read() == found
+
+
+@pytest.mark.parametrize("text", ["[0, 2, 1, 3]", "[-1]", "[\n  1,\n]"])
+def test_small_lists_take_no_numpy(text: str) -> None:
+    with mock.patch.object(parse, "flat", side_effect=AssertionError("read in bulk")):
+        parse.parse_ints(text)
+        parse.parse_floats(text)
+    with mock.patch.object(parse, "Body", side_effect=AssertionError("read in bulk")):
+        parse.parse_scalar(ELEMENTS["float"], "0.35355338")
+
+
 BLANKS = st.text(" \t\n\v\f\r", max_size=6)
 
 
