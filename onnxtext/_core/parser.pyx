@@ -11,11 +11,11 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject_GenericSetAttr
 
 from onnxtext._core.grammar cimport (
-    CALL, INSIDE, LABEL, LATER, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODES, PAIR,
-    PASS, REMEMBER, STAYS, TEXT, UNIT, VALUE, Grammar, Rule,
+    INSIDE, LABEL, LATER, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODES, PAIR, PASS,
+    REMEMBER, STAYS, TEXT, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.literals cimport Layout, read_literal
-from onnxtext._core.scanner cimport BAD, END, LONG
+from onnxtext._core.scanner cimport END, LONG
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -169,16 +169,13 @@ cdef class Parser:
             self.start = at
             kind = grammar.scanner.scan(self.size, self.data, self.length, &self.start, &self.end)
             token = None
+            if kind == LONG:
+                token, kind = grammar.read_token(self.text, self.start)
+                if token is not None:
+                    self.start = token.at
+                    self.end = self.start + PyUnicode_GET_LENGTH(token)
             if kind < 0:
-                if kind == LONG:
-                    token, kind = grammar.read_token(self.text, self.start)
-                    if token is not None:
-                        self.start = token.at
-                        self.end = self.start + PyUnicode_GET_LENGTH(token)
-                if kind == END:
-                    return self.length
-                if kind < 0:
-                    return self.start
+                return self.length if kind == END else self.start
             while True:
                 action = grammar.actions[self.states[self.depth] * grammar.kinds + kind]
                 if action >= 0:
@@ -207,8 +204,7 @@ cdef class Parser:
         cdef Rule* rule = &self.grammar.rules[number]
         cdef int op = rule.op, form = OBJECT
         cdef Py_ssize_t base = self.depth - rule.size + 1
-        cdef Py_ssize_t start = self.start, end = self.start
-        cdef Py_ssize_t first
+        cdef Py_ssize_t start = self.start, end = self.start, first
         cdef object made = None
         if not 1 <= base < self.room:
             raise ValueError("a rule that takes more than there is")
