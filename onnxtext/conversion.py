@@ -20,11 +20,11 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.refusals import (
     advise,
     check_size,
-    incomplete,
+    left_out,
+    may_exceed,
     no_model,
     refuse_size,
     unlowerable,
-    without_weights,
 )
 from onnxtext.source import Source, find_by_quote
 
@@ -212,24 +212,36 @@ def encode(
     Raises:
         OnnxTextError: it says what no model can hold, or its weights are not there.
     """
-    from onnxtext.proto.lower import LowerError, lower_pieces
+    from onnxtext.proto.lower import LowerError
 
-    if model.metadata_left_out:
-        raise incomplete(source)
-    if model.resources_left_out:
-        raise without_weights(model, source)
+    missing = left_out(model, source)
+    if missing:
+        raise OnnxTextError(*missing)
     if external is not None:
         _externalize(model, source, elsewhere, external)
-    elif elsewhere is not None:
-        check_size(model, source)
     try:
-        pieces = lower_pieces(model, elsewhere)
+        pieces = lower_checked(model, source, elsewhere)
     except LowerError as error:
         raise unlowerable(error, source) from None
-    refuse_size(sum(map(len, pieces)), "model would take", source)
-    check_depth(model, pieces, source)
     if model.encoding is not None:
         return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]
+    return pieces
+
+
+def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> list[Piece]:
+    """Lower a model that protobuf can hold.
+
+    Raises:
+        LowerError: it does not fit the schema, or its weights are missing.
+        OnnxTextError: it is too large, or nested too deep.
+    """
+    from onnxtext.proto.lower import lower_pieces
+
+    if elsewhere is not None or may_exceed(source.text):
+        check_size(model, source)
+    pieces = lower_pieces(model, elsewhere)
+    refuse_size(sum(map(len, pieces)), "model would take", source)
+    check_depth(model, pieces, source)
     return pieces
 
 

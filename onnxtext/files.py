@@ -33,17 +33,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     descriptor, temporary = _create_beside(target, old)
-    try:
+    with _discarded_on_error(temporary):
         with os.fdopen(descriptor, "wb") as file:
             _take_over(temporary, old)
             yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 @contextlib.contextmanager
@@ -57,26 +53,96 @@ def replacing_path(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     descriptor, temporary = _create_beside(target, old)
     os.close(descriptor)
-    try:
+    with _discarded_on_error(temporary):
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         _take_over(temporary, old)
         temporary.replace(target)
+
+
+def write_atomically(
+    path: Path,
+    data: bytes | memoryview,
+    *,
+    replace: bool = False,
+    instead_of: bytes | None = None,
+) -> None:
+    """Write a file as a whole or not at all.
+
+    Args:
+        path: the file.
+        data: its content.
+        replace: whether to put a regular file in the place of a link, device or pipe, instead of
+            writing to what is there: for names that no user has given.
+        instead_of: what was read from the file. If it holds something else by now, as after an
+            editor has saved it, it is kept.
+
+    Raises:
+        OSError: the file cannot be written, or has other content than was read.
+    """
+    if not replace:
+        with replacing(path) as file:
+            file.write(data)
+            if instead_of is not None and path.is_file() and not holds(path, instead_of):
+                raise OSError(errno.EBUSY, "it was changed meanwhile", os.fspath(path))
+        return
+    descriptor, temporary = _create_beside(path, None)
+    with _discarded_on_error(temporary):
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+
+@contextlib.contextmanager
+def _discarded_on_error(temporary: Path) -> Iterator[None]:
+    """Remove a new file if the block fails."""
+    try:
+        yield
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
 
 
-def write_atomically(path: Path, data: bytes | memoryview) -> None:
-    """Write a file as a whole or not at all.
+def is_stream(path: Path) -> bool:
+    """Whether a path leads to a pipe or a device, which cannot be read and then replaced."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def read_input(path: Path) -> bytes:
+    """All bytes of what a user has named: a file, a pipe, or a device that comes to an end.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: it cannot be read; or it is a device that gives more than `_MOST_OF_DEVICE`.
     """
-    with replacing(path) as file:
-        file.write(data)
+    with path.open("rb") as file:
+        if not stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+            return file.read()
+        data = file.read(_MOST_OF_DEVICE)
+        if len(data) == _MOST_OF_DEVICE:  # such as /dev/zero
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fspath(path))
+        return data
+
+
+_MOST_OF_DEVICE = 1 << 28
+
+
+def name_of(error: OSError, default: str | Path) -> str:
+    """The file that an error is about: not a descriptor, and never nothing.
+
+    Args:
+        error: the error.
+        default: what was read or written when it happened.
+    """
+    name = error.filename
+    return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(default)
 
 
 def holds(path: Path, data: bytes | memoryview) -> bool:
@@ -157,6 +223,10 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
             return os.open(temporary, flags, mode), temporary
         except FileExistsError:
             continue
+        except BaseException:  # a signal, right after the file was created
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
 
 
 def _take_over(temporary: Path, old: os.stat_result | None) -> None:

@@ -4,15 +4,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, find_by_quote
 
 if TYPE_CHECKING:
-    from onnxtext.ast.model import Model
+    from onnxtext.ast.model import Fragment, Model
     from onnxtext.proto.lift import LiftError
     from onnxtext.proto.lower import LowerError
+    from onnxtext.tensor.blobs import Elsewhere
+
+
+def left_out(model: Model, source: Source) -> list[Diagnostic]:
+    """What a text lacks that was printed for reading only."""
+    found: list[Diagnostic] = []
+    if model.metadata_left_out:
+        found += incomplete(source).diagnostics
+    if model.resources_left_out:
+        found += without_weights(model, source).diagnostics
+    return found
 
 
 def incomplete(source: Source) -> OnnxTextError:
@@ -54,24 +66,31 @@ _SHOWN = 20
 """So many missing blobs are named."""
 
 
-def check_size(model: Model, source: Source) -> None:
-    """Refuse a model that protobuf could not hold, before its weights are read.
+def may_exceed(text: str) -> bool:
+    """Whether a text may make a model that is much larger than the text itself."""
+    return "..." in text or find_by_quote(text, 'blob"') >= 0
+
+
+def check_size(model: Model | Fragment, source: Source) -> None:
+    """Refuse a model that protobuf could not hold, before its weights are read or made.
 
     Raises:
         OnnxTextError: it would be too large.
     """
-    from onnxtext.weights.external import declared_size
+    from onnxtext.weights.sizes import declared_size
 
-    refuse_size(declared_size(model), "weights of this model take", source)
+    total, at = declared_size(model)
+    refuse_size(total, "weights of this model take", source, at)
 
 
-def refuse_size(size: int, subject: str, source: Source) -> None:
+def refuse_size(size: int, subject: str, source: Source, at: int = 0) -> None:
     """Refuse what protobuf could not hold.
 
     Args:
         size: in bytes.
         subject: what has it, and the verb.
         source: the text.
+        at: offset of what takes most of it.
 
     Raises:
         OnnxTextError: it is too large.
@@ -85,18 +104,64 @@ def refuse_size(size: int, subject: str, source: Source) -> None:
                 f"the {subject} {size:,} bytes: protobuf reads and writes no message of more than "
                 f"{MOST_BYTES:,}",
                 source=source,
+                labels=(Label(Span(at, min(at + 1, len(source.text)))),),
                 help="`onnxtext to-binary --externalize` puts them into a file of external data",
             )
         )
 
 
 def unlowerable(error: LowerError, source: Source) -> OnnxTextError:
-    """What to raise for a text that says what no model can hold."""
-    at = max(error.at, 0)
-    end = min(at + 1, len(source.text))
-    return OnnxTextError(
-        Diagnostic(error.code, error.message, source=source, labels=(Label(Span(at, end)),))
-    )
+    """What to raise for a text that no model can hold."""
+    return OnnxTextError(refused([error], source))
+
+
+def all_unlowerable(
+    root: Model | Fragment, first: LowerError, source: Source, elsewhere: Elsewhere | None = None
+) -> list[Diagnostic]:
+    """Everything in a text that no model can hold, and every blob that is missing.
+
+    Args:
+        root: of the text.
+        first: the error of lowering it.
+        source: the text.
+        elsewhere: where the blobs are that the text does not hold.
+    """
+    from onnxtext.proto.unlowerable import find_errors
+
+    same: dict[tuple[str, str], list[LowerError]] = {}
+    for error in find_errors(root, elsewhere) or [first]:
+        same.setdefault((error.code, error.mark or error.message), []).append(error)
+    return [refused(errors, source) for errors in same.values()]
+
+
+def refused(errors: Sequence[LowerError], source: Source) -> Diagnostic:
+    """The diagnostic of errors that are the same at several statements."""
+    first = errors[0]
+    spans = dict.fromkeys([_place(error, source) for error in errors[:_SHOWN]])
+    help = _HELPS.get(first.code)
+    labels = tuple(map(Label, spans))
+    return Diagnostic(first.code, first.message, source=source, labels=labels, help=help)
+
+
+_HELPS = {
+    "blob-missing": "print the text again from its model, or copy the blob into `resources`",
+    "blob-damaged": "print the text again from its model: what the bytes were is lost",
+    "blob-ambiguous": "write more digits of the digest",
+    "blob-size": "correct the type, or name the blob that was meant",
+}
+
+
+def _place(error: LowerError, source: Source) -> Span:
+    """What is wrong in a statement; its first word if that is unknown."""
+    from onnxtext.syntax.lexer import load_lexer
+
+    text, at = source.text, max(error.at, 0)
+    marked = text.find(f'"{error.mark}', at) if error.mark else -1
+    if marked >= 0:
+        return Span(marked + 1, marked + 1 + len(error.mark))
+    token = load_lexer().token(text, at)
+    end = at + 1 if token is None else token.at + len(token)
+    return Span(min(at if token is None else token.at, len(text)), min(end, len(text)))
 
 
 def no_model(data: bytes, error: ValueError, name: str) -> ValueError:

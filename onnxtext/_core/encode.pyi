@@ -20,14 +20,14 @@ def encode_types(
     key: int,
     of_name: int,
     types: dict[int, bytes],
-    make_type: Callable[[Type], bytes],
+    make_type: Callable[[Type, int], bytes],
 ) -> bytes: ...
 def encode_values(
     values: Iterable[ValueInfo],
     key: int,
     of_name: int,
     types: dict[int, bytes],
-    make_type: Callable[[Type], bytes],
+    make_type: Callable[[Type, int], bytes],
     make_value: Callable[[ValueInfo], bytes],
 ) -> bytes: ...
 

@@ -151,7 +151,7 @@ def encode_types(nodes, int key, int of_name, dict types, make_type):
         key: of the field.
         of_name: the key of a name in it.
         types: what was lowered already by identity, with its key and length.
-        make_type: lowers a type.
+        make_type: lowers a type, for what stands at an offset of the text.
     """
     cdef Buffer out = Buffer(), inside = Buffer()
     for node in nodes:
@@ -159,7 +159,7 @@ def encode_types(nodes, int key, int of_name, dict types, make_type):
             continue
         for text, type in zip(node.outputs, node.output_types, strict=True):
             if type is not None:
-                add_value(out, inside, key, of_name, text, type, types, make_type)
+                add_value(out, inside, key, of_name, text, type, node.at, types, make_type)
     return out.take()
 
 
@@ -170,18 +170,20 @@ def encode_values(values, int key, int of_name, dict types, make_type, make_valu
         if value.decorators or value.metadata:
             out.field(key, make_value(value))
         else:
-            add_value(out, inside, key, of_name, value.name, value.type, types, make_type)
+            add_value(
+                out, inside, key, of_name, value.name, value.type, value.at, types, make_type
+            )
     return out.take()
 
 
 cdef int add_value(
-    Buffer out, Buffer inside, int key, int of_name, text, type, dict types, make_type
+    Buffer out, Buffer inside, int key, int of_name, text, type, at, dict types, make_type
 ) except -1:
     inside.text(of_name, text)
     if type is not None:
         tail = types.get(identity(type))
         if tail is None:
-            tail = make_type(type)
+            tail = make_type(type, at)
         inside.add_bytes(<bytes?>tail)
     out.head(key, inside.size)
     out.add(inside.data, inside.size)

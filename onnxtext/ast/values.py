@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Union
 
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.tensor.repetition import Repetition
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Graph
@@ -75,6 +76,40 @@ class RawData:
 
     def __hash__(self) -> int:
         return hash(bytes(self.data[:64])) ^ len(self.data)
+
+
+class SplatData(RawData):
+    """`[0, ...]` of many elements. Its bytes are made when they are asked for, and not kept.
+
+    Attributes:
+        repetition: the bytes, as pieces that take no memory of their own.
+    """
+
+    __slots__ = ("repetition",)
+    repetition: Repetition
+
+    def __init__(self, repetition: Repetition) -> None:
+        object.__setattr__(self, "repetition", repetition)
+
+    @property
+    def data(self) -> bytes:
+        """All the bytes."""
+        return self.repetition.expand()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, SplatData) and self.repetition == other.repetition:
+            return True
+        return isinstance(other, RawData) and self.repetition.equals(other.data)
+
+    def __hash__(self) -> int:
+        head = b"".join([self.repetition.start[:64], self.repetition.unit * 64])
+        return hash(head[:64]) ^ len(self.repetition)
+
+    def __repr__(self) -> str:
+        return f"SplatData({self.repetition!r})"
+
+    def __reduce__(self) -> tuple[type[SplatData], tuple[Repetition]]:
+        return SplatData, (self.repetition,)
 
 
 @dataclass(frozen=True, slots=True)

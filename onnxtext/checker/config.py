@@ -60,8 +60,10 @@ def find_settings(directory: Path) -> Settings:
 def _table(path: Path) -> dict[str, Any] | None:
     try:
         whole = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: {error}") from None
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
+        raise SettingsError(f"{path}: {str(error)[:200]}") from None
+    except RecursionError:
+        raise SettingsError(f"{path}: it is nested too deeply") from None
     tool = whole.get("tool")
     table = tool.get("onnxtext") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from onnxtext.ast.model import Function, Graph, Node, Presence, ValueInfo
-from onnxtext.ast.records import Decorator, FieldValue, Record, Word
+from onnxtext.ast.records import Decorator, FieldValue, Number, Record, Word
 from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.ast.values import NoData, SparseTensor, Tensor
-from onnxtext.proto.generic import RecordError, lower_record
+from onnxtext.proto.generic import RecordError, lift_record, lower_record
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lift_values import lift_tensor
 from onnxtext.proto.lifter import Lifter
@@ -147,6 +147,15 @@ class Effective:
             return value
         return self._made(value, _taking(value, lifted, changed))
 
+    def type_record(self, value: ValueInfo) -> Record | None:
+        """The type of a declared value field by field; None if it has none, or is invalid."""
+        try:
+            data = self._lowering.value_info(value)
+            type = field_of(lift_record(message_spec("ValueInfoProto"), data), "type")
+        except (LowerError, RecordError, WireError):
+            return None
+        return type if isinstance(type, Record) else None
+
     def initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
         """An initializer as it is after its decorators."""
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
@@ -213,7 +222,7 @@ def _sparse_initializer(record: FieldValue) -> ValueInfo:
 def _dims(record: Record) -> tuple[int, ...]:
     for field in record.fields:
         if field.key == "dims" and isinstance(field.value, tuple):
-            return tuple([int(getattr(item, "text", 0)) for item in field.value])
+            return tuple([number_of(item) or 0 for item in field.value])
     return ()
 
 
@@ -224,3 +233,13 @@ def field_of(record: Record, name: str) -> FieldValue | None:
         if field.key == name:
             found = field.value
     return found
+
+
+def number_of(value: FieldValue | None) -> int | None:
+    """A whole number in a record; None for everything else."""
+    if not isinstance(value, Number):
+        return None
+    try:
+        return int(value.text, 0 if "x" in value.text else 10)
+    except ValueError:
+        return None

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
+from onnxtext.checker.call_memo import CallMemo
 from onnxtext.checker.elements import element_of, shown, type_text
 from onnxtext.checker.environment import Environment
 from onnxtext.checker.finding import Finding, Place, quoted
@@ -21,10 +22,6 @@ from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.targets import Target, targets
-
-_MOST_CALLS = 2000
-"""How often function bodies are gone through, whatever the types they are called with."""
-_DEEPEST = 100
 
 
 class Misfit(NamedTuple):
@@ -60,9 +57,8 @@ class TypeInference:
         self._targets = targets(subject)
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, Misfit | None]] = {}
-        self._calls: dict[tuple[int, Texts], Texts] = {}
+        self._calls = CallMemo(subject)
         self._told: set[tuple[int, str, int]] = set()
-        self._depth = 0
 
     def run(self) -> list[Finding]:
         """Go through all graphs, and through the functions that nothing calls."""
@@ -73,7 +69,7 @@ class TypeInference:
             around = main if scope.kind == "algorithm" else None
             environment = self._scope(scope, (), around)
             main = environment if scope.kind == "main" else main
-        called = {key[0] for key in self._calls}
+        called = {key[0] for key in self._calls.known}
         for scope in self._subject.functions.values():
             if id(scope) not in called:
                 self._scope(scope, (), None)
@@ -125,12 +121,13 @@ class TypeInference:
                     if found is not None and found != own:
                         place = Place(node, ("output_types", number))
                         self._differs(node, number, found, own, place)
-                    found = own
+                    # Which of the two is wrong is unknown: nodes behind it get no findings.
+                    found = own if found in (None, own) else None
                 elif name in declared:
                     own, value = declared[name]
                     if found is not None and found != own:
                         self._differs(node, number, found, own, Place(value, ("type",)))
-                    found = own
+                    found = own if found in (None, own) else None
                 types.setdefault(name, found)
         return environment
 
@@ -211,16 +208,16 @@ class TypeInference:
         return made
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
-        key = id(function), inputs
-        known = self._calls.get(key)
+        key = self._calls.key(function, inputs)
+        known: Texts | None = self._calls.known.get(key)
         if known is None:
-            known = self._calls[key] = (None,) * len(function.outputs)
-            if self._depth < _DEEPEST and len(self._calls) < _MOST_CALLS:
-                self._depth += 1
-                environment = self._scope(function, inputs, None)
-                self._depth -= 1
-                known = tuple([environment.find(value.name) for value in function.outputs])
-                self._calls[key] = known
+            if not self._calls.enter(function):
+                return ()
+            self._calls.known[key] = ()  # it may call itself
+            environment = self._scope(function, inputs, None)
+            self._calls.leave()
+            known = tuple([environment.find(value.name) for value in function.outputs])
+            self._calls.known[key] = known
         return known
 
     def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:

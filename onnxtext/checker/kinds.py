@@ -11,25 +11,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from onnxtext.ast.model import Graph, Model, Node, Presence, ValueInfo
+from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.elements import type_text
 from onnxtext.checker.inference import TypeInference, bind
 from onnxtext.checker.merging import merged
-from onnxtext.checker.objections import errors_of, onnx_errors, whole_model
+from onnxtext.checker.node_inference import NodeInference
+from onnxtext.checker.objections import errors_of, whole_model
 from onnxtext.checker.rules.value_infos import contradiction, plain_dim
 from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature, schema_of
+from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Options, Subject
 from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS
 from onnxtext.checker.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.targets import Target, targets
 from onnxtext.proto.generic import RecordError
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lift_values import lift_type
 from onnxtext.proto.lower import lower_pieces
-from onnxtext.proto.lower_values import lower_type
-from onnxtext.proto.lowering import Lowering
 from onnxtext.proto.value_lowering import LowerError
 
 _FEWEST = 200
@@ -75,7 +72,7 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
         data = b"".join(lower_pieces(small))
     except (_Unlike, LowerError, RecordError):
         return False, False
-    made = Subject(small, Options(encoded=lambda: data))
+    made = Subject(small, Options(encoded=lambda: data, inference=subject.options.inference))
     if TypeInference(made).run() or whole_model(made) is not None:
         return False, False
     if not all(map(_is_full, kinds.types())):
@@ -111,9 +108,8 @@ class _Kinds:
 
     def __init__(self, subject: Subject) -> None:
         self.kinds: list[_Kind] = []
-        self._version = subject.ir_version or 10
-        opsets = subject.main.opsets if subject.main is not None else None
-        self._opsets = dict(opsets.versions) if opsets is not None else {}
+        self._inference = NodeInference(subject)
+        self._opsets = subject.main.opsets if subject.main is not None else None
         self._targets = targets(subject)
         self._types: dict[str, Type | None] = {"": None}
         # No name means two values in one place: that is an error, and none was found.
@@ -121,7 +117,6 @@ class _Kinds:
         self._equal: dict[Type, Type] = {}
         self._known: dict[int, Type] = {}
         self._kept: list[object] = []  # so that no id is given twice
-        self._lowering = Lowering(Habits(Presence(version=1)))
         self._seen = 0
 
     def types(self) -> set[Type]:
@@ -213,30 +208,21 @@ class _Kinds:
         results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
         sample = Node(node.op_type, tuple(names), tuple(results), node.attributes, None,
                       node.domain, node.overload)  # fmt: skip
-        types = {name: lower_type(type) for name, type in zip(names, given, strict=True) if type}
-        try:
-            data = self._lowering.node(sample)
-        except LowerError:
-            raise _Unlike from None
-        try:
-            computed: dict[str, bytes] = schema_of(target)._infer_node_outputs(
-                data, types, {}, {}, self._opsets, self._version
-            )
-        except onnx_errors():
-            raise _Unlike from None
+        computed = self._inference.plain(target, sample, given, {}, self._opsets)
+        if not isinstance(computed, tuple):
+            raise _Unlike
         self._kept += (node, typed, sample, *typed)
         made = tuple(
             [
-                self._joined(typed[index] if typed else None, computed.get(name)) if name else None
+                self._joined(typed[index] if typed else None, computed[index]) if name else None
                 for index, name in enumerate(results)
             ]
         )
         self.kinds.append(_Kind(sample, given, typed, made))
         return made
 
-    def _joined(self, declared: Type | None, computed: bytes | None) -> Type:
+    def _joined(self, declared: Type | None, found: Type | None) -> Type:
         """The type of an output."""
-        found = lift_type(computed) if computed is not None else None
         if declared is None or found is None:
             return self._one(declared or found)
         return self._merged(declared, found)

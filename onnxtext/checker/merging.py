@@ -54,3 +54,16 @@ def _merged_dim(declared: Dim, inferred: Dim) -> Dim:
     if own is None or (isinstance(own, int) and own < 0):
         return found
     return found if isinstance(found, int) and not isinstance(own, int) else own
+
+
+def plausible(type: Type) -> Type:
+    """A type without negative dims, which a rule of its own reports."""
+    if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
+        return type
+    dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])
+    return type if dims == type.shape else replace(type, shape=dims)
+
+
+def _is_negative(dim: Dim) -> bool:
+    value = plain_dim(dim)
+    return isinstance(value, int) and value < 0

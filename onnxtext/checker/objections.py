@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the inference of onnx objects to, and which rule that is about."""
+"""What the inference of onnx objects to, which rule that is about, and where inference fails."""
 
 from __future__ import annotations
 
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.native import native
+from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.isolation.light import without_weights
+from onnxtext.checker.isolation.process import Failure
 from onnxtext.checker.registry import rules
+from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
+from onnxtext.checker.targets import targets
 
 _LARGEST = 1 << 31
+_MOST_EXPANDED = 10_000
+"""Nodes of called functions that onnx may go through, besides ten times those of the model."""
+_DEEPEST = 100
+"""Calls in calls that onnx may go through: it recurses."""
 
 
 def errors_of(subject: Subject) -> list[Finding]:
@@ -22,19 +29,63 @@ def wrong_items(subject: Subject) -> set[int]:
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
-def whole_model(subject: Subject) -> str | None:
+def whole_model(subject: Subject) -> str | Failure | None:
     """What the inference of onnx objects to in a model; None if nothing.
 
     It is run as `onnx.checker.check_model(full_check=True)` does.
+
+    Returns:
+        The objection, or why there is no answer; that one node has failed is a reason.
     """
+    inference = subject.options.inference
+    if inference.failures:
+        return inference.failures[-1]
     data = subject.options.encoded() if subject.options.encoded is not None else None
-    if data is None or len(data) >= _LARGEST:
+    if data is None:
         return None
-    try:
-        native().shape_inference.infer_shapes(data, True, True, False)
-    except onnx_errors() as error:
-        return str(error)
-    return None
+    data = without_weights(data)
+    if len(data) >= _LARGEST:
+        return None
+    answer = inference.model(data)
+    return None if isinstance(answer, list) else answer
+
+
+def is_expandable(subject: Subject) -> bool:
+    """Whether the inference of onnx, which goes through a function once a call, comes to an end.
+
+    Two calls in each of 30 functions are a billion.
+    """
+    if not subject.functions:
+        return True
+    most = _MOST_EXPANDED + 10 * sum(len(scope.nodes) for scope in subject.scopes)
+    resolved = targets(subject)
+    sizes: dict[int, tuple[int, int]] = {}
+
+    def size(scope: Scope, depth: int) -> tuple[int, int]:
+        """How many nodes there are in a scope and what it calls, and how deep calls are nested."""
+        known = sizes.get(id(scope))
+        if known is not None:
+            return known
+        if depth > _DEEPEST:
+            return most + 1, depth
+        count, deepest = len(scope.nodes), 0
+        called = [target for target in resolved[id(scope)] if type(target) is Scope]
+        for target in called:
+            nodes, below = size(target, depth + 1)
+            count, deepest = count + nodes, max(deepest, below + 1)
+        for children in scope.children.values():
+            for child in children:
+                nodes, below = size(child, depth)
+                count, deepest = count + nodes, max(deepest, below)
+        sizes[id(scope)] = count, deepest
+        return count, deepest
+
+    for scope in subject.scopes:
+        if scope.parent is None and scope.kind != "function":
+            count, deepest = size(scope, 0)
+            if count > most or deepest > _DEEPEST:
+                return False
+    return True
 
 
 def slug_of(objection: str) -> str:
@@ -44,8 +95,46 @@ def slug_of(objection: str) -> str:
     return "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"
 
 
-def onnx_errors() -> tuple[type[Exception], ...]:
-    """What the inference of onnx raises."""
-    module = native()
-    errors = module.shape_inference.InferenceError, module.checker.ValidationError
-    return (*errors, RuntimeError, ValueError, IndexError)
+_VERBS = {
+    "crash": "crashes",
+    "time": "does not end",
+    "memory": "runs out of memory",
+}
+
+
+def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
+    """The finding that onnx's inference fails.
+
+    Args:
+        failure: how.
+        place: the node, or the model.
+        node: whether it fails on this node alone.
+    """
+    notes = (f"its process ended with {failure.detail}",) if failure.kind == "crash" else ()
+    if failure.kind == "unavailable":
+        detail = f": {failure.detail}" if failure.detail else ""
+        return Finding(
+            "onnx-inference-failed",
+            f"onnx's inference cannot be run, so shapes are not checked{detail}",
+            (place,),
+            help="it runs in a child process of Python: allow this process to start one",
+            severity="warning",
+        )
+    if failure.kind == "stopped":
+        return Finding(
+            "onnx-inference-failed",
+            "onnx's inference fails on too many nodes: the shapes of others are not checked",
+            (place,),
+            help="correct the nodes that it fails on",
+            severity="warning",
+        )
+    verb = _VERBS[failure.kind]
+    return Finding(
+        "onnx-inference-failed",
+        f"onnx's inference fails on this {'node' if node else 'model'}: it {verb}",
+        (place,),
+        help="correct its attributes and the types of its inputs" if node
+        else "no single node is the cause; look for unusual types, initializers and constants",
+        notes=notes,
+        severity=None if node or failure.kind == "crash" else "warning",
+    )  # fmt: skip

@@ -12,12 +12,10 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from onnxtext.ast.model import (
     Annotation,
     Configuration,
-    Fragment,
     Function,
     Graph,
     Model,
@@ -25,7 +23,6 @@ from onnxtext.ast.model import (
     Training,
     ValueInfo,
 )
-from onnxtext.ast.values import Attribute
 from onnxtext.checker.finding import Place
 from onnxtext.checker.subject import Subject
 from onnxtext.source import Source, Span
@@ -35,6 +32,7 @@ from onnxtext.syntax.locate import NODE_PARTS, Places, locate
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
+_MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
 """In longer statements no parts are looked for: their first word is the place."""
 
@@ -53,6 +51,7 @@ class TextPlaces:
         self._subject = subject
         self._located: dict[tuple[int, str], Places | None] = {}
         self._headers: dict[int, list[Token]] = {}
+        self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
 
     def span(self, place: Place) -> Span:
@@ -71,6 +70,8 @@ class TextPlaces:
                     ("domain",),
                 ):
                     return self._function_header(item, place.part)
+                if isinstance(item, Function) and place.part[:1] == ("attributes",):
+                    return self._parameter(item, place.part[1:])
                 return self._named(item.at)
             case Model():
                 return self._header(item, place.part)
@@ -172,11 +173,45 @@ class TextPlaces:
 
     def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
         end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
-        return self._key(0, end, part) or self._named(max(model.graph.at, 0))
+        found = self._key(0, end, part)
+        if found is None and part:  # the key is missing
+            found = self._whole_header(end)
+        return found or self._named(max(model.graph.at, 0))
+
+    def _whole_header(self, end: int) -> Span | None:
+        """The header of the model, or its opening bracket where it takes several lines."""
+        tokens = self._header_tokens(0, end)
+        if tokens[:1] != ["<"]:
+            return None
+        start, stop = tokens[0].at, tokens[0].at + 1
+        depth = 0
+        for token in tokens:
+            depth += (token in _OPENING) - (token in _CLOSING)
+            if not depth:
+                stop = token.at + len(token)
+                break
+        one_line = "\n" not in self._source.text[start:stop]
+        return Span(start, stop if one_line else start + 1)
 
     def _function_header(self, function: Function, part: tuple[str | int, ...]) -> Span:
         name = self._named(function.at)
         return self._key(function.at, name.start, part) or name
+
+    def _parameter(self, function: Function, part: tuple[str | int, ...]) -> Span:
+        """An attribute parameter of a function, behind its name."""
+        name = self._named(function.at)
+        tokens = list(islice(self._tokens(name.end), _MOST_PARAMETERS))
+        if tokens[:1] == ["<"] and part and isinstance(part[0], int):
+            depth = 0
+            for end, token in enumerate(tokens):
+                depth += (token in _OPENING) - (token in _CLOSING)
+                if not depth:
+                    items = _items(tokens[1:end])
+                    if part[0] < len(items):
+                        found = items[part[0]]
+                        return Span(found[0].at, found[-1].at + len(found[-1]))
+                    break
+        return name
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """The value of a header's key, or one item of it."""
@@ -186,22 +221,15 @@ class TextPlaces:
         key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
             str(part[0]), str(part[0])
         )
-        tokens = self._header_tokens(start, end)
-        depth = 0
-        for index, token in enumerate(tokens):
-            if token in _OPENING:
-                depth += 1
-            elif token in _CLOSING:
-                depth -= 1
-            elif token == key and depth == 1 and tokens[index + 1 : index + 2] == [":"]:
-                value = list(_until_comma(tokens[index + 2 :]))
-                if len(part) > 1 and isinstance(part[1], int):
-                    item = _item(value, part[1])
-                    value = item or value
-                if not value:
-                    value = [token]
-                return Span(value[0].at, value[-1].at + len(value[-1]))
-        return None
+        entries = self._entries.get(start)
+        if entries is None:
+            entries = self._entries[start] = _entries(self._header_tokens(start, end))
+        if key not in entries:
+            return None
+        value, items = entries[key]
+        if len(part) > 1 and isinstance(part[1], int) and part[1] < len(items):
+            value = items[part[1]]
+        return Span(value[0].at, value[-1].at + len(value[-1]))
 
     def _header_tokens(self, start: int, end: int) -> list[Token]:
         known = self._headers.get(start)
@@ -262,137 +290,29 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
         yield token
 
 
-def _item(tokens: list[Token], index: int) -> list[Token]:
-    """One item of a list's tokens."""
-    if len(tokens) == 1 and tokens[0].startswith("["):  # one token, brackets included
-        return tokens
-    inside = tokens[1:-1]
-    for _ in range(index):
-        skipped = len(list(_until_comma(inside)))
-        inside = inside[skipped + 1 :]
-    return list(_until_comma(inside))
+def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
+    """The first entry of each key of a header: the tokens of its value, and of the items in it."""
+    found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
+    depth = 0
+    for index, token in enumerate(tokens):
+        if token in _OPENING:
+            depth += 1
+        elif token in _CLOSING:
+            depth -= 1
+        elif depth == 1 and tokens[index + 1 : index + 2] == [":"] and token not in found:
+            value = list(_until_comma(tokens[index + 2 :]))
+            found[str(token)] = value or [token], _items(value[1:-1])
+    return found
 
 
-class ModelPaths:
-    """Names the parts of a model: `graph.node[12].attribute["axis"]`."""
-
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
-        self._paths: dict[int, str] = {}
-        root = subject.root
-        if isinstance(root, Model):
-            self._model(root)
-        elif isinstance(root, Fragment):
-            self._item(root.item)
-
-    def path(self, place: Place) -> str:
-        """The path of a place."""
-        item = self._subject.effective.original(place.item)
-        path = self._paths.get(id(item), "")
-        for name in _fields(item, place.part):
-            path += name if name.startswith("[") or not path else f".{name}"
-        return path
-
-    def _model(self, model: Model) -> None:
-        self._paths[id(model)] = ""
-        self._graph(model.graph, "graph")
-        for index, training in enumerate(model.training):
-            path = f"training_info[{index}]"
-            self._paths[id(training)] = path
-            if training.initialization is not None:
-                self._graph(training.initialization, f"{path}.initialization")
-            if training.algorithm is not None:
-                self._graph(training.algorithm, f"{path}.algorithm")
-        for function in model.functions:
-            self._function(function, f"functions[{short(function.name)}]")
-        for index, configuration in enumerate(model.configurations):
-            self._paths[id(configuration)] = f"configuration[{index}]"
-
-    def _item(self, item: Any) -> None:
-        match item:
-            case Graph():
-                self._graph(item, "")
-            case Function():
-                self._function(item, "")
-            case Node():
-                self._node(item, "")
-            case list():
-                self._nodes(item, "")
-            case _:
-                pass
-
-    def _graph(self, graph: Graph, path: str) -> None:
-        self._paths[id(graph)] = path
-        lead = f"{path}." if path else ""
-        self._values(graph.inputs, f"{lead}input")
-        self._values(graph.outputs, f"{lead}output")
-        for value in graph.values:
-            kind = "value_info" if value.data is None else "initializer"
-            self._paths[id(value)] = f"{lead}{kind}[{short(value.name)}]"
-        for index, annotation in enumerate(graph.quantization):
-            self._paths[id(annotation)] = f"{lead}quantization_annotation[{index}]"
-        self._nodes(graph.nodes, lead)
-
-    def _function(self, function: Function, path: str) -> None:
-        self._paths[id(function)] = path
-        lead = f"{path}." if path else ""
-        self._values(function.inputs, f"{lead}input")
-        self._values(function.outputs, f"{lead}output")
-        self._values(function.values, f"{lead}value_info")
-        self._nodes(function.nodes, lead)
-
-    def _values(self, values: list[ValueInfo], path: str) -> None:
-        for index, value in enumerate(values):
-            self._paths[id(value)] = f"{path}[{short(value.name) if value.name else index}]"
-
-    def _nodes(self, nodes: list[Node], lead: str) -> None:
-        for index, node in enumerate(nodes):
-            self._node(node, f"{lead}node[{index}]")
-
-    def _node(self, node: Node, path: str) -> None:
-        self._paths[id(node)] = path
-        for attribute in node.attributes:
-            lead = f"{path}.attribute[{short(attribute.name)}]"
-            if isinstance(attribute.value, Graph):
-                self._graph(attribute.value, f"{lead}.g")
-            elif isinstance(attribute.value, tuple):
-                for number, item in enumerate(attribute.value):
-                    if isinstance(item, Graph):
-                        self._graph(item, f"{lead}.graphs[{number}]")
-
-
-_FIELD_NAMES = {
-    "inputs": "input",
-    "outputs": "output",
-    "attributes": "attribute",
-    "opset_imports": "opset_import",
-    "metadata": "metadata_props",
-}
-
-
-def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:
-    """The steps of a path below a statement, in the schema's words."""
-    if part[:1] == ("output_types",) or (isinstance(item, ValueInfo) and part == ("name",)):
-        return
-    for index, step in enumerate(part):
-        if isinstance(step, int):
-            name = _attribute_name(item, step) if part[index - 1] == "attributes" else None
-            yield f"[{step}]" if name is None else f"[{short(name)}]"
-        elif isinstance(item, ValueInfo) and step == "data":
-            continue
+def _items(tokens: list[Token]) -> list[list[Token]]:
+    """The tokens of each item of a list, without the brackets around it."""
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token in _OPENING) - (token in _CLOSING)
+        if token == "," and not depth:
+            items.append([])
         else:
-            yield _FIELD_NAMES.get(step, step)
-
-
-def _attribute_name(item: object, index: int) -> str | None:
-    attributes = getattr(item, "attributes", ())
-    if index < len(attributes):
-        attribute = attributes[index]
-        return attribute.name if isinstance(attribute, Attribute) else str(attribute)
-    return None
-
-
-def short(name: str) -> str:
-    """A name as a step of a path."""
-    cut = name if len(name) <= 60 else f"{name[:59]}…"
-    return json.dumps(cut, ensure_ascii=False)
+            items[-1].append(token)
+    return [item for item in items if item]

@@ -99,10 +99,16 @@ def families() -> tuple[Family, ...]:
 def rules() -> Mapping[str, Rule]:
     """All rules by their slugs, those of the runner itself included."""
     found = {rule.slug: rule for family in families() for rule in family.rules}
-    found[UNUSED_SUPPRESSION.slug] = UNUSED_SUPPRESSION
+    found |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
     return MappingProxyType(found)
 
 
+BACKSLASH_LOST = Rule(
+    "backslash-lost",
+    "warning",
+    'in `"…"` a backslash stands before a backslash or a quote only',
+    "onnxtext",
+)
 UNUSED_SUPPRESSION = Rule(
     "unused-suppression",
     "warning",

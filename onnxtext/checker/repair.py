@@ -8,14 +8,13 @@ compared with what the tree should have become: if that differs in anything, not
 from __future__ import annotations
 
 import copy
-import heapq
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.checker.finding import Finding, Repair
-from onnxtext.checker.rules.uses import used_names
+from onnxtext.checker.node_order import safe_order
 from onnxtext.checker.subject import Subject
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
@@ -120,11 +119,20 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 @dataclass(slots=True)
 class _Change:
-    """One repair: what it does to the text, and what to the tree."""
+    """One repair: what it does to the text, and what to the tree.
+
+    Attributes:
+        title: what it does, in words.
+        edits: in the text.
+        repair: what is to be done.
+        item: the part of the tree that changes.
+        order: the new order of a graph's nodes.
+    """
 
     title: str
     edits: list[Edit]
     repair: Repair
+    item: object
     order: list[int] | None = None
 
 
@@ -142,11 +150,11 @@ def _plan(source: Source, subject: Subject, how: Repair) -> _Change | None:
             case "import":
                 return _import(source, subject, how)
             case "rename":
-                return _rename(source, how)
+                return _rename(source, subject, how)
             case "remove":
                 return _remove(source, subject, how)
             case "sort":
-                return _sort(source, how)
+                return _sort(source, subject, how)
     except (ValueError, LookupError):
         pass
     return None
@@ -159,8 +167,10 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
     domain, version = how.argument
     entry = f'"{domain}": {version}' if domain else f"{version}"
     owner = how.item
+    if isinstance(owner, Model) and not domain and owner.ir_version in (1, 2):
+        return None  # without imports such a model uses version 1
     start = 0 if isinstance(owner, Model) else owner.at
-    end = subject.root.graph.at if isinstance(owner, Model) else len(source.text)  # type: ignore[union-attr]
+    end = subject.root.graph.at if isinstance(owner, Model) else _body(source, owner)  # type: ignore[union-attr]
     tokens = load_lexer().tokens(source.text, start, min(end, start + 100_000))
     official = isinstance(owner, Model) and owner.presence.version is None
     if not domain and (official or isinstance(owner, Function)):
@@ -172,10 +182,12 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
             at = bracket.at + 1
             rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
             separator = "" if rest in ("]", "") else ", "
-            return _Change(title, [Edit(Span(at, at), entry + separator)], how)
+            return _Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
     for index, token in enumerate(tokens):
         if token == "<":
-            closing = next(i for i in range(index, len(tokens)) if tokens[i] == ">")
+            closing = list(map(str, tokens)).index(
+                ">", index
+            )  # ValueError: it is too long to be edited
             last = tokens[closing - 1]
             at = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1
@@ -184,12 +196,16 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
             gap = f"\n{indent}" if broken and closing - index > 1 else " "
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
-            return _Change(
-                title, [Edit(Span(at, at), f"{lead}opset_import: [{entry}]{comma}")], how
-            )
+            edit = Edit(Span(at, at), f"{lead}opset_import: [{entry}]{comma}")
+            return _Change(title, [edit], how, owner)
     if isinstance(owner, Model):
-        return _Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how)
+        return _Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how, owner)
     return None
+
+
+def _body(source: Source, function: Function) -> int:
+    """Where the first node of a function stands, which is behind its header."""
+    return function.nodes[0].at if function.nodes else len(source.text)
 
 
 def _blank(text: str) -> int:
@@ -199,14 +215,16 @@ def _blank(text: str) -> int:
 # ---- Names --------------------------------------------------------------------------------------
 
 
-def _rename(source: Source, how: Repair) -> _Change | None:
+def _rename(source: Source, subject: Subject, how: Repair) -> _Change | None:
     right, uses = how.argument
+    if any(subject.effective.original(node) is not node for node, _ in uses):
+        return None  # a decorator says what its inputs are
     spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
     edits = []
     for node, index in uses:
         span = locate(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, spelled))
-    return _Change(f"write `{right}` for `{how.item}`", edits, how)
+    return _Change(f"write `{right}` for `{how.item}`", edits, how, None)
 
 
 def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None:
@@ -250,16 +268,16 @@ def _remove(source: Source, subject: Subject, how: Repair) -> _Change | None:
         before = text.rfind(",", 0, start)
         if before >= 0 and not text[before + 1 : start].strip():
             start = before
-    return _Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], how)
+    return _Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], how, value)
 
 
 # ---- Sorting ------------------------------------------------------------------------------------
 
 
-def _sort(source: Source, how: Repair) -> _Change | None:
+def _sort(source: Source, subject: Subject, how: Repair) -> _Change | None:
     graph = how.item
     nodes: list[Node] = graph.nodes
-    order = sorted_order(nodes)
+    order = safe_order(subject, graph)
     if order is None:
         return None
     spans = [_whole(source, node) for node in nodes]
@@ -272,7 +290,7 @@ def _sort(source: Source, how: Repair) -> _Change | None:
         for place, index in enumerate(order)
         if place != index
     ]
-    return _Change("sort the nodes", edits, how, order)
+    return _Change("sort the nodes", edits, how, graph, order)
 
 
 def _whole(source: Source, node: Node) -> Span:
@@ -308,33 +326,6 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     return found
 
 
-def sorted_order(nodes: list[Node]) -> list[int] | None:
-    """A topological order that keeps as much of the given one as it can; None for a cycle."""
-    producer: dict[str, int] = {}
-    for index, node in enumerate(nodes):
-        for name in node.outputs:
-            if name:
-                producer.setdefault(name, index)
-    waiting = [0] * len(nodes)
-    users: list[list[int]] = [[] for _ in nodes]
-    for index, node in enumerate(nodes):
-        for other in {producer[name] for name in used_names(node) if name in producer}:
-            if other != index:
-                users[other].append(index)
-                waiting[index] += 1
-    ready = [index for index, count in enumerate(waiting) if not count]
-    heapq.heapify(ready)
-    order = []
-    while ready:
-        index = heapq.heappop(ready)
-        order.append(index)
-        for user in users[index]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                heapq.heappush(ready, user)
-    return order if len(order) == len(nodes) else None
-
-
 # ---- Proof --------------------------------------------------------------------------------------
 
 
@@ -343,9 +334,9 @@ def _proven(source: Source, model: Model, changes: list[_Change]) -> bool:
     edits = [edit for change in changes for edit in change.edits]
     try:
         made = parse_model(Source(apply_edits(source.text, edits), source.name))
-    except OnnxTextError:
+        return made == expected(model, changes)
+    except (OnnxTextError, KeyError):  # KeyError: a part that the tree does not hold as it stands
         return False
-    return made == expected(model, changes)
 
 
 def expected(model: Model, changes: Iterable[_Change]) -> Model:
@@ -356,7 +347,7 @@ def expected(model: Model, changes: Iterable[_Change]) -> Model:
     for change in changes:
         how = change.repair
         if how.kind == "import":
-            owner = memo[id(how.item)]
+            owner = memo[id(change.item)]
             domain, version = how.argument
             assert isinstance(owner, (Model, Function))
             official = isinstance(owner, Model) and owner.presence.version is None
@@ -371,9 +362,9 @@ def expected(model: Model, changes: Iterable[_Change]) -> Model:
                 inputs[index] = right
                 copied.inputs = tuple(inputs)
         elif how.kind == "remove":
-            removed.add(id(memo[id(how.item)]))
+            removed.add(id(memo[id(change.item)]))
         elif how.kind == "sort":
-            graph = memo[id(how.item)]
+            graph = memo[id(change.item)]
             assert isinstance(graph, (Graph, Function))
             assert change.order is not None
             graph.nodes = [graph.nodes[index] for index in change.order]

@@ -8,9 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.backslashes import lost_backslashes
 from onnxtext.checker.finding import Finding, Place
-from onnxtext.checker.places import ModelPaths, TextPlaces
-from onnxtext.checker.registry import SEVERITIES, families, rules
+from onnxtext.checker.isolation.inference import start_worker
+from onnxtext.checker.model_paths import ModelPaths
+from onnxtext.checker.places import TextPlaces
+from onnxtext.checker.registry import BACKSLASH_LOST, SEVERITIES, families, rules
 from onnxtext.checker.subject import Options, Subject
 from onnxtext.checker.suppressions import Suppressions
 from onnxtext.collector import paused_collector
@@ -56,6 +59,8 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 def find(subject: Subject) -> list[Finding]:
     """What breaks the rules that are on, in the order of the families."""
     active = subject.options.active
+    if subject.active("shape-mismatch", "onnx-inference-failed"):
+        start_worker()
     for family in families():
         if not active.isdisjoint([rule.slug for rule in family.rules]):
             subject.found += list(family.check(subject))
@@ -110,6 +115,8 @@ def find_in(
     """
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & set(select or ())
+    if encoded is not None and isinstance(root, Model):
+        encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded)
     if isinstance(root, Fragment):
         from onnxtext.checker.fragments import find_in_fragment
@@ -120,6 +127,27 @@ def find_in(
         return subject, find(subject)
 
 
+def _with_implied_import(
+    model: Model, encoded: Callable[[], bytes | None]
+) -> Callable[[], bytes | None]:
+    """The bytes of a model with the import that is implied before IR version 3.
+
+    The inference of onnx does not know of it, unlike its checker.
+    """
+    if model.opset_imports or model.ir_version not in (1, 2):
+        return encoded
+
+    def add() -> bytes | None:
+        data = encoded()
+        return None if data is None else data + _FIRST_OPSET
+
+    return add
+
+
+_FIRST_OPSET = b"\x42\x02\x10\x01"
+"""The field `opset_import` of a model: version 1 of the standard operators."""
+
+
 def diagnose(
     subject: Subject, findings: list[Finding], *, source: Source | None, file: str | None = None
 ) -> list[Diagnostic]:
@@ -127,8 +155,11 @@ def diagnose(
     if source is None:
         return _with_paths(subject, findings, file) if findings else []
     suppressions = Suppressions(source)
+    lost: list[Diagnostic] = []
+    if BACKSLASH_LOST.slug in subject.options.active:
+        lost = [item for item in lost_backslashes(source) if not suppressions.silence_at(item)]
     if not findings and not suppressions:
-        return []
+        return lost
     from onnxtext.checker.repair import fix_of
 
     places = TextPlaces(source, subject)
@@ -140,6 +171,7 @@ def diagnose(
             diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.silence(finding, diagnostic, places):
             made.append(diagnostic)
+    made += lost
     made += suppressions.unused(subject.options.active)
     made.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
     return made
@@ -156,7 +188,7 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
     return Diagnostic(
         finding.slug,
         finding.message,
-        _severity(finding),
+        severity_of(finding),
         source=source,
         labels=tuple(labels),
         notes=(*finding.notes, *_left_out(finding.places), *_rule(finding)),
@@ -179,7 +211,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
             Diagnostic(
                 finding.slug,
                 finding.message,
-                _severity(finding),
+                severity_of(finding),
                 path=paths.path(first) or "model",
                 notes=(*notes, *_left_out(finding.places), *finding.notes, *_rule(finding)),
                 help=finding.help,
@@ -189,7 +221,8 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
     return made
 
 
-def _severity(finding: Finding) -> Severity:
+def severity_of(finding: Finding) -> Severity:
+    """How bad a finding is: its own severity, or that of its rule."""
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
 
 

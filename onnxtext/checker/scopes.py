@@ -11,6 +11,7 @@ from onnxtext.ast.model import Annotation, Function, Graph, Node, OpsetImport, V
 from onnxtext.ast.types import Type
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
+_MANY = 32
 GIVEN = -1
 """The position of inputs and initializers: before the first node."""
 
@@ -65,6 +66,7 @@ class Scope:
         again: later definitions: the node, which output, and the name.
         children: by the index of a node, the scopes of the graphs it holds.
         beside: for a training algorithm, the main graph, whose values it sees.
+        indexes: for nodes of many outputs, by the index of the node, which output has which name.
     """
 
     owner: Graph | Function
@@ -91,6 +93,7 @@ class Scope:
     again: list[tuple[int, int, str]] = field(default_factory=list)
     children: dict[int, list[Scope]] = field(default_factory=dict)
     beside: Scope | None = None
+    indexes: dict[int, dict[str, int]] = field(default_factory=dict)
 
     @property
     def place(self) -> Graph | Function:
@@ -154,7 +157,7 @@ class Scope:
         if at == GIVEN:
             return self.given[name], ("name",)
         node = self.nodes[at]
-        return node, ("outputs", node.outputs.index(name))
+        return node, ("outputs", self._output(at, name))
 
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
         """The type before the output of a node: the node, which output, the type."""
@@ -164,9 +167,21 @@ class Scope:
         node = self.nodes[at]
         if not node.output_types:
             return None
-        index = node.outputs.index(name)
+        index = self._output(at, name)
         type = node.output_types[index]
         return None if type is None else (node, index, type)
+
+    def _output(self, at: int, name: str) -> int:
+        """Which output of a node has a name; the first, if there are several."""
+        outputs = self.nodes[at].outputs
+        if len(outputs) < _MANY:
+            return outputs.index(name)
+        known = self.indexes.get(at)
+        if known is None:
+            last = len(outputs) - 1
+            known = {each: last - i for i, each in enumerate(reversed(outputs))}
+            self.indexes[at] = known
+        return known[name]
 
     def words(self) -> str:
         """What to call it in a message."""

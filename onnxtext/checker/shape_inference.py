@@ -3,35 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from onnxtext.ast.model import Function, Node, Presence
-from onnxtext.ast.types import (
-    TensorType,
-    Type,
-)
+from onnxtext.ast.model import Function, Node
+from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import Attribute, RawData, Reference, SparseTensor, Tensor, TypedData
+from onnxtext.checker.call_memo import CallMemo
 from onnxtext.checker.environment import Environment
 from onnxtext.checker.explain import explain
 from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.merging import given_types, merged
-from onnxtext.checker.objections import onnx_errors, slug_of, wrong_items
+from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.merging import given_types, merged, plausible
+from onnxtext.checker.node_inference import Made, NodeInference
+from onnxtext.checker.objections import failure_of, slug_of, wrong_items
 from onnxtext.checker.rules.value_infos import contradiction
 from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature, schema_of
+from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.targets import Target, targets
-from onnxtext.proto.generic import RecordError
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lift_values import lift_type
-from onnxtext.proto.lower_values import lower_tensor, lower_type
-from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.lower_values import lower_tensor
 from onnxtext.proto.value_lowering import LowerError
 
-_MOST_CALLS = 500
 _MOST_ELEMENTS = 1024
 """Tensors of up to so many elements are shown to inference: shapes, axes, pads."""
 
@@ -74,14 +69,9 @@ class ShapeInference:
         self.environments: dict[int, Shapes] = {}
         self._subject = subject
         self._targets = targets(subject)
-        resources = subject.model.resources if subject.model else {}
-        self._lowering = Lowering(Habits(Presence(version=1)), resources)
-        self._schemas: dict[int, Any] = {}
-        self._encoded: dict[int, tuple[Type, bytes]] = {}
+        self._inference = NodeInference(subject)
         self._told: set[tuple[int, int]] = set()
-        self._kept: list[Node] = []  # lowering knows attributes by their ids
-        self._calls = 0
-        self._depth = 0
+        self._calls = CallMemo(subject)
         # What is wrong with a node already says why its outputs are not known.
         self._wrong = wrong_items(subject)
 
@@ -110,7 +100,7 @@ class ShapeInference:
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             if value.type is not None and value.name not in declared:
-                declared[value.name] = value.type, Place(value, ("type",))
+                declared[value.name] = plausible(value.type), Place(value, ("type",))
         for value in (*scope.inputs, *scope.initializers):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
@@ -127,13 +117,13 @@ class ShapeInference:
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             made = self._node(scope, index, node, resolved[index], environment)
-            self._outputs(node, made, declared, environment)
+            self._outputs(node, dict(zip(node.outputs, made, strict=False)), declared, environment)
         return environment
 
     def _outputs(
         self,
         node: Node,
-        made: dict[str, Type],
+        made: dict[str, Type | None],
         declared: dict[str, tuple[Type, Place]],
         environment: Shapes,
     ) -> None:
@@ -146,8 +136,10 @@ class ShapeInference:
                 wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
             if wanted is not None and found is not None:
                 said = contradiction(found, wanted[0])
-                if said is not None and "elements are" not in said:
-                    self._differs(node, number, found, wanted)
+                if said is not None:
+                    if "elements are" not in said:
+                        self._differs(node, number, found, wanted)
+                    continue  # which of the two is wrong is unknown: no findings behind it
                 found = merged(wanted[0], found)
             elif wanted is not None:
                 found = wanted[0]
@@ -193,23 +185,25 @@ class ShapeInference:
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> dict[str, Type]:
+    ) -> Made:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
+            if id(node) in self._wrong:
+                return ()  # the body may be right
             return self._call(node, target, inputs, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, ())
         if any(map(self._is_wrong, bodies)):
-            return {}
+            return ()
         for body in bodies:
             self._scope(body, given_types(node, inputs), environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
-            return {}
+            return ()
         complete = all(
             type is not None for type, name in zip(inputs, node.inputs, strict=True) if name
         )
         if not complete or len(self.findings) > before:
-            return {}
+            return ()
         if node.op_type == "Constant" and not target.domain:
             self._remember(node, environment)
         return self._infer(scope, node, target, environment, inputs)
@@ -230,46 +224,40 @@ class ShapeInference:
         signature: Signature,
         environment: Shapes,
         inputs: list[Type | None],
-    ) -> dict[str, Type]:
-        schema = self._schemas.get(id(signature))
-        if schema is None:
-            schema = self._schemas[id(signature)] = schema_of(signature)
-        if scope.function is not None and scope.children.get(self._index(scope, node)):
-            return {}  # references in there are not bound
+    ) -> Made:
+        bodies = scope.children and scope.children.get(self._index(scope, node))
+        if bodies and scope.function is not None:
+            return ()  # references in there are not bound
         bound = _bound(node, environment.parameters) if scope.function is not None else node
-        self._kept.append(bound)
-        try:
-            data = self._lowering.node(bound)
-        except (LowerError, RecordError):
-            return {}
-        names = dict(zip(node.inputs, inputs, strict=True))
-        if scope.children.get(self._index(scope, node)):
-            names |= _everything(environment)
-        types = {
-            name: self._type(type) for name, type in names.items() if name and type is not None
-        }
         constants = {}
         for name in node.inputs:
             constant = environment.constant(name) if name else None
             if constant is not None:
                 constants[name] = constant
-        opsets = dict(scope.opsets.versions) if scope.opsets is not None else {}
-        version = self._subject.ir_version or 10
-        try:
-            made = schema._infer_node_outputs(data, types, constants, {}, opsets, version)
-        except onnx_errors() as error:
-            self._objection(node, str(error), inputs, environment)
-            return {}
-        found = {}
-        for name, encoded in made.items():
-            type = lift_type(encoded)
-            if type is not None:
-                found[name] = type
-        return found
+        if bodies:
+            names = {name: environment.find(name) for name in _names_in(bodies)}
+            names |= dict(zip(node.inputs, inputs, strict=True))
+            answer = self._inference.whole(signature, bound, names, constants, scope.opsets)
+        else:
+            answer = self._inference.plain(signature, bound, inputs, constants, scope.opsets)
+        if isinstance(answer, str):
+            self._objection(node, answer, inputs, environment)
+        elif isinstance(answer, Failure):
+            self._failed(node, answer)
+        else:
+            return answer
+        return ()
+
+    def _failed(self, node: Node, failure: Failure) -> None:
+        """Report that onnx gave no answer; that it cannot be asked is reported once."""
+        single = failure.kind not in ("unavailable", "stopped")
+        key = (id(node), -1) if single else (0, -1)
+        if key not in self._told:
+            self._told.add(key)
+            place = Place(node, ("op_type",))
+            self.findings.append(failure_of(failure, place, node=True))
 
     def _index(self, scope: Scope, node: Node) -> int:
-        if not scope.children:
-            return -1
         return next((i for i in scope.children if scope.nodes[i] is node), -1)
 
     def _objection(
@@ -277,6 +265,8 @@ class ShapeInference:
     ) -> None:
         explained = explain(node, said, inputs, environment.place)
         slug = slug_of(said)
+        if slug == "attribute-type" and any(type(a.value) is Reference for a in node.attributes):
+            return  # the call of the function is to blame, and `needs` knows it
         if slug == "type-mismatch" and "expected to have type but instead is null" in said:
             return
         self._tell(
@@ -287,30 +277,20 @@ class ShapeInference:
             slug,
         )
 
-    def _call(
-        self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
-    ) -> dict[str, Type]:
-        self._calls += 1
-        if self._calls > _MOST_CALLS or self._depth > 50:
-            return {}
-        self._depth += 1
+    def _call(self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes) -> Made:
         parameters = _parameters(function.owner, node, outer)
-        environment = self._scope(function, tuple(inputs), None, parameters)
-        self._depth -= 1
-        made = {}
-        for name, value in zip(node.outputs, function.outputs, strict=False):
-            type = environment.find(value.name)
-            if name and type is not None:
-                made[name] = type
-        return made
+        key = self._calls.key(function, inputs, parameters)
+        known: Made | None = self._calls.known.get(key)
+        if known is None:
+            if not self._calls.enter(function):
+                return ()
+            environment = self._scope(function, tuple(inputs), None, parameters)
+            self._calls.leave()
+            made = [environment.find(value.name) for value in function.outputs]
+            known = self._calls.known[key] = tuple(made)
+        return known
 
     # ---- Encoding ---------------------------------------------------------------------------
-
-    def _type(self, type: Type) -> bytes:
-        known = self._encoded.get(id(type))
-        if known is None:
-            known = self._encoded[id(type)] = type, lower_type(type)
-        return known[1]
 
     def _tensor(self, type: TensorType, data: Any) -> bytes | None:
         try:
@@ -365,10 +345,13 @@ def _is_small(type: Type | None, data: object) -> bool:
     return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
 
 
-def _everything(environment: Environment[Type] | None) -> dict[str, Type | None]:
-    """All values that a body sees."""
-    found: dict[str, Type | None] = {}
-    while environment is not None:
-        found = {**environment.known, **found}
-        environment = environment.around
+def _names_in(bodies: Iterable[Scope]) -> set[str]:
+    """The names of the values that nodes and outputs of bodies use."""
+    found: set[str] = set()
+    for body in bodies:
+        for node in body.nodes:
+            found.update(node.inputs)
+        found.update([value.name for value in body.outputs])
+        for children in body.children.values():
+            found |= _names_in(children)
     return found

@@ -7,19 +7,17 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from onnxtext.ast.model import Fragment, Graph, Model
-from onnxtext.checker.finding import Finding
+from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.isolation.light import LARGE
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.filetype import is_binary
 from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
+from onnxtext.refusals import check_size
 from onnxtext.source import Source
-
-if TYPE_CHECKING:
-    from onnxtext.checker.repair import Repaired
 
 
 def check_any(
@@ -121,92 +119,63 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     source = Source(text, name)
     try:
         root = parse_any(source)
+        check_size(root, source)
     except OnnxTextError as error:
         return list(error.diagnostics)
 
     if not isinstance(root, Model):
-        return check_tree(root, source=source, **options)
-    try:
-        encoded = encoded_for_checks(root, source, options.get("base_dir"))
-    except OnnxTextError as error:
-        return list(error.diagnostics)
-    return check_tree(root, source=source, encoded=encoded, **options)
+        refused = refuse_fragment(root, source)
+        return _in_order(refused, check_tree(root, source=source, **options))
+    encoded, refused = encoded_for_checks(root, source, options.get("base_dir"))
+    return _in_order(refused, check_tree(root, source=source, encoded=encoded, **options))
+
+
+def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
+    """Findings of two kinds in the order of the text."""
+    if not refused:
+        return found
+    return sorted([*refused, *found], key=lambda item: item.span.start if item.span else -1)
 
 
 def encoded_for_checks(
     model: Model, source: Source, base_dir: Path | None
-) -> Callable[[], bytes | None]:
-    """What gives a model as bytes for the inference of onnx, or None for what no model can hold.
+) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
+    """Encode a model for the inference of onnx.
 
-    That it can be encoded is known when this returns; the bytes of most models are never asked for.
-
-    Raises:
-        OnnxTextError: its weights are not there, or it is nested too deep.
+    Returns:
+        What gives the bytes, None if the model cannot be encoded; and everything for which
+        `to_binary` refuses it.
     """
-    from onnxtext.conversion import check_depth, elsewhere_of
-    from onnxtext.proto.lower import LowerError, lower_light, lower_pieces
-    from onnxtext.refusals import unlowerable
+    from onnxtext.conversion import elsewhere_of, lower_checked
+    from onnxtext.proto.lower import LowerError, lower_light
+    from onnxtext.refusals import all_unlowerable, left_out
 
+    refused = left_out(model, source)
+    if model.resources_left_out:
+        return lambda: None, refused
     elsewhere = elsewhere_of(model, source, base_dir)
     try:
-        pieces = lower_pieces(model, elsewhere)
-        check_depth(model, pieces, source)
-        if elsewhere is None:
-            return lambda: b"".join(pieces)
+        pieces = lower_checked(model, source, elsewhere)
+        if elsewhere is None and sum(map(len, pieces)) < LARGE:
+            return lambda: b"".join(pieces), refused
         # The inference of onnx needs no large weights, and would copy them.
-        light = lower_light(model, elsewhere)
-        return lambda: light
+        return lambda: lower_light(model, elsewhere), refused
     except LowerError as error:
-        # What no model can hold breaks no rule of models; encoding it tells. But weights that are
-        # not there are a finding.
-        if error.code != "invalid-record":
-            raise unlowerable(error, source) from None
-        return lambda: None
+        return lambda: None, [*refused, *all_unlowerable(model, error, source, elsewhere)]
+    except OnnxTextError as error:
+        return lambda: None, [*refused, *error.diagnostics]
 
 
-def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
-    """Mend what can be mended safely in a text.
+def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
+    """Everything in the text of a fragment that no message can hold."""
+    from onnxtext.proto.lower import LowerError, lower_fragment
+    from onnxtext.refusals import all_unlowerable
 
-    Raises:
-        UnknownRule: a slug is no rule's.
-    """
-    from onnxtext.api import decode_text
-    from onnxtext.checker.repair import Repaired, repair
-    from onnxtext.checker.run import find_in
-    from onnxtext.checker.suppressions import Suppressions
-    from onnxtext.syntax.parse import parse_model
-
-    done: list[str] = []
-    # That nothing uses a value is told only on demand, but it is mended.
-    options["select"] = (*(options.get("select") or ()), "value-unused")
     try:
-        text = decode_text(data, name)
-        # One repair makes room for the next: a name that is corrected may be out of order.
-        for _ in range(_MOST_ROUNDS):
-            source = Source(text, name)
-            root = parse_any(source)
-            alone = isinstance(root, Fragment)
-            if isinstance(root, Fragment) and isinstance(root.item, Graph):
-                root = parse_model(source)
-            subject, findings = find_in(root, **options)
-            if alone:  # a header would make another thing of it
-                findings = [item for item in findings if not _is_import(item)]
-            suppressions = Suppressions(source)
-            made = repair(source, subject, suppressions.spoken(findings, subject))
-            if not made.done:
-                break
-            text = made.text
-            done += made.done
-    except OnnxTextError:
-        return Repaired("", ()) if not done else Repaired(text, tuple(done))
-    return Repaired(text, tuple(done))
-
-
-def _is_import(finding: Finding) -> bool:
-    return finding.repair is not None and finding.repair.kind == "import"
-
-
-_MOST_ROUNDS = 4
+        lower_fragment(fragment)
+    except LowerError as error:
+        return all_unlowerable(fragment, error, source)
+    return []
 
 
 def parse_any(source: Source) -> Model | Fragment:

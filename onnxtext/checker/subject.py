@@ -14,6 +14,7 @@ from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.effective import Effective, changed_fields
 from onnxtext.checker.finding import Finding
+from onnxtext.checker.isolation.inference import Inference
 from onnxtext.checker.near import nearest
 from onnxtext.checker.scopes import Kind, Opsets, Scope, visible_graphs
 from onnxtext.checker.signatures import Schemas
@@ -32,6 +33,7 @@ class Options:
         selected: those that were asked for by name, or all.
         encoded: gives the model as bytes; None if that cannot be had.
         assumed: the operator sets of a fragment, which says nothing of them.
+        inference: the shape inference of onnx.
     """
 
     base_dir: Path | None = None
@@ -39,6 +41,7 @@ class Options:
     selected: frozenset[str] = field(default_factory=frozenset)
     encoded: Callable[[], bytes | None] | None = None
     assumed: Opsets | None = None
+    inference: Inference = field(default_factory=Inference)
 
 
 _MOST_QUESTIONS = 200

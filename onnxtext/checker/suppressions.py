@@ -8,6 +8,7 @@ the statement below it (SPELLINGS S8).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -99,10 +100,18 @@ class Suppressions:
         statement = places.statement(finding.places[0])
         if statement is not None:
             lines.add(self.source.position(statement.end).line)
+        return self._silence(finding.slug, lines)
+
+    def silence_at(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding about the text, not about a statement, is silenced."""
+        lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
+        return self._silence(diagnostic.code, lines)
+
+    def _silence(self, slug: str, lines: Iterable[int]) -> bool:
         silenced = False
         for line in lines:
             for suppression in self._by_line.get(line, ()):
-                if suppression.slug in ("", finding.slug):
+                if suppression.slug in ("", slug):
                     suppression.used = silenced = True
         return silenced
 

@@ -76,13 +76,14 @@ def type_uses(subject: Subject) -> list[TypeUse]:
     for node, index, attribute in rich_attributes(subject):
         value_types = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in value_types:
-            if isinstance(item, _TYPES) and id(item) not in full:
+            if isinstance(item, TYPES) and id(item) not in full:
                 add(item, attribute.name, node, ("attributes", index, "value"))
     subject.memo["types"] = list(found.values())
     return subject.memo["types"]  # type: ignore[no-any-return]
 
 
-_TYPES = (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
+TYPES = (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
+"""The classes of types that are made of element types."""
 
 
 def declared_values(scope: Scope) -> Iterator[ValueInfo]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,8 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
 from onnxtext.cli.settings import read_settings
+from onnxtext.cli.streams import read_stdin
+from onnxtext.files import read_input
 
 if TYPE_CHECKING:
     from onnxtext.diagnostics import Diagnostic
@@ -138,8 +139,10 @@ def _check_slugs(choice: Choice) -> None:
 
 
 def _check(name: str, choice: Choice, reporter: Reporter) -> None:
+    from onnxtext.checker.isolation.inference import start_worker
     from onnxtext.checker.sources import check_file, too_deep
 
+    start_worker()
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
     settings = read_settings(path)
@@ -186,10 +189,8 @@ def show(
 def _read(path: Path | None) -> bytes:
     try:
         if path is not None:
-            return path.read_bytes()
-        if sys.stdin is None:
-            raise Refused("cannot-read", "standard input is closed")
-        return sys.stdin.buffer.read()
+            return read_input(path)
+        return read_stdin()
     except OSError as error:
         what = STDIN if path is None else path
         raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
@@ -205,7 +206,7 @@ def _fix(
     reporter: Reporter,
 ) -> bytes:
     """Mend a text in its file; the data of what it holds then."""
-    from onnxtext.checker.sources import fix_text
+    from onnxtext.checker.fixes import fix_text
     from onnxtext.files import write_atomically
     from onnxtext.filetype import TEXT_SUFFIXES
 
@@ -222,7 +223,7 @@ def _fix(
     new = made.text.encode("utf-8")
     new = new if new.startswith(bom) else bom + new
     try:
-        write_atomically(path, new)
+        write_atomically(path, new, instead_of=data)
     except OSError as error:
         raise Refused("cannot-write", f"cannot write {name}: {error.strerror or error}") from None
     for line in made.done:

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
+from onnxtext.boundary import unfit
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import Refused, Reporter, is_terminal
-from onnxtext.cli.streams import write_stdout
-from onnxtext.files import holds_pieces, replacing
+from onnxtext.cli.report import Refused, Reporter, is_terminal, tell
+from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.files import holds_pieces, read_input, replacing
 from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -109,6 +108,8 @@ def _check_places(conversion: Conversion, job: Job) -> None:
         )
     if job.target is None:
         return
+    if job.derived:
+        _check_derived(job.target)
     if job.source is not None and _is_same(job.source, job.target):
         raise Refused(
             "output-is-input",
@@ -120,6 +121,17 @@ def _check_places(conversion: Conversion, job: Job) -> None:
             "output-exists",
             f"{job.name} and {job.clash} would both be written to {job.target}",
             help="convert them into different directories",
+        )
+
+
+def _check_derived(target: Path) -> None:
+    """Refuse to write through what somebody else has put in the place of an output."""
+    why = unfit(target, target.parent)
+    if why is not None:
+        raise Refused(
+            "output-is-link",
+            f"{target} is not written: {why}",
+            help="remove it, or name a file with -o",
         )
 
 
@@ -147,7 +159,7 @@ def _read(conversion: Conversion, job: Job) -> bytes:
         if job.source is not None:
             return _read_file(conversion, job.source)
         _check_stdin(conversion)
-        return sys.stdin.buffer.read()
+        return read_stdin()
     except OSError as error:
         raise Refused("cannot-read", f"cannot read {job.name}: {_why(error)}") from None
 
@@ -168,15 +180,13 @@ def _read_file(conversion: Conversion, source: Path) -> bytes:
             with source.open("rb") as file:
                 mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
                 return mapped  # type: ignore[no-any-return]  # it slices like bytes
-    return source.read_bytes()
+    return read_input(source)
 
 
 _MAPPED = 1 << 20
 
 
 def _check_stdin(conversion: Conversion) -> None:
-    if sys.stdin is None:
-        raise Refused("cannot-read", "standard input is closed")
     if not is_terminal(sys.stdin):
         return
     if conversion.binary == "in":
@@ -186,7 +196,7 @@ def _check_stdin(conversion: Conversion) -> None:
             help="name a file, or redirect standard input",
         )
     # Whoever forgot to name a file would wait for us, and we for them.
-    click.echo("reading a text from the terminal; Ctrl-D at the start of a line ends it", err=True)
+    tell("reading a text from the terminal; Ctrl-D at the start of a line ends it")
 
 
 def _write(
@@ -197,7 +207,9 @@ def _write(
             target.parent.mkdir(parents=True, exist_ok=True)
         files = [(target, output.pieces)]
         if output.external is not None:
-            files.append((target.with_name(output.external.name), list(output.external.pieces())))
+            external = target.with_name(output.external.name)
+            _check_derived(external)
+            files.append((external, list(output.external.pieces())))
         files = [(path, pieces) for path, pieces in files if not holds_pieces(path, pieces)]
         for path, _ in files:
             if path.is_file() and not force:

@@ -13,6 +13,7 @@ import click
 
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.report import TROUBLE, Refused, Reporter, is_terminal
+from onnxtext.cli.streams import write_stdout
 
 if TYPE_CHECKING:
     from onnxtext.diff import ModelDiff
@@ -194,14 +195,7 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str) -> None:
 
 
 def _write_stdout(data: bytes) -> None:
-    if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
-    try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        message = f"cannot write standard output: {error.strerror or error}"
-        raise Refused("cannot-write", message) from None
+    write_stdout([data])
 
 
 def _colored(choice: str) -> bool:

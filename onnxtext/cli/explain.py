@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from onnxtext.cli.report import TROUBLE, plain_error
+from onnxtext.cli.streams import say
 from onnxtext.diagnostics.library import codes, read_page, summary
 
 
@@ -20,12 +21,12 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
     """
     if all_codes:
         for name in codes():
-            click.echo(f"{name}: {summary(name)}")
+            say(f"{name}: {summary(name)}")
         return
     if code is None:
         raise click.UsageError("name a CODE, or use --list")
     try:
-        click.echo(read_page(code), nl=False)
+        say(read_page(code), "")
     except LookupError:
         from onnxtext.syntax.near import nearest
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from pathlib import Path
 
 import click
 
-from onnxtext.cli.jobs import STDIN, Job
+from onnxtext.cli.jobs import STDIN, Job, files_below
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
-from onnxtext.cli.streams import write_stdout
-from onnxtext.files import write_atomically
+from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal, tell
+from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.files import is_stream, read_input, write_atomically
 
 SUFFIX = ".onnxtxt"
 """What is looked for in directories."""
@@ -113,21 +112,15 @@ def _jobs(names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter) 
             yield Job(name, Path(name), Path(name))
         else:
             with reporter.watching(name):
-                yield from [Job(str(path), path, path) for path in sorted(_below(name, exclude))]
+                yield from [Job(str(path), path, path) for path in _below(name, exclude)]
 
 
-def _below(directory: str, exclude: tuple[str, ...]) -> Iterator[Path]:
-    def refuse(error: OSError) -> None:
-        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}")
-
+def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
     def wanted(path: Path) -> bool:
         below = path.relative_to(directory).as_posix()
         return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
 
-    for root, directories, names in os.walk(directory, onerror=refuse):
-        directories[:] = [name for name in directories if wanted(Path(root, name))]
-        paths = [Path(root, name) for name in names if name.lower().endswith(SUFFIX)]
-        yield from filter(wanted, paths)
+    return files_below(Path(directory), (SUFFIX,), wanted)
 
 
 def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
@@ -136,9 +129,15 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
     from onnxtext.format.text import format_source
     from onnxtext.source import Source
 
+    replaces = job.target is not None and not (wishes.check or wishes.diff or wishes.stdout)
+    if replaces and job.target is not None and is_stream(job.target):
+        raise Refused(
+            "cannot-write",
+            f"{job.name} is no file that can be replaced",
+            help="`onnxtext fmt -` filters standard input",
+        )
     data = _read(job)
     text = decode_text(data, job.name)
-    replaces = job.target is not None and not (wishes.check or wishes.diff or wishes.stdout)
     formatted = format_source(Source(text, job.name), read_again=replaces)
     result = formatted.encode()
     changed = result != data
@@ -152,7 +151,7 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
         if wishes.stdout or job.target is None:
             write_stdout([result])
         elif changed:
-            _write(job.target, result)
+            _rewrite(job.target, data, result)
     return changed
 
 
@@ -166,20 +165,18 @@ def _difference(old: str, new: str, name: str) -> str:
 def _read(job: Job) -> bytes:
     try:
         if job.source is not None:
-            return job.source.read_bytes()
-        if sys.stdin is None:
-            raise Refused("cannot-read", "standard input is closed")
+            return read_input(job.source)
         if is_terminal(sys.stdin):
-            click.echo("reading a text from the terminal; Ctrl-D ends it", err=True)
-        return sys.stdin.buffer.read()
+            tell("reading a text from the terminal; Ctrl-D ends it")
+        return read_stdin()
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None
 
 
-def _write(target: Path, data: bytes) -> None:
+def _rewrite(target: Path, old: bytes, new: bytes) -> None:
     try:
-        write_atomically(target, data)
+        write_atomically(target, new, instead_of=old)
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-write", f"cannot write {target}: {why}") from None

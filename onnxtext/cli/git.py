@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +13,10 @@ import click
 from onnxtext.cli.git_plumbing import COMMANDS
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.streams import say
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import name_of
 
 if TYPE_CHECKING:
     from onnxtext.cli.diff import Form
@@ -257,7 +258,7 @@ def diff(
             if left is not None and (left := left - len(shown)) < 0:
                 what = f"{' and '.join(dict.fromkeys(change.labels))}: not shown, too long"
                 shown, left = f"- `{what}`\n" if form == "markdown" else f"{what}\n", 0
-            click.echo(shown, nl=form == "markdown")
+            say(shown, "\n" if form == "markdown" else "")
     return reporter.status
 
 
@@ -294,15 +295,13 @@ def _running() -> Iterator[None]:
         first = error.diagnostics[0]
         raise Refused(first.code, first.message, help=first.help) from None
     except OSError as error:
-        message = f"{error.filename}: {error.strerror}"
+        message = f"{name_of(error, 'a file of git')}: {error.strerror or error}"
         raise Refused("cannot-write", message) from None
 
 
 def _say(*lines: str) -> None:
-    if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
     for line in lines:
-        click.echo(safe(line))
+        say(safe(line))
 
 
 for _plumbing in COMMANDS:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.report import TROUBLE, Refused, Reporter
+from onnxtext.cli.streams import read_stdin, say, stdin_buffer, stdout_buffer, write_stdout
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import name_of, read_input
 
 if TYPE_CHECKING:
     from onnxtext.git.content import Converted
@@ -52,8 +54,8 @@ def filter_process(max_size: int | None) -> int:
 
     try:
         serve(
-            sys.stdin.buffer,
-            sys.stdout.buffer,
+            stdin_buffer(),
+            stdout_buffer(),
             limit=_Limit(max_size).bytes,
             warn=_warn,
         )
@@ -75,7 +77,7 @@ def clean(max_size: int | None, name: str) -> int:
     from onnxtext.git.content import clean as convert
 
     limit = _Limit(max_size).bytes()
-    return _filter(lambda data: convert(data, limit=limit), name)
+    return _filter(lambda data: convert(data, limit=limit, name=name), name)
 
 
 @click.command("smudge")
@@ -89,7 +91,7 @@ def smudge(name: str) -> int:
     """
     from onnxtext.git.content import smudge as convert
 
-    return _filter(convert, name)
+    return _filter(lambda data: convert(data, name=name), name)
 
 
 @click.command("textconv")
@@ -104,18 +106,16 @@ def textconv(file: Path) -> int:
 
     with Reporter("full", "auto") as reporter, reporter.watching(str(file)):
         shown = review_text(_read(file))
-        sys.stdout.buffer.write(shown.encode() if isinstance(shown, str) else shown)
-        sys.stdout.buffer.flush()
+        write_stdout([shown.encode() if isinstance(shown, str) else shown])
     return reporter.status
 
 
 def _filter(convert: Any, name: str) -> int:
-    data = sys.stdin.buffer.read()
+    data = read_stdin()
     converted: Converted = convert(data)
     for warning in converted.warnings:
         _warn(name, warning)
-    sys.stdout.buffer.write(data if converted.data is None else converted.data)
-    sys.stdout.buffer.flush()
+    write_stdout([data if converted.data is None else converted.data])
     return 0
 
 
@@ -123,7 +123,7 @@ def _read(file: Path) -> bytes:
     """The content of a file; a large one is mapped."""
     try:
         if file.stat().st_size < 1 << 20:
-            return file.read_bytes()
+            return read_input(file)
         with file.open("rb") as opened:
             mapped: Any = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
             return mapped  # type: ignore[no-any-return]  # it slices like bytes
@@ -185,7 +185,7 @@ def merge_driver(
             base, ours, theirs, marker_size=marker_size, labels=labels, path=path
         )
     except OSError as error:
-        _warn(path, f"{error.filename}: {error.strerror}; our version is left as it is")
+        _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is left as it is")
         return FAILED
     except Exception as error:  # git must not take half a merge for a whole one
         said = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
@@ -205,9 +205,9 @@ def diff_driver(path: str, sides: tuple[str, ...]) -> int:
     This is `diff.onnxtext.command`, with the arguments of GIT_EXTERNAL_DIFF.
     """
     new_path = sides[6] if len(sides) > 6 else path
-    click.echo(f"diff --onnxtext a/{safe(path)} b/{safe(new_path)}")
+    say(f"diff --onnxtext a/{safe(path)} b/{safe(new_path)}")
     if len(sides) < 6:
-        click.echo("* Unmerged: the file is in conflict")
+        say("* Unmerged: the file is in conflict")
         return 0
     _show_diff(Path(sides[0]), Path(sides[3]), (f"a/{path}", f"b/{new_path}"))
     return 0  # git stops the whole diff otherwise
@@ -229,12 +229,11 @@ def _show_diff(old: Path, new: Path, labels: tuple[str, str]) -> None:
     from onnxtext.cli.diff import run_diff
     from onnxtext.git.drivers import named_by_content
 
-    sys.stdout.flush()
     try:
         with named_by_content(old) as first, named_by_content(new) as second:
             run_diff(first, second, labels=labels)
     except OSError as error:
-        _warn(labels[1], f"{error.filename}: {error.strerror}")
+        _warn(labels[1], f"{name_of(error, labels[1])}: {error.strerror}")
 
 
 COMMANDS: tuple[click.Command, ...] = (

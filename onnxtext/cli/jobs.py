@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import stat
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
+
+from onnxtext.boundary import walk_files
+from onnxtext.cli.report import Refused
+from onnxtext.diagnostics import OnnxTextWarning
+from onnxtext.files import is_stream, name_of
 
 STDIN = "<stdin>"
 _DASH = "-"
@@ -29,6 +34,7 @@ class Job:
         target: the file to write; None for standard output.
         clash: the name of an earlier input that is written to the same file.
         makes_directory: whether the target's directory is made if need be.
+        derived: whether the name of the target is made of the source's; the user has not given it.
     """
 
     name: str
@@ -36,6 +42,7 @@ class Job:
     target: Path | None
     clash: str | None = None
     makes_directory: bool = False
+    derived: bool = False
 
 
 def plan(
@@ -64,8 +71,36 @@ def plan(
         source = None if name == _DASH else Path(name)
         target = _target(source, output, (*suffixes, suffix), suffix)
         called = STDIN if source is None else name
-        jobs.append(Job(called, source, target, makes_directory=to_directory))
+        derived = output is None or _is_directory(output)
+        jobs.append(Job(called, source, target, makes_directory=to_directory, derived=derived))
     return list(_find_clashes(jobs))
+
+
+def files_below(
+    directory: Path, suffixes: tuple[str, ...], wanted: Callable[[Path], bool] = lambda path: True
+) -> list[Path]:
+    """The files below a directory that a verb works on, sorted.
+
+    Args:
+        directory: it was named on the command line.
+        suffixes: of the files.
+        wanted: whether a file or directory is not left out by the user.
+
+    Raises:
+        Refused: a directory cannot be read.
+    """
+
+    def left(path: Path, why: str) -> None:
+        warnings.warn(f"{path} is left out: {why}", OnnxTextWarning, stacklevel=2)
+
+    def fits(path: Path) -> bool:
+        return path.name.lower().endswith(suffixes)
+
+    try:
+        return sorted(walk_files(directory, fits, wanted, left))
+    except OSError as error:
+        what = name_of(error, directory)
+        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
 
 
 def _check_several(names: list[str], output: str | None) -> None:
@@ -89,7 +124,7 @@ def _target(
         return Path(output)
     if source is None:
         raise click.UsageError(f"{output} is a directory, and standard input has no name.")
-    if output is None and _is_stream(source):
+    if output is None and is_stream(source):
         raise click.UsageError(f"{source} is no regular file: name the output with -o.")
     stem = source.stem if source.suffix.lower() in suffixes else source.name
     directory = source.parent if output is None else Path(output)
@@ -98,14 +133,6 @@ def _target(
 
 def _is_directory(name: str) -> bool:
     return name.endswith(_SEPARATORS) or Path(name).is_dir()
-
-
-def _is_stream(path: Path) -> bool:
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:

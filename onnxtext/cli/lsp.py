@@ -8,6 +8,8 @@ import signal
 
 import click
 
+from onnxtext.cli.streams import stdin_buffer, stdout_buffer
+
 EXAMPLES = """\b
 Examples:
   onnxtext lsp                   speaks on standard input and output
@@ -46,6 +48,9 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
                 "the language server needs the extra `lsp`: pip install 'onnxtext[lsp]'"
             ) from None
         raise
+    if tcp is None:  # otherwise the server would only find out when it answers
+        stdin_buffer()
+        stdout_buffer()
     # A text of thousands of statements is thousands of objects that live on: looking at all of
     # them for garbage after every few hundred new ones would take longer than most answers.
     gc.set_threshold(100_000, 20, 50)

@@ -10,6 +10,9 @@ from types import FrameType
 INTERRUPTED = 130
 """The exit status that shells give what Ctrl-C ended."""
 
+_SHOWN = frozenset(("-h", "--help", "-V", "--version"))
+"""The options that only write to standard output."""
+
 
 def main() -> None:
     """Run the command line of this process, and end it with the exit status."""
@@ -26,22 +29,40 @@ def _run(arguments: list[str]) -> int:
     import click
 
     from onnxtext.cli.group import group
-    from onnxtext.cli.report import internal_error, plain_error
+    from onnxtext.cli.report import TROUBLE, Refused, discard, internal_error, plain_error
+    from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
 
+    occupy_closed_descriptors()
+    if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would write it nowhere
+        plain_error("standard output is closed")
+        return TROUBLE
     try:
         status = group.main(arguments, "onnxtext", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        try:
+            error.show()
+        except OSError:
+            discard(sys.stderr)
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
-    except (OSError, CoreError) as error:
-        plain_error(str(error))
-        return 2
+    except (Refused, CoreError) as refused:
+        plain_error(str(refused))
+        return TROUBLE
+    except OSError as error:
+        # An error that names no file comes from a stream; standard error is written elsewhere.
+        if error.filename is None and sys.stdout is not None:
+            discard(sys.stdout)
+            plain_error(cannot_write_stdout(error))
+        else:
+            plain_error(str(error))
+        return TROUBLE
     except Exception as error:
         internal_error(error)
-        return 2
+        return TROUBLE
     return status if isinstance(status, int) else 0
 
 

@@ -11,8 +11,9 @@ import click
 
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
+from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.files import holds, write_atomically
+from onnxtext.files import holds, read_input, write_atomically
 
 if TYPE_CHECKING:
     from onnxtext.merge import MergeResult
@@ -106,10 +107,8 @@ def command(
 def _read(name: str) -> bytes:
     try:
         if name != "-":
-            return Path(name).read_bytes()
-        if sys.stdin is None:
-            raise Refused("cannot-read", "standard input is closed")
-        return sys.stdin.buffer.read()
+            return read_input(Path(name))
+        return read_stdin()
     except OSError as error:
         raise Refused("cannot-read", f"cannot read {name}: {error.strerror or error}") from None
 
@@ -132,16 +131,13 @@ def _write(made: MergeResult, target: Path | None, force: bool) -> None:
 
 
 def _write_stdout(made: MergeResult) -> None:
-    if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
     if made.is_binary and is_terminal(sys.stdout):
         raise Refused(
             "binary-to-terminal",
             "a binary model is not written to a terminal",
             help="redirect standard output, or name a file with -o",
         )
-    sys.stdout.buffer.write(made.content)
-    sys.stdout.buffer.flush()
+    write_stdout([made.content])
 
 
 def _report(made: MergeResult, name: str, reporter: Reporter) -> None:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
+from typing import IO
 
 import click
 
@@ -147,17 +148,36 @@ class Reporter:
 
     def _say(self, text: str) -> None:
         with self.aside():
-            click.echo(text, err=True, color=self.colored)
+            tell(text, color=self.colored)
+
+
+def tell(text: str, *, color: bool = False) -> None:
+    """Write a line to standard error; if that cannot be written, the exit status has to do."""
+    try:
+        click.echo(text, err=True, color=color)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: IO[str]) -> None:
+    """Lead a standard stream that cannot be written to the null device.
+
+    What it still holds would fail once more when the process ends, and change its exit status.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def plain_error(message: str) -> None:
     """Show an error that concerns no file."""
-    click.echo(f"error: {safe(message)}", err=True)
+    tell(f"error: {safe(message)}")
 
 
 def internal_error(error: Exception) -> None:
     """Show an error that is a mistake of ours, outside of any file."""
-    click.echo(full_renderer.render(_internal(error, "")), err=True)
+    tell(full_renderer.render(_internal(error, "")))
     _show_traceback()
 
 
@@ -173,7 +193,7 @@ def _internal(error: Exception, where: str) -> Diagnostic:
 
 def _show_traceback() -> None:
     if os.environ.get("ONNXTEXT_DEBUG", "0") not in ("", "0"):
-        traceback.print_exc()
+        tell(traceback.format_exc())
 
 
 def _wants_color(choice: str) -> bool:

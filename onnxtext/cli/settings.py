@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.cli.report import Refused
+from onnxtext.files import name_of
 
 if TYPE_CHECKING:
     from onnxtext.checker.config import Settings
@@ -25,4 +26,5 @@ def read_settings(path: Path | None) -> Settings:
     except SettingsError as error:
         raise Refused("invalid-settings", str(error)) from None
     except OSError as error:
-        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}") from None
+        what = name_of(error, "pyproject.toml")
+        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None

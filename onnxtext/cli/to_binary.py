@@ -41,6 +41,10 @@ def conversion(
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
 
+        if checked:
+            from onnxtext.checker.isolation.inference import start_worker
+
+            start_worker()
         external = _external(job) if externalize else None
         base = Path.cwd() if job.source is None else job.source.parent
         reuse_memory(len(data))
@@ -68,6 +72,7 @@ def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere | None, job: Job
 ) -> None:
     """Refuse a model that breaks rules of the ONNX IR."""
+    from onnxtext.checker.isolation.light import LARGE
     from onnxtext.checker.run import check_tree
     from onnxtext.cli.settings import read_settings
     from onnxtext.conversion import joined
@@ -78,7 +83,8 @@ def _check(
 
     def encoded() -> bytes:
         # The inference of onnx needs no large weights, and would copy them.
-        return joined(pieces) if elsewhere is None else lower_light(model, elsewhere)
+        small = elsewhere is None and sum(map(len, pieces)) < LARGE
+        return joined(pieces) if small else lower_light(model, elsewhere)
 
     # External data may still be missing where the text is: only the model itself is checked.
     found = check_tree(

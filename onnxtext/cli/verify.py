@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.jobs import Job
+from onnxtext.cli.jobs import Job, files_below
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import read_input
 
 if TYPE_CHECKING:
     from onnxtext.verify import Verdict
@@ -78,24 +78,16 @@ def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
             yield Job(name, Path(name), None)
             continue
         with reporter.watching(name):
-            found = sorted(_below(name))
+            found = files_below(Path(name), SUFFIXES)
             if not found:
                 raise Refused("no-input", f"there is no .onnx or .onnxtxt file below {name}")
             yield from [Job(str(path), path, None) for path in found]
 
 
-def _below(directory: str) -> Iterator[Path]:
-    def refuse(error: OSError) -> None:
-        raise Refused("cannot-read", f"cannot read {error.filename}: {error.strerror}")
-
-    for root, _, names in os.walk(directory, onerror=refuse):
-        yield from [Path(root, name) for name in names if name.lower().endswith(SUFFIXES)]
-
-
 def _verify(job: Job, shown: _Output) -> None:
     assert job.source is not None
     try:
-        data = job.source.read_bytes()
+        data = read_input(job.source)
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None
@@ -143,10 +135,8 @@ class _Output:
             self._say(json.dumps(self._collected, indent=2))
 
     def _say(self, text: str) -> None:
-        if sys.stdout is None:
-            raise Refused("cannot-write", "standard output is closed")
         with self._reporter.aside():
-            click.echo(text)
+            say(text)
 
 
 def _as_object(

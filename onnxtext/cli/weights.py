@@ -4,18 +4,23 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Refused, Reporter
+from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import name_of
+
+if TYPE_CHECKING:
+    from onnxtext.weights.store import Store
 
 EXAMPLES = """\b
 Examples:
@@ -66,10 +71,10 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 found = usage(Path(name))
                 for digest, texts in found.users.items():
-                    size = (found.store.directory / digest).stat().st_size
+                    size = (found.store.directory / digest).lstat().st_size
                     row = {"store": name, "digest": digest, "size": size}
                     rows.append({**row, "texts": list(map(str, texts))})
                     if output_format != "json":
@@ -93,12 +98,12 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
         for name in stores:
             store = Store(Path(name))
             count = total = damaged = 0
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 names = store.names()
-                sizes = [(store.directory / digest).stat().st_size for digest in names]
+                sizes = [(store.directory / digest).lstat().st_size for digest in names]
                 with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
                     for digest, size in zip(names, sizes, strict=True):
-                        with reporter.watching(name), _reading():
+                        with reporter.watching(name), _reading(name):
                             try:
                                 total += check_blob(store, digest)
                                 count += 1
@@ -131,17 +136,18 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading():
+            with reporter.watching(name), _reading(name):
                 found = usage(Path(name))
-                unused = [found.store.directory / digest for digest in found.unused]
-                old = list(_old([*unused, *found.leftovers]))
-                kept = len(found.users) - sum(path in unused for path, _ in old)
-                for path, size in old:
-                    if delete:
-                        path.unlink()
+                unused = {found.store.directory / digest for digest in found.unused}
+                old = []
+                for path, size in _old([*sorted(unused), *found.leftovers]):
+                    if delete and not _remove(found.store, path):
+                        continue  # another process has stored it again meanwhile
+                    old.append((path, size))
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
                         _say(f"{'removed' if delete else 'would remove'} {path}  {size:,} bytes")
+                kept = len(found.users) - sum(path in unused for path, _ in old)
                 if output_format != "json":
                     freed = sum(size for _, size in old)
                     verb = "removed" if delete else "to remove with --delete"
@@ -155,24 +161,33 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
     return reporter.status
 
 
+def _remove(store: Store, path: Path) -> bool:
+    try:
+        return store.remove(path.name, _YOUNG)
+    except OSError as error:
+        why = error.strerror or error
+        raise Refused("cannot-write", f"cannot remove {path}: {why}") from None
+
+
 def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
     now = time.time()
     for path in paths:
-        status = path.lstat()
+        try:
+            status = path.lstat()
+        except FileNotFoundError:
+            continue  # written to its end, or removed, by another process
         if now - status.st_mtime > _YOUNG:
             yield path, status.st_size
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = error.strerror or str(error)
-        raise Refused("cannot-read", f"cannot read {error.filename}: {why}") from None
+        what = name_of(error, name)
+        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
 
 
 def _say(text: str) -> None:
-    if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
-    click.echo(safe(text) if "\n" not in text else text)
+    say(safe(text) if "\n" not in text else text)

@@ -66,7 +66,9 @@ class Facts(Lowering):
         """The name of a blob, instead of its bytes."""
         return f"onnxtext blob {blob.digest}".encode()
 
-    def _blob_value(self, kind: AttributeType | None, data: bytes | memoryview) -> bytes:
+    def _blob_value(
+        self, kind: AttributeType | None, data: bytes | memoryview, digest: str
+    ) -> bytes:
         return delimited(b"\x22", bytes(data))
 
 

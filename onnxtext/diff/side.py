@@ -13,6 +13,7 @@ from onnxtext.diff.body import replaces_lists
 from onnxtext.diff.facts import Facts
 from onnxtext.diff.model import Place
 from onnxtext.diff.weights import Holder
+from onnxtext.files import read_input
 from onnxtext.proto.generic import RecordError
 from onnxtext.source import Source
 from onnxtext.weights.paths import PathError, view_file
@@ -83,12 +84,16 @@ class Side:
         """A model from its text.
 
         Raises:
-            OnnxTextError: the text is not of the language.
+            OnnxTextError: the text is not of the language, or its model would be too large.
         """
+        from onnxtext.refusals import check_size, may_exceed
         from onnxtext.syntax.parse import parse_model
 
         source = Source(text, label)
-        return cls(parse_model(source), label, base, source)
+        model = parse_model(source)
+        if may_exceed(text):
+            check_size(model, source)
+        return cls(model, label, base, source)
 
     @classmethod
     def of_binary(
@@ -131,9 +136,9 @@ class Side:
 def _read(path: Path) -> bytes | memoryview:
     """The bytes of a file, mapped if they are many: weights stay where they are."""
     try:
-        view = view_file(path)
+        view = view_file(Path(os.path.realpath(path)))
     except PathError:  # a pipe, or a directory, which cannot be read
-        return path.read_bytes()
+        return read_input(path)
     return view if len(view) > _LARGE else bytes(view)
 
 

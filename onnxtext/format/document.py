@@ -196,6 +196,9 @@ class DocumentWriter(StatementWriter):
         return f"patch: {_base64(only_piece(value), indent + STEP)}"
 
     def _resource(self, tree: Tree, indent: str) -> str:
+        if tree.alias == "resource_place":
+            kind, _, path = tree.parts
+            return f"{only_piece(kind).text}: {string_text(path, indent)}"
         digest, _, encoding, content = tree.parts
         head = f"{string_text(digest, indent)}: {only_piece(encoding).text}"
         return f"{head} {_base64(only_piece(content), indent + STEP)}"

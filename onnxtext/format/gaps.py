@@ -10,6 +10,8 @@ from onnxtext.syntax.lexer import load_lexer
 HOLES = re.compile(r'("[^"\\]*"|#[^\n]*)')
 """Plain strings and comments, as the one group."""
 
+BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
+
 COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*")
 """Blanks and comments, to the end of a line."""
 
@@ -94,10 +96,15 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
 def same_tokens(one: str, other: str) -> bool:
     """Whether two statements have the same tokens, but for the blanks between them.
 
-    Neither holds comments.
+    Args:
+        one: a statement without comments. If it may have blank lines between the items of a list,
+            which stay there, the answer is no.
+        other: the same statement as it is printed.
     """
     if one == other:
         return True
+    if "\n" in other and BLANK_LINE.search(one):
+        return False
     if "\\" not in one and '"""' not in one:
         first, second = one.split('"'), other.split('"')
         if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from onnxtext.format.attach import Item, Listing
 from onnxtext.format.tree import Tree
 from onnxtext.format.trivia import Comment, Piece
-from onnxtext.printer.layout import ROWS, STEP, WIDTH
+from onnxtext.printer.layout import ROWS, STEP, WIDTH, flat_items
 
 OFF, ON, SKIP = "# fmt: off", "# fmt: on", "# fmt: skip"
 
@@ -59,7 +59,7 @@ class ListWriter:
     ) -> str:
         """A list: flat if it fits and has no comments, else one item a line."""
         if not tree.commented and not any("\n" in text for text in texts):
-            flat = f"{brackets[:-1]}{', '.join(texts)}{brackets[-1]}"
+            flat = f"{brackets[:-1]}{flat_items(texts, brackets[-1])}{brackets[-1]}"
             if len(flat) <= budget:
                 return flat
         return self.broken(found, texts, brackets, indent)
@@ -81,24 +81,27 @@ class ListWriter:
     ) -> list[str]:
         """The lines of some items, with their comments and the blank lines between them."""
         lines: list[str] = []
+        # The `=` of a last item may be a part of the `=>` behind it, which is no part of the item.
+        split = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
         for number, (item, text) in enumerate(zip(items, texts, strict=True)):
             first, last = item.tree.first(), item.tree.last()
             if first is None or last is None or self.is_kept(first):
                 continue
             off = next((c for c in first.lead if c.text == OFF and self._begins(c, first)), None)
-            if off is not None:
+            if off is not None and split is None:
                 above = first.lead[: first.lead.index(off)]
                 lines += self.lead_lines(above, indent, started=bool(lines))
                 if off.blank and lines:
                     lines.append("")
                 lines.append(indent + self._as_it_is(off, items[number:]))
                 continue
+            behind, shown = last.trail, text
+            skipped = behind is not None and behind.text.startswith(SKIP)
+            if skipped and item is not split:
+                shown = self._keep(first.at, last.end)  # with the comments inside of it
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:
                 lines.append("")
-            behind, shown = last.trail, text
-            if behind is not None and behind.text.startswith(SKIP):
-                shown = self.source[first.at : last.end]
             lines.append(f"{indent}{shown}{comma}{f' {behind.text}' if behind else ''}")
         return lines
 

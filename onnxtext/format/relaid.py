@@ -11,6 +11,8 @@ import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
 
+from onnxtext.format.gaps import BLANK_LINE
+
 _MARK = "\0"
 """Stands for a comment or a blank line. No text holds it outside of strings, see `relay`."""
 
@@ -22,7 +24,6 @@ _ODD = re.compile(
 )
 """A string; a comment; the line break before a blank line."""
 
-_BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
 _CLOSING = (">", "]", "}", ")")
 _LAST_COMMA = re.compile(r",(?=\0*[>\]})])")
 
@@ -47,7 +48,7 @@ def relay(text: str, printed: str) -> str | None:
         marks.append(f"  {whole.rstrip()}" if behind else f"\n{whole.strip()}")
         return _MARK
 
-    code = _ODD.sub(take_out, text) if "#" in text or _BLANK_LINE.search(text) else text
+    code = _ODD.sub(take_out, text) if "#" in text or BLANK_LINE.search(text) else text
     pieces = _LAST_COMMA.sub("", "".join(code.split())).split(_MARK)
     whole = "".join(pieces)
     if not marks:

@@ -17,7 +17,7 @@ from onnxtext.format.words import (
     word_text,
 )
 from onnxtext.printer.graphs import ATTRIBUTE_WIDTH, NAME_WIDTH
-from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH, flat_items
 
 
 class StatementWriter(LiteralWriter):
@@ -115,7 +115,7 @@ class StatementWriter(LiteralWriter):
         return f"{name_text(name)}{text} {lists}{self._rest(tree, '')}"
 
     def _parameter(self, tree: Tree) -> str:
-        attribute = tree if tree.origin == "attribute" else tree.child("attribute")
+        attribute = tree if tree.origin in _ATTRIBUTES else tree.child("attribute")
         return word_text(tree) if attribute is None else self.attribute(attribute, STEP)
 
     def _rest(self, tree: Tree, indent: str) -> str:
@@ -186,7 +186,7 @@ class StatementWriter(LiteralWriter):
         texts = [self.attribute(item.tree, "") for item in found.items]
         if sum(len(text) + 2 for text in texts) > ATTRIBUTE_WIDTH:
             return None
-        return None if any("\n" in text for text in texts) else ", ".join(texts)
+        return None if any("\n" in text for text in texts) else flat_items(texts, ">")
 
     # ---- Attributes -------------------------------------------------------------------------
 
@@ -250,6 +250,9 @@ class StatementWriter(LiteralWriter):
         first, *rest = tree.parts
         type = first.text if isinstance(first, Piece) else self.type(first)
         return " ".join([type, *map(word_text, rest)])
+
+
+_ATTRIBUTES = ("attribute", "dataless_attribute")
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:

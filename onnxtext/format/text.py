@@ -12,6 +12,7 @@ from onnxtext.format.reduced import shorten
 from onnxtext.format.relaid import relay
 from onnxtext.format.trivia import comments_of
 from onnxtext.printer import print_model
+from onnxtext.recursion import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -37,7 +38,8 @@ def format_source(source: Source, *, read_again: bool = False) -> str:
         OnnxTextError: the text is not of the language; or it could not be formatted without
             changing what it says, which would be a bug.
     """
-    with paused_collector():  # around the call, so that it does not walk the tree in the end
+    # The collector is paused around the call, so that it does not walk the tree in the end.
+    with paused_collector(), room_for_nesting():
         return _format(source, read_again)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.filetype import TEXT_SUFFIXES
 
 DEFAULT_LIMIT = 64 << 20
 """Models of more bytes are not cleaned, unless `onnxtext.maxSize` says otherwise. Their texts stay
@@ -51,6 +52,14 @@ def too_large(size: int, limit: int) -> str | None:
     )
 
 
+def is_source(name: str) -> bool:
+    """Whether a file is called a text: the filter leaves it alone, whatever attributes say.
+
+    It holds what somebody has written, with comments, which no model gives back.
+    """
+    return name.lower().endswith(TEXT_SUFFIXES)
+
+
 def is_binary(head: bytes) -> bool:
     """Whether content that begins like this is no text; cut characters at its end are allowed."""
     if _CONTROLS.search(head):
@@ -67,7 +76,7 @@ def has_markers(data: bytes) -> bool:
     return _MARKER.search(data) is not None
 
 
-def clean(data: bytes, *, limit: int = DEFAULT_LIMIT) -> Converted:
+def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
     """What git is to store for a file of the working tree.
 
     A binary model becomes its text, which is read back and compared with the file before it is
@@ -76,20 +85,25 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT) -> Converted:
     Args:
         data: the content of the file.
         limit: larger files are stored as they are, in bytes.
+        name: of the file; one that is called a text is stored as it is.
     """
-    if not data:
+    if not data or is_source(name):
         return Converted(None)
     if (why := too_large(len(data), limit)) is not None:
         return Converted(None, (why,))
     return _guarded(lambda: _clean(data), "stored")
 
 
-def smudge(data: bytes) -> Converted:
+def smudge(data: bytes, *, name: str = "") -> Converted:
     """What is to stand in the working tree for what git stores.
 
     The text of a model becomes the binary model. A model that is stored as a binary stays one.
+
+    Args:
+        data: what git stores.
+        name: of the file; one that is called a text is given as it is.
     """
-    if not data or is_binary(data[:HEAD]):
+    if not data or is_source(name) or is_binary(data[:HEAD]):
         return Converted(None)
     return _guarded(lambda: _smudge(data), "checked out")
 

@@ -106,6 +106,7 @@ def install(
             wanted |= settings(each, command, structural=structural)
     _refuse_foreign(scope, mode, before, wanted)
     target = before.file if file is None else _absolute(file)
+    _refuse_outside(scope, target)
     edits = _attribute_edits(before, target, [line for each in MODES if each in modes
                                               for line in ATTRIBUTES[each]])  # fmt: skip
     changes = _write_settings(scope, before, wanted)
@@ -189,6 +190,16 @@ def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
     if old == new:
         return True
     return is_ours(old) if is_command(name) else bool(before.modes)
+
+
+def _refuse_outside(scope: Scope, file: Path) -> None:
+    """Refuse a file of the working tree that is a link out of it: the repository may have it."""
+    top = top_level() if scope == "local" else None
+    if top is None or not file.is_relative_to(_absolute(top)):
+        return
+    real, root = os.path.realpath(file), os.path.realpath(top)
+    if not Path(real).is_relative_to(root):
+        raise failed(f"{_shown(file)} is a link that leads out of the working tree, to {real}")
 
 
 # ---- Writing ------------------------------------------------------------------------------------

@@ -31,9 +31,11 @@ _UNABLE = (
 _MARK = " -m onnxtext git "
 
 ATTRIBUTES: dict[Mode, tuple[str, ...]] = {
-    # -text: git is never to convert line ends in a binary.
+    # -text: git is never to convert line ends in a binary. The filter sees what these leave of it.
     "textconv": ("*.onnx -text diff=onnxtext merge=onnxtext",),
-    "filter": ("*.onnx -text filter=onnxtext diff=onnxtext merge=onnxtext",),
+    "filter": (
+        "*.onnx -text -ident -working-tree-encoding filter=onnxtext diff=onnxtext merge=onnxtext",
+    ),
     # eol=lf: a string of several lines is the same on every system. Blobs are no text, even if
     # they look like it.
     "source": (

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from onnxtext.git.content import HEAD, Converted, clean, is_binary, smudge, too_large
+from onnxtext.git.content import HEAD, Converted, clean, is_binary, is_source, smudge, too_large
 from onnxtext.git.pktline import PacketError, read_list, write_content, write_flush, write_lines
 
 CAPABILITIES = ("clean", "smudge")
@@ -86,10 +86,13 @@ def _answer(
             trouble = _take_in(source, content)
             if trouble is not None:
                 raise trouble
-            converted = _convert(command, content, limit)
+            converted = Converted(None) if is_source(name) else _convert(command, content, limit)
             content.seek(0)
         except OSError as error:  # the disk of the temporary file, most likely
             warn(name, f"left as it is: {error.strerror or error}")
+            converted = None
+        except MemoryError:
+            warn(name, "left as it is: there is not enough memory")
             converted = None
         if converted is None:
             write_lines(target, "status=error")

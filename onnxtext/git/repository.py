@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -91,6 +93,30 @@ def top_level() -> Path | None:
     """The top of the working tree; None in a bare repository, and outside of any."""
     said = run_git("rev-parse", "--show-toplevel", fails=[128])
     return Path(said.decode("utf-8", "surrogateescape").removesuffix("\n")) if said else None
+
+
+def read_tracked(top: Path, name: str) -> bytes | None:
+    """The content of a file in the working tree; None if there is no regular file of this name.
+
+    Links are not followed, neither at the file nor on the way to it, as git does not follow them:
+    they may lead out of the working tree.
+
+    Args:
+        top: of the working tree.
+        name: as git has it, from the top.
+
+    Raises:
+        OnnxTextError: the file cannot be read.
+    """
+    path = Path(os.path.realpath(top), name)
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode) or os.path.realpath(path) != str(path):
+            return None
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise failed(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def in_repository() -> bool:

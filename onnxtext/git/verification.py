@@ -11,8 +11,16 @@ from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.filetype import TEXT_SUFFIXES
-from onnxtext.git.content import DEFAULT_LIMIT, HEAD, clean, is_binary, smudge, too_large
-from onnxtext.git.repository import configured_limit, failed, run_git, top_level
+from onnxtext.git.content import (
+    DEFAULT_LIMIT,
+    HEAD,
+    clean,
+    is_binary,
+    is_source,
+    smudge,
+    too_large,
+)
+from onnxtext.git.repository import configured_limit, failed, read_tracked, run_git, top_level
 
 SUFFIXES = (".onnx", *TEXT_SUFFIXES)
 _RENORMALIZE = "`git add --renormalize` would change it"
@@ -67,7 +75,10 @@ def tracked(top: Path) -> list[Tracked]:
     said = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", given=given)
     fields = said.decode("utf-8", "surrogateescape").split("\0")[:-1]
     filters = dict(zip(fields[::3], fields[2::3], strict=True))
-    found = [Tracked(path, name, filters[path] == "onnxtext") for path, name in entries.items()]
+    found = [
+        Tracked(path, name, filters[path] == "onnxtext" and not is_source(path))
+        for path, name in entries.items()
+    ]
     return [file for file in found if file.filtered or file.path.lower().endswith(SUFFIXES)]
 
 
@@ -109,18 +120,15 @@ def _verify_filtered(file: Tracked, data: bytes, top: Path, limit: int) -> Verif
         problems += model.warnings
     elif clean(model.data, limit=max(limit, len(model.data))).data != data:
         problems.append(f"its text is not the one that the filter gives: {_RENORMALIZE}")
-    problems += _verify_worktree(top / file.path, limit)
+    problems += _verify_worktree(top, file.path, limit)
     return Verified(file.path, "text", tuple(problems))
 
 
-def _verify_worktree(path: Path, limit: int) -> list[str]:
+def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
     """That a file in the working tree would come back as it is."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return []  # removed, or outside of a sparse checkout
-    except OSError as error:
-        raise failed(f"cannot read {path}: {error.strerror or error}") from None
+    data = read_tracked(top, name)
+    if data is None:
+        return []  # removed, replaced by something else, or outside of a sparse checkout
     if not is_binary(data[:HEAD]):
         return (
             ["the working tree holds text, not the model: see `onnxtext git checkout`"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from onnxtext.files import write_atomically
 from onnxtext.git.content import HEAD, is_binary, smudge
-from onnxtext.git.repository import failed, run_git
+from onnxtext.git.repository import read_tracked, run_git
 from onnxtext.git.verification import Tracked, objects, tracked
 
 
@@ -64,13 +64,5 @@ def check_out(top: Path) -> list[CheckedOut]:
 
 def _text_of(top: Path, file: Tracked) -> bytes | None:
     """The text in a file that should hold a model; None if there is none."""
-    path = top / file.path
-    if not file.filtered or path.is_symlink():
-        return None
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise failed(f"cannot read {path}: {error.strerror or error}") from None
+    data = read_tracked(top, file.path) if file.filtered else None
     return None if not data or is_binary(data[:HEAD]) else data

@@ -13,7 +13,7 @@ from pathlib import Path
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.subject import Subject
 from onnxtext.collector import paused_collector
-from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
+from onnxtext.diagnostics import Diagnostic, Label
 from onnxtext.source import Source, Span
 
 DEPEND_ON_ALL = frozenset(
@@ -86,10 +86,8 @@ def _analyse(
             )
     encoded: Callable[[], bytes | None] | None = None
     if isinstance(root, Model) and not broken and not root.resources_left_out:
-        try:
-            encoded = encoded_for_checks(root, source, base_dir)
-        except OnnxTextError as error:
-            found += error.diagnostics
+        encoded, refused = encoded_for_checks(root, source, base_dir)
+        found += refused
     subject, findings = find_in(
         root,
         base_dir=base_dir,

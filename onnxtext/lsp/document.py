@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index import Index
 from onnxtext.lsp.positions import Lines, change
@@ -20,7 +22,7 @@ from onnxtext.source import Source, Span
 from onnxtext.syntax.parse import parse_partial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lsprotocol import types as t
 
@@ -40,14 +42,25 @@ class Version:
         number: as the client counts.
         source: the text.
         lines: its lines.
+        cost: the seconds that reading the version before took.
+        made: when it was made, by the monotonic clock.
     """
 
-    def __init__(self, number: int, source: Source, encoding: str, cache: PlacesCache) -> None:
+    def __init__(
+        self,
+        number: int,
+        source: Source,
+        encoding: str,
+        cache: PlacesCache,
+        cost: float = 0.0,
+    ) -> None:
         self.number = number
         self.source = source
         self.lines = Lines(source.text, encoding)
         self._cache = cache
         self._declared: dict[int, dict[str, str]] = {}
+        self.cost = cost
+        self.made = time.monotonic()
 
     @property
     def text(self) -> str:
@@ -59,7 +72,23 @@ class Version:
         """What could be read, and what is wrong with the text."""
         if len(self.text) > MOST_CHARACTERS:
             return None, (_too_large(self.source),)
-        return read_partial(self.source)
+        start = time.process_time()
+        with paused_collector():
+            made = read_partial(self.source)
+        self.cost = time.process_time() - start
+        return made
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the index is made already."""
+        return "index" in self.__dict__
+
+    def steps(self) -> Iterator[Callable[[], object]]:
+        """What remains to be computed before a request, in parts that others may work between."""
+        if "parsed" not in self.__dict__:
+            yield lambda: self.parsed
+        if "index" not in self.__dict__:
+            yield lambda: self.index
 
     @property
     def root(self) -> Model | Fragment | None:
@@ -74,7 +103,9 @@ class Version:
     @cached_property
     def index(self) -> Index:
         """What is where."""
-        return Index(self.source, self.root, self._cache)
+        root = self.root
+        with paused_collector():
+            return Index(self.source, root, self._cache)
 
     def declared(self, scope: Scope) -> dict[str, str]:
         """The types that the text declares for the values of a graph or body."""
@@ -141,7 +172,7 @@ class Document:
             text = change(text, lines, event, self.encoding)
             lines = None
         source = Source(text, self.version.source.name)
-        self.version = Version(number, source, self.encoding, self.cache)
+        self.version = Version(number, source, self.encoding, self.cache, self.version.cost)
 
     @property
     def current(self) -> Analysis | None:

@@ -45,7 +45,6 @@ class Index:
         root: what could be read of it; None if that is nothing.
         subject: its scopes.
         statements: all, in the order of the text.
-        symbols: by what they mean.
     """
 
     def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
@@ -64,7 +63,8 @@ class Index:
         self.scopes: list[Scope] = [] if self.subject is None else self.subject.scopes
         self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
         self.statements: list[Statement] = []
-        self.symbols: dict[Key, Symbol] = {}
+        self._symbols: dict[Key, Symbol] = {}
+        self._order: list[tuple[int, Statement, Role | None]] = []
         self.statement_of: dict[int, Statement] = {}
         self._collect()
         self._starts = [statement.at for statement in self.statements]
@@ -73,13 +73,25 @@ class Index:
 
     def _collect(self) -> None:
         for number, scope in enumerate(self.scopes):
-            self._head(scope)
             self._values(number, scope)
             self._nodes(number, scope)
         self.statements.sort(key=lambda statement: statement.at)
         self._limit()
-        for name in self.sections:
-            self._section(name)
+
+    @cached_property
+    def symbols(self) -> dict[Key, Symbol]:
+        """What is defined and used, by what it means; made when it is asked for first."""
+        for scope in self.scopes:
+            self._head(scope)
+        for number, statement, role in self._order:
+            if role is None:
+                self._names(number, statement)
+            else:
+                name = statement.item.name
+                self._occur(number, name, Occurrence(role, statement, (("name",),)))
+        for section in self.sections:
+            self._section(section)
+        return self._symbols
 
     def _values(self, number: int, scope: Scope) -> None:
         groups: tuple[tuple[list[ValueInfo], Group], ...] = (
@@ -98,7 +110,7 @@ class Index:
                 statement = Statement(item.at, "value_info", item, scope, group)
                 self.statements.append(statement)
                 self.statement_of[id(item)] = statement
-                self._occur(number, item.name, Occurrence(role, statement, (("name",),)))
+                self._order.append((number, statement, role))
 
     def _nodes(self, number: int, scope: Scope) -> None:
         for place, node in enumerate(scope.nodes):
@@ -108,16 +120,21 @@ class Index:
             statement = Statement(item.at, "node", item, scope, "node", place)
             self.statements.append(statement)
             self.statement_of[id(item)] = statement
-            for i, name in enumerate(item.outputs):
-                if name:
-                    paths = (("outputs", i, "name"), ("outputs", i))
-                    self._occur(number, name, Occurrence("definition", statement, paths))
-            for i, name in enumerate(item.inputs):
-                if name:
-                    owner = self.resolve(scope, name)
-                    occurrence = Occurrence("use", statement, (("names", i),))
-                    self._occur(self._numbers[id(owner)], name, occurrence)
-            self._calls(statement, item)
+            self._order.append((number, statement, None))
+
+    def _names(self, number: int, statement: Statement) -> None:
+        """The names in a node."""
+        item = statement.item
+        for i, name in enumerate(item.outputs):
+            if name:
+                paths = (("outputs", i, "name"), ("outputs", i))
+                self._occur(number, name, Occurrence("definition", statement, paths))
+        for i, name in enumerate(item.inputs):
+            if name:
+                owner = self.resolve(statement.scope, name)
+                occurrence = Occurrence("use", statement, (("names", i),))
+                self._occur(self._numbers[id(owner)], name, occurrence)
+        self._calls(statement, item)
 
     def _head(self, scope: Scope) -> None:
         """The names in a function's head: its own, and those of its parameters."""
@@ -182,10 +199,10 @@ class Index:
         self._mark(("value", number, name), name, occurrence)
 
     def _mark(self, key: Key, name: str, occurrence: Occurrence) -> None:
-        symbol = self.symbols.get(key)
+        symbol = self._symbols.get(key)
         if symbol is None:
             scope = None if key[0] == "function" else self.scopes[key[1]]
-            symbol = self.symbols[key] = Symbol(key, name, scope)
+            symbol = self._symbols[key] = Symbol(key, name, scope)
         symbol.occurrences.append(occurrence)
         if occurrence.role == "definition":
             symbol.defined = True
@@ -224,7 +241,7 @@ class Index:
         if name.function is not None:
             self._mark(("function", 0, name.function), name.name, known)
         elif name.name in scope.position or ("value", self.number(scope), name.name) in (
-            self.symbols
+            self._symbols
         ):
             self._occur(self.number(scope), name.name, known)
 

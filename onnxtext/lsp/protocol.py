@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol without pygls's own copies of documents.
+"""The protocol: messages are validated, requests wait until all input is read, documents are ours.
+
+pygls answers requests in the order they come, before it reads on: a request that the client has
+cancelled meanwhile, or that an edit has outdated, would be computed all the same. Here a request
+waits in a queue until nothing is left to be read. pygls drops messages with invalid parameters;
+here they are answered with an error (JSON-RPC 2.0, section 5.1).
 
 pygls keeps the text of each document too, and cuts it into lines as Python does: at U+2028 and
 other characters that end no line in the protocol (LSP 3.18, Text Documents). A change behind one
@@ -8,15 +13,259 @@ arrives at the wrong place, or raises, and then our handler is not called. We ke
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
+import asyncio
+import contextvars
+import logging
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+if TYPE_CHECKING:
+    from onnxtext.lsp.document import Version
+    from onnxtext.lsp.server import Server
+
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+NOT_INITIALIZED = -32002
+CANCELLED = -32800
+CONTENT_MODIFIED = -32801
+
+_AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
+"""Requests that change what the server is, and so are answered in the order they come."""
+
+log = logging.getLogger(__name__)
+
+_STRINGS = frozenset(("uri", "newName", "query", "ch", "text", "languageId", "label"))
+_NUMBERS = frozenset(("line", "character"))
+_DEEPEST = 20
+
+
+def _check_types(params: Any, depth: int = 0) -> None:
+    """Raise an error for a number where a string should be, and so on: pygls converts them.
+
+    Raises:
+        TypeError: a parameter has the wrong type.
+    """
+    if isinstance(params, list) and depth < _DEEPEST:
+        for item in params:
+            _check_types(item, depth + 1)
+    elif isinstance(params, dict) and depth < _DEEPEST:
+        for key, value in params.items():
+            if key in _STRINGS and not isinstance(value, str):
+                raise TypeError(key)
+            number = isinstance(value, int) and not isinstance(value, bool)
+            if key in _NUMBERS and value is not None and not number:
+                raise TypeError(key)
+            _check_types(value, depth + 1)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A request that is not answered yet.
+
+    Attributes:
+        id: of the request.
+        method: of the request.
+        params: its parameters.
+        uri: the document it is about; None if it is about none.
+        version: of that document when the request came.
+        dropped: whether it has been answered with an error.
+    """
+
+    id: int | str
+    method: str
+    params: Any
+    uri: str | None
+    version: Version | None
+    dropped: bool = False
+
 
 class Protocol(LanguageServerProtocol):
-    """Hands documents to our handlers only."""
+    """Validates messages, queues requests, and hands documents to our handlers only.
+
+    Attributes:
+        input_waits: says whether more input has arrived.
+        computed: how many requests were handed to their handlers.
+    """
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self.input_waits: Callable[[], bool] = lambda: False
+        self.computed = 0
+        self._queue: list[Waiting] = []
+        self._running: dict[int | str, Waiting] = {}
+        self._worker: asyncio.Task[None] | None = None
+        self._initialized = False
+
+    # ---- Validation ---------------------------------------------------------------------------
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Leave the objects of a message as they are: `handle_message` converts the whole."""
+        return data
+
+    def handle_message(self, message: Any) -> None:
+        """Handle a message, or answer it with an error."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
+            self._refuse(None, INVALID_REQUEST, "a message is an object with `jsonrpc`: `2.0`")
+            return
+        if "method" not in message:
+            self._answered(message)
+            return
+        method, number = message["method"], message.get("id")
+        is_request = "id" in message
+        if is_request and (isinstance(number, bool) or not isinstance(number, (int, str))):
+            self._refuse(None, INVALID_REQUEST, "the id of a request is a number or a string")
+            return
+        wrong = self._objection(method)
+        if wrong is not None:
+            if is_request:
+                self._refuse(number, *wrong)
+            return
+        message.setdefault("params", None)
+        try:
+            if method != t.INITIALIZE:
+                _check_types(message["params"])
+            structured = super().structure_message(message)
+        except Exception:  # whatever the converter raises, the message is to blame
+            log.warning("%s: invalid parameters", method)
+            if is_request:
+                self._refuse(number, INVALID_PARAMS, f"{method}: invalid parameters")
+            return
+        super().handle_message(structured)
+
+    def _objection(self, method: Any) -> tuple[int, str] | None:
+        """The error of a message that the server is in no state for; None if there is none."""
+        if not isinstance(method, str):
+            return INVALID_REQUEST, "the method of a message is a string"
+        if method == t.EXIT:
+            return None
+        if self._shutdown:
+            return INVALID_REQUEST, f"{method}: the server has been shut down"
+        if method == t.INITIALIZE:
+            if self._initialized:
+                return INVALID_REQUEST, "the server has been initialized already"
+            return None
+        if not self._initialized:
+            return NOT_INITIALIZED, f"{method}: the server has not been initialized"
+        return None
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        """Take the answer to a request of ours."""
+        try:
+            super().handle_message(super().structure_message(message))
+        except Exception:
+            log.warning("an answer to no request, or an invalid one")
+
+    def _refuse(self, number: int | str | None, code: int, message: str) -> None:
+        error = {"code": code, "message": message}
+        self._send_data({"jsonrpc": self.VERSION, "id": number, "error": error})
+
+    # ---- The queue ----------------------------------------------------------------------------
+
+    def _handle_request(self, msg_id: int | str, method_name: str, params: Any) -> None:
+        if method_name == t.INITIALIZE:
+            self._initialized = True
+        if method_name == t.SHUTDOWN:
+            for waiting in self._queue:
+                self._drop(waiting, CANCELLED, "the server was shut down")
+        if method_name in _AT_ONCE or not self._is_known(method_name):
+            super()._handle_request(msg_id, method_name, params)
+            return
+        named = getattr(params, "text_document", None)
+        uri = getattr(named, "uri", None)
+        document = self.server.documents.get(uri) if isinstance(uri, str) else None
+        version = None if document is None else document.version
+        self._queue.append(Waiting(msg_id, method_name, params, uri, version))
+        if self._worker is None or self._worker.done():
+            # A request's own context says which request it is; the worker serves all of them.
+            context = contextvars.copy_context()
+            loop = asyncio.get_running_loop()
+            self._worker = context.run(loop.create_task, self._work())
+
+    def _is_known(self, method: str) -> bool:
+        return method in self.fm.features or method in self.fm.builtin_features
+
+    @property
+    def server(self) -> Server:
+        """Our server."""
+        return self._server  # type: ignore[return-value]
+
+    async def _work(self) -> None:
+        """Answer the requests that wait, one after the other, as long as no input waits."""
+        while self._queue:
+            await asyncio.sleep(0)
+            if self.input_waits():
+                continue
+            waiting = self._queue[0] if self._queue else None
+            if waiting is None or waiting.dropped or self._is_outdated(waiting):
+                self._queue[:1] = []
+                continue
+            try:
+                ready = await self.server.prepare(waiting.version)
+            except Exception:  # the handler meets it again, and knows what to do
+                ready = True
+            if not ready:
+                continue
+            if waiting in self._queue and not waiting.dropped:
+                self._queue.remove(waiting)
+                self._run(waiting)
+
+    def _run(self, waiting: Waiting) -> None:
+        self.computed += 1
+        self._running[waiting.id] = waiting
+        context = contextvars.copy_context()
+        handle = super()._handle_request
+        context.run(handle, waiting.id, waiting.method, waiting.params)
+        if waiting.id not in self._request_futures:
+            self._running.pop(waiting.id, None)
+
+    def _send_handler_result(self, future: Any, *, msg_id: int | str) -> None:
+        waiting = self._running.pop(msg_id, None)
+        if waiting is not None and waiting.dropped:
+            self._request_futures.pop(msg_id, None)
+            if not future.cancelled():
+                future.exception()  # else asyncio reports that nobody has looked at it
+            return
+        super()._send_handler_result(future, msg_id=msg_id)
+
+    def _is_outdated(self, waiting: Waiting) -> bool:
+        """Whether the document was changed since; then the request is answered with that."""
+        if waiting.version is None or waiting.uri is None:
+            return False
+        document = self.server.documents.get(waiting.uri)
+        if document is not None and document.version is waiting.version:
+            return False
+        self._drop(waiting, CONTENT_MODIFIED, "the document was changed")
+        return True
+
+    def _drop(self, waiting: Waiting, code: int, message: str) -> None:
+        """Answer a request with an error, once."""
+        if not waiting.dropped:
+            waiting.dropped = True
+            self._refuse(waiting.id, code, message)
+
+    def outdate(self, uri: str) -> None:
+        """Stop what is being computed for an old version of a document."""
+        for waiting in list(self._running.values()):
+            if waiting.uri == uri and self._is_outdated(waiting):
+                self._cancel(waiting)
+
+    def _cancel(self, waiting: Waiting) -> None:
+        future = self._request_futures.get(waiting.id)
+        if future is not None:
+            future.cancel()
+
+    def _handle_cancel_notification(self, msg_id: int | str) -> None:
+        for waiting in (*self._queue, *self._running.values()):
+            if waiting.id == msg_id:
+                self._drop(waiting, CANCELLED, "cancelled")
+                self._cancel(waiting)
+                return
+
+    # ---- Documents ----------------------------------------------------------------------------
 
     @lsp_method(t.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(

@@ -6,14 +6,19 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import json
 import logging
 import os
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, BinaryIO
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
+from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -22,7 +27,8 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.analysis import Analysis
 from onnxtext.lsp.background import Checker
 from onnxtext.lsp.diagnostics import convert
-from onnxtext.lsp.document import MOST_CHARACTERS, Document
+from onnxtext.lsp.document import MOST_CHARACTERS, Document, Version
+from onnxtext.lsp.pipe import PipeReader
 from onnxtext.lsp.protocol import Protocol
 from onnxtext.lsp.worker import Failure, Job
 
@@ -32,6 +38,12 @@ request has no result: an editor shows each error of a server to its user."""
 
 SYNTAX_DELAY = 0.01
 """Seconds before a changed text is read: changes that come together are read together."""
+
+PAUSE = 0.06
+"""Seconds without a key before a text is read for a request, if reading it takes longer than
+`LONG`: at the usual pace of typing, that is done once, behind the last key."""
+LONG = 0.03
+PARSE_ERROR = -32700
 
 Handler = Callable[..., Any]
 log = logging.getLogger(__name__)
@@ -53,6 +65,57 @@ class Server(LanguageServer):
         self.strict = bool(os.environ.get(STRICT))
         self._reading: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+
+    # ---- Input --------------------------------------------------------------------------------
+
+    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+        """Serve an editor on two pipes until it ends the session."""
+        self._stop_event = Event()
+        reader = PipeReader(stdin or sys.stdin.buffer)
+        protocol: Any = self.protocol
+        protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+        protocol.input_waits = reader.waits
+        try:
+            asyncio.run(
+                run_async(
+                    stop_event=self._stop_event,
+                    reader=reader,
+                    protocol=protocol,
+                    logger=log,
+                    error_handler=self.report_server_error,
+                )
+            )
+        except BrokenPipeError:
+            log.error("the connection to the editor is lost")
+        except (KeyboardInterrupt, SystemExit):
+            pass
+        finally:
+            self.shutdown()  # type: ignore[no-untyped-call]
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log an error; answer a message that is no JSON."""
+        log.error("%s", error)
+        if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError, RecursionError)):
+            wrong = {"code": PARSE_ERROR, "message": "the message is no JSON"}
+            protocol: Any = self.protocol
+            protocol._send_data({"jsonrpc": "2.0", "id": None, "error": wrong})
+
+    async def prepare(self, version: Version | None) -> bool:
+        """Read a version for a request, in parts; False if other input should be handled first."""
+        if version is None:
+            return True
+        waits: Callable[[], bool] = self.protocol.input_waits  # type: ignore[attr-defined]
+        if not version.is_read and version.cost > LONG:
+            left = version.made + PAUSE - time.monotonic()
+            if left > 0:
+                await asyncio.sleep(left)
+                return False
+        for step in version.steps():
+            step()
+            await asyncio.sleep(0)
+            if waits():
+                return False
+        return True
 
     # ---- Requests -----------------------------------------------------------------------------
 
@@ -126,11 +189,13 @@ class Server(LanguageServer):
         if document is None:
             return
         document.update(params.text_document.version, params.content_changes)
+        self.protocol.outdate(uri)  # type: ignore[attr-defined]
         waiting = self._reading.pop(uri, None)
         if waiting is not None:
             waiting.cancel()
         loop = asyncio.get_running_loop()
-        self._reading[uri] = loop.call_later(SYNTAX_DELAY, self._read, uri)
+        delay = PAUSE if document.version.cost > LONG else SYNTAX_DELAY
+        self._reading[uri] = loop.call_later(delay, self._read, uri)
         self._check(document)
 
     def closed(self, params: t.DidCloseTextDocumentParams) -> None:
@@ -138,6 +203,7 @@ class Server(LanguageServer):
         uri = params.text_document.uri
         if self.documents.pop(uri, None) is not None:
             self.checker.cancel(uri)
+            self.protocol.outdate(uri)  # type: ignore[attr-defined]
             self._publish(uri, None, [])
             self._wake(uri)
 

@@ -88,14 +88,18 @@ class Markers:
     Attributes:
         size: how many characters a marker has.
         labels: what the base, ours and theirs are called.
+        swapped: whether what is merged as ours is theirs.
     """
 
     size: int = 7
     labels: tuple[str, str, str] = ("base", "ours", "theirs")
+    swapped: bool = False
 
     def lines(self, base: str, ours: str, theirs: str) -> str:
         """A conflict: each version is nothing, or whole lines; without the last line end."""
         names = [f" {label}" if label else "" for label in self.labels]
+        if self.swapped:
+            ours, theirs = theirs, ours
         return (
             f"{'<' * self.size}{names[1]}\n{ours}{'|' * self.size}{names[0]}\n{base}"
             f"{'=' * self.size}\n{theirs}{'>' * self.size}{names[2]}"

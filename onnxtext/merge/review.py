@@ -7,25 +7,23 @@ it is; nodes that stand before what they use are moved behind it.
 
 from __future__ import annotations
 
-import heapq
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.rules import definitions, uses
-from onnxtext.checker.scopes import GIVEN, Scope
-from onnxtext.checker.subject import Options, Subject, plain_domain
+from onnxtext.checker.finding import Finding
+from onnxtext.checker.scopes import Scope
+from onnxtext.checker.subject import Subject
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merge.constructs import CONTAINERS, STATEMENTS
+from onnxtext.merge.findings import find, identity, known_in, sorted_nodes, subject_of
 from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, all_chunks, write
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 _MOST_ROUNDS = 8
-_CALLS = "function-deleted"
-_HELP = "keep what one side has deleted, or do without it"
 
 
 class Unmergeable(Exception):
@@ -36,9 +34,24 @@ class TooCoarse(Exception):
     """Something is to be done with a statement that was not taken out of what holds it."""
 
 
+@dataclass(frozen=True)
+class Reviewed:
+    """A merge that was reviewed.
+
+    Attributes:
+        text: the text.
+        tree: its syntax tree.
+        fits: whether everything in it fits together.
+    """
+
+    text: str
+    tree: Model
+    fits: bool
+
+
 def review(
     listed: Listed, ours: Model, theirs: Model, notes: list[str], *, fine: bool = False
-) -> None:
+) -> Reviewed:
     """Make conflicts of what does not fit together.
 
     Args:
@@ -47,6 +60,9 @@ def review(
         theirs: their version.
         notes: takes what people should know.
         fine: whether all statements were taken apart.
+
+    Returns:
+        The text with conflicts resolved to ours.
 
     Raises:
         Unmergeable: no text could be made that parses.
@@ -58,70 +74,30 @@ def review(
     tried = False
     for _ in range(_MOST_ROUNDS):
         writer = write(listed, None)
+        text = writer.text()
         try:
-            model = parse_model(Source(writer.text(), "<merge>"))
+            model = parse_model(Source(text, "<merge>"))
         except OnnxTextError as error:
             _mark_broken(error, _Places(writer.placed, fine), notes)
             continue
-        subject = _Subject(model, Options())
-        findings = list(_find(subject, sides))
+        subject = subject_of(model)
+        findings = list(find(subject, sides))
         if not findings:
-            return
+            return Reviewed(text, model, True)
         if known is None:
-            known = {_known(f) for side in sides for f in _find(_Subject(side, Options()), sides)}
-        new = [finding for finding in findings if _known(finding) not in known]
+            known = known_in(sides)
+        new = [finding for finding in findings if identity(finding) not in known]
         places = _Places(writer.placed, fine)
         disordered = [finding for finding in new if finding.slug == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
         for finding in new:
             if not sorted_all or finding.slug != "node-order":
-                known.add(_known(finding))
+                known.add(identity(finding))
                 _mark(finding, places, notes)
         if not sorted_all:
-            return
+            return Reviewed(text, model, not new)
     raise Unmergeable
-
-
-class _Subject(Subject):
-    """A model in which no names are looked for that may have been meant."""
-
-    def near(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Nothing: it takes time, and nobody is told."""
-        return None
-
-
-def _known(finding: Finding) -> tuple[str, str]:
-    return finding.slug, finding.message
-
-
-def _find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
-    """What is wrong with names: of values, and of functions and domains that a side has deleted."""
-    yield from uses.check(subject)
-    yield from definitions.check(subject)
-    model = subject.model
-    assert model is not None
-    functions = set().union(*map(_functions, sides)) - _functions(model)
-    domains = set().union(*map(_domains, sides)) - _domains(model)
-    for _, node in subject.nodes() if functions or domains else ():
-        domain = plain_domain(node.domain)
-        if (domain, node.op_type, node.overload or "") in functions:
-            message = f"{quoted(node.op_type)} is called, a function that one side has deleted"
-            yield Finding(_CALLS, message, (Place(node),), _HELP)
-        elif domain in domains:
-            message = f"{quoted(domain)} is used, a domain that one side no longer imports"
-            yield Finding(_CALLS, message, (Place(node),), _HELP)
-
-
-def _functions(model: Model) -> set[tuple[str, str, str]]:
-    return {
-        (plain_domain(function.domain), function.name, function.overload or "")
-        for function in model.functions
-    }
-
-
-def _domains(model: Model) -> set[str]:
-    return {plain_domain(item.domain) for item in model.opset_imports}
 
 
 # ---- Places ---------------------------------------------------------------------------------
@@ -231,65 +207,17 @@ def _sort_chunks(listed: Listed, scope: Scope) -> bool:
     if len(groups) != len(scope.nodes):
         return False
     new = {number for number, group in enumerate(groups) if group[0].versions[0] is None}
-    order = _sorted_nodes(scope, new)
+    order = sorted_nodes(scope, new)
     if order is None:
         return False
     listed.chunks = [*hidden, *[chunk for number in order for chunk in groups[number]]]
     return True
 
 
-def _sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
-    """The nodes in the nearest order in which each stands behind those it uses; None for cycles.
-
-    New nodes are moved before those that use them, others behind those that they use.
-    """
-    used = []
-    for node in scope.nodes:
-        found = {scope.position.get(name, GIVEN) for name in uses.used_names(node)}
-        used.append(sorted(found - {GIVEN}))
-    raised = _raised(used, new)
-    rank = {index: at for at, index in enumerate(raised)}
-    users: list[list[int]] = [[] for _ in used]
-    for index, ats in enumerate(used):
-        for at in ats:
-            users[at].append(index)
-    waiting = [len(ats) for ats in used]
-    ready = sorted([rank[index] for index, count in enumerate(waiting) if not count])
-    order = []
-    while ready:
-        index = raised[heapq.heappop(ready)]
-        order.append(index)
-        for user in users[index]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                heapq.heappush(ready, rank[user])
-    return order if len(order) == len(used) else None
-
-
-def _raised(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
-    """The nodes, but the new ones no later than directly before the first that uses them."""
-    order: list[int] = []
-    entered = [False] * len(used)
-    for index in range(len(used)):
-        if entered[index]:
-            continue
-        entered[index] = True
-        stack = [(index, iter(used[index]))]
-        while stack:
-            top, rest = stack[-1]
-            late = next((at for at in rest if at in new and not entered[at]), None)
-            if late is None:
-                stack.pop()
-                order.append(top)
-            else:
-                entered[late] = True
-                stack.append((late, iter(used[late])))
-    return order
-
-
 # ---- Resources ------------------------------------------------------------------------------
 
-_BLOB = re.compile(r'blob"([0-9a-f]+)"')
+BLOB = re.compile(r'blob"([0-9a-f]+)"')
+"""A blob in a text that names it; also where it is in a string or a comment."""
 
 
 def _keep_needed(listed: Listed) -> None:
@@ -300,7 +228,7 @@ def _keep_needed(listed: Listed) -> None:
             doubtful.append((owner, chunk))
     if not doubtful:
         return
-    used = set(_BLOB.findall(write(listed, Markers()).text()))
+    used = set(BLOB.findall(write(listed, Markers()).text()))
     lengths = {len(digest) for digest in used}
     for _, chunk in doubtful:
         item = chunk.versions[1] or chunk.versions[2]

@@ -25,7 +25,7 @@ from onnxtext.merge.constructs import (
     say_the_same,
     words,
 )
-from onnxtext.merge.matching import ABSENT, arrange, match
+from onnxtext.merge.matching import ABSENT, arrange, match, text_rules
 from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
 from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
 from onnxtext.merge.versions import Item, Items, Part, read_list
@@ -40,10 +40,12 @@ class Merger:
         notes: what people should know about the merge.
         fine: whether what holds statements is taken apart even if only one side has changed it,
             so that each statement can be made a conflict.
+        about_comments: how many conflicts there are only because of comments.
     """
 
     def __init__(self, *, fine: bool = False) -> None:
         self.fine = fine
+        self.about_comments = 0
         self.notes: list[str] = []
 
     def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
@@ -61,7 +63,8 @@ class Merger:
     # ---- Lists ------------------------------------------------------------------------------
 
     def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
-        triples = match(base.items, ours.items, theirs.items)
+        rules = text_rules(base.items)
+        triples = match(base.items, ours.items, theirs.items, rules)
         chunks: dict[int, Chunk] = {}
         for triple in triples:
             chunk = self._chunk(
@@ -69,7 +72,7 @@ class Merger:
             )
             if chunk is not None:
                 chunks[id(triple)] = chunk
-        order = arrange([triple for triple in triples if id(triple) in chunks])
+        order, _ = arrange([triple for triple in triples if id(triple) in chunks])
         made = [chunks[id(triple)] for triple in order]
         there = [items for items in (ours, theirs, base) if items.opening]
         brackets = there[0] if there else ours
@@ -114,6 +117,7 @@ class Merger:
         try:
             body = self.part(_part(base), _part(ours), _part(theirs))
             if body is None and has_new_comments(base, ours or theirs):
+                self.about_comments += can_be_marked(versions)
                 raise Clash
         except Clash:
             if not can_be_marked(versions):
@@ -259,12 +263,16 @@ class Merger:
                 order.insert(order.index(before) + 1 if before in order else 0, role)
             before = role
         made: list[tuple[str, Body]] = []
+        before = ""
         for role in order:
             found = [version.get(role) for version in versions]
             parts = [None if entry is None else entry[1] for entry in found]
             body = self._role(parts, origin)
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
+                if before == "decorators" and made and not glue:
+                    glue = _behind_decorators(versions)  # it was the first of its side
+                before = role
                 made.append((glue if made else glue.lstrip(), body))
         return Joined(made)
 
@@ -276,6 +284,15 @@ class Merger:
                 raise
             base, ours, theirs = [None if part is None else part.body for part in parts]
             return Choice((base, ours, theirs))
+
+
+def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
+    """The blanks behind the decorators of a construct."""
+    for version in versions[1:]:
+        roles = list(version)
+        if "decorators" in roles[:-1]:
+            return version[roles[roles.index("decorators") + 1]][0]
+    return " "
 
 
 def _at(items: Items, at: int) -> Item | None:

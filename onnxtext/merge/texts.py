@@ -1,24 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merging texts: as models if they are valid, else line by line."""
+"""Merging texts: as models if they are valid, else line by line.
+
+What comes out is decided by the merge of the models. The merge of the texts keeps comments, layout
+and spelling; it is taken if it gives that model. If not, the merged model is printed anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merge.comments import add_comments
 from onnxtext.merge.constructs import Clash
+from onnxtext.merge.digests import Known, lift, lower_all, lower_one
 from onnxtext.merge.lines import merge_lines, whole_conflict
+from onnxtext.merge.model_review import Models, both_defined, merge_models
+from onnxtext.merge.models import ModelMerger
 from onnxtext.merge.outcome import Markers, write
+from onnxtext.merge.printed import join_versions
 from onnxtext.merge.reading import read_model
-from onnxtext.merge.review import TooCoarse, Unmergeable, review
+from onnxtext.merge.review import Reviewed, TooCoarse, Unmergeable, review
 from onnxtext.merge.structure import Merger
+from onnxtext.merge.verdict import accepts, has_all, lowered
 from onnxtext.merge.versions import Items
+from onnxtext.proto.generic import RecordError
+from onnxtext.proto.value_lowering import LowerError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
+Merged = tuple[str, int, list[str]]
+"""A text, how many conflicts it has, and what people should know."""
 
-def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, list[str]]:
+
+def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> Merged:
     """Merge three texts, as models if they are, else line by line: the text, conflicts, notes."""
     reason = "a version is nested too deeply"
     named = zip((base, ours, theirs), markers.labels, strict=True)
@@ -45,27 +61,208 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
 
 def _merge_statements(
     base: str, ours: str, theirs: str, models: Sequence[Model], markers: Markers
-) -> tuple[str, int, list[str]]:
-    *_, mine, others = models
-    texts = [text for text in (base, ours, theirs) if text.strip()]
-    read = [read_model(text, model) for text, model in zip(texts, models, strict=True)]
-    if len(read) < 3:
-        read.insert(0, Items())
-    for fine in (False, True):
-        merger = Merger(fine=fine)
-        listed = merger.model(*read)
-        try:
-            review(listed, mine, others, merger.notes, fine=fine)
-            break
-        except TooCoarse:
-            continue
-    writer = write(listed, markers)
+) -> Merged:
+    *before, mine, others = models
+    trees = [before[0] if before else None, mine, others]
+    texts = [base, ours, theirs]
+    notes: list[str] = []
     if mine.presence != others.presence:
-        merger.notes.append(
+        notes.append(
             "the sides differ in what is stored where the text is silent (`onnxtext` or `explicit` "
             "in the header), which concerns the statements of both"
         )
-    return writer.text(), writer.conflicts, _few(merger.notes)
+    try:
+        versions, known = lower_all(trees)
+    except (LowerError, RecordError) as error:
+        proposal = _propose(texts, models, markers, notes)
+        notes.append(f"the merge could not be compared with the models: {error}")
+        return proposal.text, proposal.conflicts, _few(notes)
+    if (versions[2], theirs) < (versions[1], ours):  # so that the order of the sides is no matter
+        texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
+        markers = replace(markers, swapped=True)
+    merge = _Merge(texts, trees, versions, known, markers, notes)
+    text, conflicts = merge.run()
+    return text, conflicts, _few(list(dict.fromkeys(notes)))
+
+
+# ---- Texts ----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Proposal:
+    """The merge of texts.
+
+    Attributes:
+        text: with markers.
+        conflicts: how many there are.
+        plain: the text with conflicts resolved to ours.
+        about_comments: how many conflicts concern comments only.
+        marked: the text with other markers.
+    """
+
+    text: str
+    conflicts: int
+    plain: Reviewed
+    about_comments: int
+    marked: str
+
+
+_SEPARATOR = "\x00"
+"""Stands in no text that parses."""
+
+
+def _propose(
+    texts: Sequence[str], models: Sequence[Model], markers: Markers, notes: list[str]
+) -> _Proposal:
+    """Merge texts statement by statement.
+
+    Raises:
+        Clash: a part was changed in two ways that no marker can show.
+        Unmergeable: no text could be made that parses.
+    """
+    there = [text for text in texts if text.strip()]
+    for fine in (False, True):
+        read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
+        if len(read) < 3:
+            read.insert(0, Items())
+        merger = Merger(fine=fine)
+        listed = merger.model(*read)
+        try:
+            plain = review(listed, models[-2], models[-1], merger.notes, fine=fine)
+            break
+        except TooCoarse:
+            continue
+    notes += merger.notes
+    writer = write(listed, markers)
+    marked = ""
+    if writer.conflicts:
+        marked = write(listed, Markers(1, (_SEPARATOR,) * 3)).text()
+    return _Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
+
+
+def _resolve(text: str) -> tuple[str, str]:
+    """A text with its conflicts resolved to ours and to theirs."""
+    sides: tuple[list[str], list[str]] = ([], [])
+    within = ""
+    for line in text.split("\n"):
+        if line in (f"< {_SEPARATOR}", f"| {_SEPARATOR}", f"> {_SEPARATOR}"):
+            within = "" if line[0] == ">" else line[0]
+        elif line == "=" and within == "|":
+            within = "="
+        else:
+            if within in ("", "<"):
+                sides[0].append(line)
+            if within in ("", "="):
+                sides[1].append(line)
+    return "\n".join(sides[0]), "\n".join(sides[1])
+
+
+# ---- Models ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Merge:
+    """One merge of texts that are models.
+
+    Attributes:
+        texts: the base, ours and theirs.
+        trees: their syntax trees.
+        versions: their models; digests stand for data.
+        known: what the digests stand for.
+        markers: how to mark conflicts.
+        notes: takes what people should know.
+    """
+
+    texts: Sequence[str]
+    trees: Sequence[Model | None]
+    versions: Sequence[bytes]
+    known: Known
+    markers: Markers
+    notes: list[str] = field(default_factory=list)
+
+    def run(self) -> tuple[str, int]:
+        """Merge: the text and how many conflicts it has."""
+        base, ours, theirs = self.versions
+        merger = ModelMerger()
+        resolved = merger.model(base, ours, theirs)
+        notes: list[str] = []
+        try:
+            proposal = _propose(self.texts, self.models, self.markers, notes)
+        except (Clash, Unmergeable):
+            proposal = None
+        if proposal is not None and not proposal.conflicts and not merger.ambiguous:
+            tree = proposal.plain.tree
+            if (
+                proposal.plain.fits
+                and resolved[0] == resolved[1] == lower_one(tree, self.known)
+                and has_all(tree, proposal.text, self.models)
+                and not both_defined(resolved[0], ours, theirs)
+            ):
+                self.notes += notes
+                return proposal.text, 0
+        found: list[str] = []
+        resolved = merge_models(merger, self.versions, lambda: self.sides, self.known, found)
+        if proposal is not None and self._is_right(proposal, resolved, merger.ambiguous):
+            self.notes += notes
+            return proposal.text, proposal.conflicts
+        self.notes += found
+        return self._printed(resolved, merger.ambiguous)
+
+    @property
+    def models(self) -> list[Model]:
+        """The syntax trees of the versions that there are."""
+        return [tree for tree in self.trees if tree is not None]
+
+    @property
+    def sides(self) -> list[Model]:
+        """The syntax trees of ours and theirs."""
+        return self.models[-2:]
+
+    def _is_right(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
+        """Whether the merge of texts gives the merge of models."""
+        clean = resolved[0] == resolved[1] and not ambiguous
+        if not proposal.conflicts:
+            tree = proposal.plain.tree
+            complete = has_all(tree, proposal.text, self.models)
+            found = lower_one(tree, self.known) if complete else None
+            return clean and found == resolved[0]
+        if clean and proposal.conflicts > proposal.about_comments:
+            return False
+        both = [lowered(text, self.known, self.models) for text in _resolve(proposal.marked)]
+        if both[0] is None or both[1] is None:
+            return False
+        if not ambiguous and not clean and both[0] == both[1]:
+            return False
+        return accepts((both[0], both[1]), resolved, self.versions[1], self.versions[2])
+
+    def _printed(self, resolved: Models, ambiguous: bool) -> tuple[str, int]:
+        """The merge of models, printed anew."""
+        base, ours, theirs = self.texts
+        if ambiguous and resolved[0] == resolved[1]:
+            return whole_conflict(base, ours, theirs, self.markers), 1
+        texts = [self._print(model) for model in dict.fromkeys(resolved)]
+        if len(texts) == 1:
+            return texts[0], 0
+        by_model = dict(zip(dict.fromkeys(resolved), texts, strict=True))
+        mine, others, before = [by_model[model] for model in resolved]
+        return join_versions(before, mine, others, self.markers)
+
+    def _print(self, data: bytes) -> str:
+        from onnxtext.printer import print_model
+
+        model = lift(data, self.known, self.models)
+        mine, others = self.sides
+        model.encoding_habits = (
+            mine.encoding_habits if mine.encoding_habits == others.encoding_habits else ()
+        )
+        model.metadata_left_out = mine.metadata_left_out or others.metadata_left_out
+        model.resources_left_out = mine.resources_left_out or others.resources_left_out
+        versions = [
+            (text, tree)
+            for text, tree in zip(self.texts, self.trees, strict=True)
+            if tree is not None
+        ]
+        return add_comments(print_model(model), self.texts[0], versions[-2], versions[-1])
 
 
 def _few(notes: list[str]) -> list[str]:

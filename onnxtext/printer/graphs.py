@@ -11,7 +11,7 @@ from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.few import FewNumbers
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
 from onnxtext.printer.records import decorator_lines, inline_decorators
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.printer.values import data_parts, sparse_text, type_text
@@ -262,7 +262,7 @@ class GraphPrinter:
             if width > ATTRIBUTE_WIDTH or "\n" in text:
                 return None
             texts.append(text)
-        return ", ".join(texts)
+        return flat_items(texts, ">")
 
     def _typed_outputs(self, node: Node) -> str:
         types, names = self._types, self._names

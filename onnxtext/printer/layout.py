@@ -30,10 +30,19 @@ def bracketed(
     """
     opening, closing = brackets[0], brackets[1]
     if not any("\n" in item for item in items):
-        flat = f"{opening}{', '.join(items)}{closing}"
+        flat = f"{opening}{flat_items(items, closing)}{closing}"
         if len(flat) <= budget:
             return flat
     return broken(items, brackets, indent, comma)
+
+
+def flat_items(items: Sequence[str], closing: str) -> str:
+    """Items on one line, to stand before a closing bracket.
+
+    `undefined =` keeps a blank before `>`: before an arrow it would be the name of a graph.
+    """
+    flat = ", ".join(items)
+    return flat + " " if closing == ">" and flat.endswith(" undefined =") else flat
 
 
 def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:

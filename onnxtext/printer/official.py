@@ -213,9 +213,12 @@ def _node(node: Node, indent: str) -> str:
     inputs = f"({', '.join(map(_name, node.inputs))})"
     if not node.attributes:
         return f"{line} {inputs}"
-    flat = [_attribute(item, "") for item in node.attributes]
-    if sum(map(len, flat)) + 2 * len(flat) <= ATTRIBUTE_WIDTH and "\n" not in "".join(flat):
-        return f"{line} <{', '.join(flat)}> {inputs}"
+    # A graph with nodes never fits on one line. Printing each graph twice would double the time
+    # with every level of nesting.
+    if not any(isinstance(item.value, Graph) and item.value.nodes for item in node.attributes):
+        flat = [_attribute(item, "") for item in node.attributes]
+        if sum(map(len, flat)) + 2 * len(flat) <= ATTRIBUTE_WIDTH and "\n" not in "".join(flat):
+            return f"{line} <{', '.join(flat)}> {inputs}"
     items = [_attribute(item, indent + STEP) for item in node.attributes]
     return f"{line} {inputs} {_broken(items, '<>', indent)}"
 

@@ -25,6 +25,7 @@ from onnxtext.ast.values import (
     NoData,
     RawData,
     SparseTensor,
+    SplatData,
     StringData,
     Tensor,
     TensorData,
@@ -139,6 +140,9 @@ def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> s
 
 def data_parts(type: TensorType, data: TensorData, indent: str, budget: int) -> list[str]:
     """The literal of a tensor's data in parts, for it may be large. Otherwise like `data_text`."""
+    if isinstance(data, SplatData) and not data.repetition.start:
+        first = _first_element(ELEMENTS[type.element], data.repetition.unit)
+        return [f"[{first}, ...]"]
     if isinstance(data, RawData):
         dims = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
         return _raw(ELEMENTS[type.element], dims, data.data, indent, budget)

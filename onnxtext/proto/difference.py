@@ -8,10 +8,9 @@ then written with `@set` or `@unset` (DESIGN 5.6).
 from __future__ import annotations
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
-from onnxtext.proto.generic import known_values, lift_stranger
+from onnxtext.proto.generic import is_known, known_values, lift_stranger
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import WireField, read_fields
-from onnxtext.wire.writer import LENGTH
 
 
 def difference(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...]:
@@ -57,18 +56,11 @@ def _sorted_fields(
     strangers: list[Field] = []
     for item in read_fields(data, 0, len(data)):
         field = spec.by_number.get(item.number)
-        if field is None or not _is_known(field, data, item):
+        if field is None or not is_known(field, data, item):
             strangers.append(Field(item.number, lift_stranger(data, item)))
         else:
             known.setdefault(item.number, []).append(item)
     return known, strangers
-
-
-def _is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
-    """Whether the schema knows what a wire field gives a field; nothing inside it is read."""
-    if item.wire_type == field.wire_type == LENGTH:
-        return True
-    return known_values(field, data, item) is not None
 
 
 def _encoding(data: bytes, items: list[WireField]) -> bytes:

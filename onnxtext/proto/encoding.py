@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import EncodingHabit
-from onnxtext.proto.generic import known_values
+from onnxtext.proto.generic import is_known
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec, spelled_messages
 from onnxtext.wire.reader import WireField, read_fields, read_varint
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag
@@ -69,7 +69,7 @@ class Encoder:
         lists: dict[int, list[WireField]] = {}
         for item in read_fields(data, 0, len(data)):
             known = spec.by_number.get(item.number)
-            if known is None or known_values(known, data, item) is None:
+            if known is None or not is_known(known, data, item):
                 strangers.append(data[item.start : item.end])
             elif (message, item.number) in self.packed:
                 lists.setdefault(item.number, []).append(item)

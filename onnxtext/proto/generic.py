@@ -38,6 +38,7 @@ _RANGES = {
     "int64": (-(1 << 63), (1 << 63) - 1),
     "uint32": (0, (1 << 32) - 1),
     "uint64": (0, (1 << 64) - 1),
+    "bool": (0, 1),
     "enum": (-(1 << 31), (1 << 31) - 1),
 }
 MAX_RECORD_DEPTH = 100
@@ -226,13 +227,23 @@ def known_values(
     return None
 
 
+def is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
+    """Whether one wire field gives a known field values; nothing inside it is read."""
+    if item.wire_type != field.wire_type:
+        return field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH
+    if field.kind != "enum":
+        return True
+    number = _stored(field, read_varint(data, item.value, item.end)[0])
+    return any(value == number for _, value in field.enum)
+
+
 def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
     if field.wire_type == VARINT:
         values: list[FieldValue] = []
         at = 0
         while at < len(payload):
             number, at = read_varint(payload, at, len(payload))
-            values.append(Number(str(_signed(field, number))))
+            values.append(Number(str(_stored(field, number))))
         return values
     size = 4 if field.wire_type == FIXED32 else 8
     if len(payload) % size:
@@ -255,19 +266,27 @@ def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | N
             return Number(float32_text(int.from_bytes(payload, "little")))
         case "double":
             return Number(float64_text(int.from_bytes(payload, "little")))
-    number = _signed(field, read_varint(payload, 0, len(payload))[0])
+    number = _stored(field, read_varint(payload, 0, len(payload))[0])
     if field.kind == "enum":
         for name, value in field.enum:
             if value == number:
                 return Word(name)
         return None
-    low, high = _RANGES.get(field.kind, (0, 1))
-    return Number(str(number)) if low <= number <= high else None
+    return Number(str(number))
 
 
-def _signed(field: FieldSpec, number: int) -> int:
-    if field.kind in ("int64", "int32", "enum"):
-        return signed(number)
+def _stored(field: FieldSpec, number: int) -> int:
+    """The value that protobuf stores for a varint: fields narrower than it take its low bits."""
+    match field.kind:
+        case "int64":
+            return signed(number)
+        case "int32" | "enum":
+            low = number & 0xFFFF_FFFF
+            return low - (1 << 32) if low >> 31 else low
+        case "uint32":
+            return number & 0xFFFF_FFFF
+        case "bool":
+            return int(number != 0)
     return number
 
 

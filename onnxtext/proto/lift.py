@@ -19,7 +19,7 @@ from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
 from onnxtext.proto.lift_nodes import PLAIN
 from onnxtext.proto.lifter import Lifter
-from onnxtext.proto.lower import lower_fragment, lower_model, lower_pieces
+from onnxtext.proto.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.wire.compare import says
 from onnxtext.wire.patch import make_patch
 from onnxtext.wire.reader import WireError
@@ -113,6 +113,9 @@ def _proven(
         # A map of a file equals no bytes.
         elif _lower(made) == bytes(data):
             return data, made
+    except (WireError, LowerError):
+        pass  # Protobuf decides below whether the bytes are a message.
+    try:
         canonical = canonical_message(data, message)
         made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made), made

@@ -16,6 +16,7 @@ from onnxtext.ast.values import (
     DataFile,
     ExternalData,
     SparseTensor,
+    SplatData,
     Tensor,
     TensorData,
 )
@@ -80,7 +81,7 @@ class _Light(Lowering):
     def _data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
-        if isinstance(data, (Blob, DataFile)):
+        if isinstance(data, (Blob, DataFile, SplatData)):
             element = ELEMENTS.get(type.element)
             dims = [dim for dim in type.shape or () if isinstance(dim, int)]
             if element is not None and element.bits * prod(dims) > _HEAVY:

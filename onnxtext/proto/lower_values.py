@@ -24,6 +24,7 @@ from onnxtext.ast.values import (
     FieldData,
     NoData,
     RawData,
+    SplatData,
     StringData,
     TensorData,
     TypedData,
@@ -129,6 +130,8 @@ def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[P
             raise AssertionError("they are replaced by their bytes before")
         case NoData():
             return [head + name_bytes]
+        case SplatData():
+            return [head + name_bytes, *delimited_pieces(b"\x4a", data.repetition.pieces())]
         case RawData(raw):
             return [head + name_bytes, *delimited_pieces(b"\x4a", [raw])]
         case ExternalData(entries):

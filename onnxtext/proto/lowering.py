@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from onnxtext.ast.model import (
     Annotation,
@@ -131,18 +131,15 @@ class Lowering(ValueLowering):
         """Nodes as fields of their graph or function, in few pieces."""
         pieces: list[Piece] = []
         some: list[Piece] = []
+        lower_node = self.node
         for node in nodes:
-            data = self._node_in_place(node)
+            data = lower_node(node)
             size = len(data)
             some += (key, LENGTHS[size] if size < SHORT else varint(size), data)
             if len(some) > _MANY:
                 pieces.append(b"".join(some))
                 some.clear()
         return [*pieces, *some]
-
-    def _node_in_place(self, node: Node) -> bytes:
-        """A node; what is wrong with its attributes, which have no place of their own, is there."""
-        return in_place(self.node, node)
 
     def initializer_fields(self, values: list[ValueInfo], *, is_input: bool = False) -> list[Piece]:
         """Initializers that are not sparse, as fields of their graph.
@@ -204,7 +201,7 @@ class Lowering(ValueLowering):
                     if plain:
                         data = name.encode("utf-8", "surrogateescape")
                         size = len(data)
-                        tail = typed.get(id(type)) or self._typed(type)
+                        tail = typed.get(id(type)) or self._typed(type, node.at)
                         if size < 128:
                             yield b"\x0a%c%b%b" % (size, data, tail)
                         else:
@@ -232,7 +229,10 @@ class Lowering(ValueLowering):
             parts.append(delimited(b"\x52", text_bytes(function.domain)))
         for item in function.attributes:
             if isinstance(item, Attribute):
-                parts.append(delimited(b"\x5a", self.attribute(item)))
+                try:
+                    parts.append(delimited(b"\x5a", self.attribute(item)))
+                except LowerError as error:
+                    raise error.placed(function.at) from None
         typed = [value for value in (*function.inputs, *function.outputs) if value.type is not None]
         infos = [self.value_info(value) for value in (*typed, *function.values)]
         infos += self.typed_outputs(function, dict(function.value_metadata))
@@ -274,7 +274,10 @@ class Lowering(ValueLowering):
 
     def _new_tail(self, node: Node) -> bytes:
         """The fields of a node that stand behind its names, lowered for the first time."""
-        tail = self._tail(node)
+        try:
+            tail = self._tail(node)
+        except LowerError as error:  # attributes have no place of their own
+            raise error.placed(node.at) from None
         if len(tail) <= _SMALL:
             key = (node.op_type, id(node.attributes), node.domain, node.overload)
             self._tails[key] = tail
@@ -296,15 +299,6 @@ class Lowering(ValueLowering):
         else:
             parts.append(delimited(b"\x42", text_bytes(node.overload)))
         return b"".join(parts)
-
-
-def in_place(lower: Callable[[Node], bytes], node: Node) -> bytes:
-    """Lower a node, or part of it: errors without a place get that of the node."""
-    try:
-        return lower(node)
-    except LowerError as error:
-        at = node.at if error.at < 0 else error.at
-        raise LowerError(error.message, at, error.code) from None
 
 
 _SMALL = 4096

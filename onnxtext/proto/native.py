@@ -15,7 +15,7 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import RawData, TypedData
 from onnxtext.proto.lower_values import TENSOR_FIELDS, tensor_head
-from onnxtext.proto.lowering import VALUE_INFO_OF_INITIALIZERS, Lowering, in_place
+from onnxtext.proto.lowering import VALUE_INFO_OF_INITIALIZERS, Lowering
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece
 
@@ -39,8 +39,8 @@ class CoreLowering(Lowering):
                 NODE_KEYS,
                 self.habits.node_name,
                 self._tails,
-                self._tail_in_place,
-                self._node_in_place,
+                self._new_tail,
+                self.node,
             )
         ]
 
@@ -87,9 +87,6 @@ class CoreLowering(Lowering):
             return self.initializer(value, is_input=is_input)
 
         return encode_initializers(values, INITIALIZER, find_form, tensor)
-
-    def _tail_in_place(self, node: Node) -> bytes:
-        return in_place(self._new_tail, node)
 
 
 _LARGE = 4096

@@ -27,11 +27,11 @@ from onnxtext.ast.values import (
     Tensor,
     TensorData,
 )
-from onnxtext.proto.decorators import FieldTable, decorate
+from onnxtext.proto.decorators import FieldTable
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, tensor_head, text_bytes
-from onnxtext.tensor.blobs import BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import (
     Piece,
@@ -56,13 +56,21 @@ class LowerError(ValueError):
         message: why.
         at: the statement's offset in its text, -1 if it has none.
         code: of the diagnostic.
+        mark: the words of the statement that are wrong, such as a blob's digest; "" if unknown.
     """
 
-    def __init__(self, message: str, at: int, code: str = "invalid-record") -> None:
+    def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.at = at
         self.code = code
+        self.mark = mark
+
+    def placed(self, at: int) -> LowerError:
+        """The same error, at a statement if it was at none."""
+        if self.at < 0:
+            self.at = at
+        return self
 
 
 class ValueLowering(ABC):
@@ -108,14 +116,13 @@ class ValueLowering(ABC):
             type_decorators = targeted(value.decorators, "type")
             decorators = targeted(value.decorators, "")
             if type_decorators and value.type is not None:
-                inner = self.finish("TypeProto", lower_type(value.type), type_decorators, value.at)
-                data += delimited(b"\x12", inner)
+                data += delimited(b"\x12", self._type(value.type, type_decorators, value.at))
             elif value.type is not None:
-                data += self._typed(value.type)
+                data += self._typed(value.type, value.at)
             elif type_decorators:
                 raise LowerError("`@type` decorators need a type", value.at)
         elif value.type is not None:
-            data += self._typed(value.type)
+            data += self._typed(value.type, value.at)
         if value.metadata:
             data += b"".join(metadata_fields(b"\x22", value.metadata))
         return self.finish("ValueInfoProto", data, decorators, value.at)
@@ -129,8 +136,11 @@ class ValueLowering(ABC):
         """
         decorators = targeted(value.decorators, "data" if is_input else "")
         if isinstance(value.data, SparseTensor):
-            data = self.sparse_tensor(value.data, value.name)
-            return [decorate("SparseTensorProto", data, decorators) if decorators else data]
+            try:
+                data = self.sparse_tensor(value.data, value.name)
+            except LowerError as error:
+                raise error.placed(value.at) from None
+            return [self.finish("SparseTensorProto", data, decorators, value.at)]
         assert isinstance(value.type, TensorType)
         assert value.data is not None
         if type(value.data) is RawData and not (decorators or value.metadata or self.habits.others):
@@ -168,7 +178,8 @@ class ValueLowering(ABC):
         try:
             raw = self.blob(data, at)
         except LowerError as error:
-            raise LowerError(whose + error.message, at, error.code) from None
+            error.message = whose + error.message
+            raise
         dims = [dim for dim in type.shape or () if isinstance(dim, int)]
         element = ELEMENTS.get(type.element)
         wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
@@ -176,17 +187,20 @@ class ValueLowering(ABC):
             raise LowerError(
                 f"the blob {data.digest} has {len(raw)} bytes, a tensor of this type has {wanted}",
                 at,
+                SIZE,
+                data.digest,
             )
         return RawData(raw)
 
     def _array(self, type: TensorType, file: DataFile, at: int, whose: str) -> bytes | memoryview:
         """The elements in a data file."""
         if self._elsewhere is None:
-            raise LowerError(f"{whose}data files are read for texts in files (base_dir)", at)
+            message = f"{whose}data files are read for texts in files (base_dir)"
+            raise LowerError(message, at, "weights-unreadable", file.path)
         try:
             return self._elsewhere.array(file, type)
         except BlobError as error:
-            raise LowerError(whose + str(error), at, error.code) from None
+            raise LowerError(whose + str(error), at, error.code, file.path) from None
 
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
         """The bytes of a blob.
@@ -200,7 +214,7 @@ class ValueLowering(ABC):
                 return self._elsewhere.find(digest)
             return self._blobs.find(digest)
         except BlobError as error:
-            raise LowerError(str(error), at, error.code) from None
+            raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
         """A `SparseTensorProto`; a sparse initializer's name is that of its values."""
@@ -212,13 +226,20 @@ class ValueLowering(ABC):
         data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
-    def _typed(self, type: Type) -> bytes:
+    def _typed(self, type: Type, at: int) -> bytes:
         data = self._types.get(id(type))
         if data is None:
-            inner = self.finish("TypeProto", lower_type(type), (), -1)
-            data = self._types[id(type)] = delimited(b"\x12", inner)
+            data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
             self._alive.append(type)
         return data
+
+    def _type(self, type: Type, decorators: Sequence[Decorator], at: int) -> bytes:
+        """A `TypeProto`."""
+        try:
+            data = lower_type(type)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        return self.finish("TypeProto", data, decorators, at)
 
     # ---- Attributes -------------------------------------------------------------------------
 
@@ -276,7 +297,7 @@ class ValueLowering(ABC):
             case _A.STRING, bytes():
                 return delimited(b"\x22", value)
             case _, Blob():
-                return self._blob_value(attribute.type, self.blob(value, -1))
+                return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
             case _A.TENSOR, Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, Graph():
@@ -290,26 +311,26 @@ class ValueLowering(ABC):
             case _A.SPARSE_TENSOR, SparseTensor():
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
             case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
-                return delimited(b"\x72", self._plain_type(value))  # type: ignore[arg-type]
+                return delimited(b"\x72", self._type(value, (), -1))  # type: ignore[arg-type]
             case _, tuple():
                 return self._list_value(attribute.type, value)
         raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
 
-    def _blob_value(self, kind: AttributeType | None, data: bytes | memoryview) -> bytes:
+    def _blob_value(
+        self, kind: AttributeType | None, data: bytes | memoryview, digest: str
+    ) -> bytes:
         """A string, or a list of numbers from its little-endian elements."""
         data = bytes(data)
         if kind is _A.STRING:
             return delimited(b"\x22", data)
         width = 4 if kind is _A.FLOATS else 8
         if len(data) % width:
-            raise LowerError(f"the blob's size is no multiple of {width} bytes", -1)
+            message = f"the blob {digest} has {len(data)} bytes, no multiple of {width}"
+            raise LowerError(message, -1, SIZE, digest)
         if kind is _A.FLOATS:
             return b"".join([b"\x3d" + data[at : at + 4] for at in range(0, len(data), 4)])
         items = struct.unpack(f"<{len(data) // 8}q", data)
         return b"".join([b"\x40" + varint(item) for item in items])
-
-    def _plain_type(self, type: Type) -> bytes:
-        return self.finish("TypeProto", lower_type(type), (), -1)
 
     def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
         parts = []
@@ -326,7 +347,7 @@ class ValueLowering(ABC):
                 case _A.SPARSE_TENSORS, SparseTensor():
                     parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
                 case _A.TYPE_PROTOS, _:
-                    parts.append(delimited(b"\x7a", self._plain_type(item)))  # type: ignore[arg-type]
+                    parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
                 case _:
                     raise LowerError("an item of an attribute's list is not of its type", -1)
         return b"".join(parts)

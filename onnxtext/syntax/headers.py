@@ -207,6 +207,7 @@ def model(
 
 
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")
+_WHOLE_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
@@ -313,14 +314,15 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
         Fault: it is not of this form.
     """
     values = {item.key: item.value for item in record.fields}
-    canonical, patch = values.get("canonical"), values.get("patch")
-    if values.keys() == {"canonical", "patch"}:
-        assert isinstance(canonical, bytes)
-        assert isinstance(patch, bytes)
-        try:
-            return EncodingPatch(canonical.decode("ascii"), base64.b64decode(patch))
-        except (binascii.Error, UnicodeDecodeError):
-            pass
+    match values:
+        case {"canonical": bytes(canonical), "patch": bytes(patch)} if len(record.fields) == 2:
+            try:
+                digest, changes = canonical.decode("ascii"), base64.b64decode(patch)
+            except (binascii.Error, UnicodeDecodeError):
+                pass
+            else:
+                if _WHOLE_DIGEST.fullmatch(digest):
+                    return EncodingPatch(digest, changes)
     raise Fault(
         "the encoding section is damaged",
         token=word,

@@ -36,6 +36,10 @@ class Shape:
         return not self.places <= {0}
 
 
+_MOST_TOKENS = 256
+"""Statements of more tokens are parsed as they are met: builders are made by recursion."""
+
+
 def make_shape(recorded: list[Any] | None, count: int) -> Shape | None:
     """The shape of a statement; None if it has none.
 
@@ -43,7 +47,7 @@ def make_shape(recorded: list[Any] | None, count: int) -> Shape | None:
         recorded: what the automaton would do, if anything can be said of it.
         count: how many tokens the statement has.
     """
-    if recorded is None:
+    if recorded is None or count > _MOST_TOKENS:
         return None
     builder = compile_tokens(recorded, count)
     return None if builder is None else Shape(builder, recorded, frozenset(places(recorded)))

@@ -39,6 +39,10 @@ class Token(str):
         token.at = at
         return token
 
+    def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
+        """What a copy is made of: records in the syntax tree hold tokens."""
+        return str(self), self.at
+
 
 class LongToken(Token):
     """A token of any size, whose kind was known when it was found.

@@ -14,8 +14,9 @@ from onnxtext.source import Span
 from onnxtext.syntax.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.mistakes_foreign import NODES
+from onnxtext.syntax.mistakes_idioms import IDIOMS, headers, heads
 from onnxtext.syntax.mistakes_lookalike import lookalikes
-from onnxtext.syntax.mistakes_order import ORDER, lone_string
+from onnxtext.syntax.mistakes_order import ORDER, foreign_words, lone_string
 from onnxtext.syntax.mistakes_spelling import SPELLING
 from onnxtext.syntax.mistakes_structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
@@ -29,13 +30,49 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
+_SURE = 8.0
+"""A change of one token with a lower score may be less likely than one of several tokens."""
 _OPENING = frozenset("([{<")
 _CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
 
-_ALL = (lookalikes, *NODES, *ORDER, *SPELLING, *STRUCTURE)
-_CUT_SHORT = (*CUT_SHORT, lone_string)
+_PHRASES = (
+    ") => (",
+    ") => () {",
+    "=> (",
+    "=> () {",
+    "=> ()",
+    "() => (",
+    "() => () {",
+    "() => ()",
+    ") {",
+    "> {",
+    "> () => () {",
+    "(",
+    "() <",
+    "<",
+    ") <",
+    "> ()",
+    "= [",
+    "x = [",
+    "x",
+    "= X (",
+    "= X () <",
+    "x = X (",
+    "{0}",
+    "0] (x)",
+    "0> (x)",
+    "} => () {",
+)
+"""Pieces of a text that are more than a mark. What is missing is rarely exactly one of them, but
+parsing goes on in the right state behind it."""
+
+_LONGEST_RUN = 4
+"""So many tokens are left out, or replaced by a phrase, if no smaller change leads on."""
+
+_ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
 def find_mistake(scene: Scene) -> Mistake | None:
@@ -54,12 +91,44 @@ def find_mistake(scene: Scene) -> Mistake | None:
             continue
         # `b = 2` behind a comma is enough: the next one may be missing, too.
         entry = change.missing == "COMMA" and outcome.count == 3
-        if not (outcome.good or entry or (cut_short and outcome.count)):
+        closed = cut_short and outcome.count and change.missing != "COMMA"
+        if not (outcome.good or entry or closed):
             continue
         score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:
             best = score, change
+    if best is None or best[0] < _SURE:
+        larger = _larger(scene, cut_short)
+        if larger is not None and (best is None or larger[0] > best[0]):
+            best = larger
     return _told(scene, best[1]) if best is not None else None
+
+
+def _larger(scene: Scene, cut_short: bool) -> tuple[float, _Change] | None:
+    """The best change of several tokens that leads on for long.
+
+    Where a statement ends too soon, only what is missing from the head of a block is added:
+    without it the lines of the block have errors, too.
+    """
+    best: tuple[float, _Change] | None = None
+    token = scene.token
+    if token is None:
+        return None
+    run = [] if cut_short else [token, *scene.ahead[: _LONGEST_RUN - 1]]
+    phrases = [phrase for phrase in _PHRASES if not cut_short or phrase[-1] in "{(<["]
+    incomplete = scene.text.find("\n", scene.end, scene.at) >= 0
+    for size in range(len(run) + 1):
+        end = run[size - 1].at + len(run[size - 1]) if size else scene.at
+        for phrase in ("", *phrases) if size else phrases:
+            edit = Edit(Span(scene.at, end), f" {phrase} ")
+            outcome = scene.attempt(edit)
+            if outcome is None or outcome.count + size < MOST_TOKENS:
+                continue
+            cost = 1.5 + 0.8 * size + 0.3 * phrase.count(" ")
+            score = outcome.count + size - cost
+            if best is None or score > best[0]:
+                best = score, _Change(cost, edit, "", token, incomplete=incomplete and not size)
+    return best
 
 
 def ranked_words(scene: Scene) -> list[str]:
@@ -91,6 +160,7 @@ class _Change:
         token: the token that it concerns.
         title: as of a fix.
         instead: 1 if the token at hand is gone afterwards, and so is not counted.
+        incomplete: whether it completes a statement that ends in an earlier line.
     """
 
     cost: float
@@ -99,13 +169,14 @@ class _Change:
     token: Token | None = None
     title: str = ""
     instead: int = 0
+    incomplete: bool = False
 
 
 def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
     """The changes of one token that could be meant."""
     names = scene.expected()
     for name in names:
-        if name in _MARKS and (name in _CLOSERS or not cut_short):
+        if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
             cost = 0.5 if name in _MISSING else 0.8
             yield _Change(cost, _addition(scene, name), name, None, f"add `{SAMPLES[name]}`")
     if scene.token is None or cut_short:
@@ -147,6 +218,8 @@ def _told(scene: Scene, change: _Change) -> Mistake:
     """A change as a mistake with its message."""
     found = found_words(scene.token)
     words = ranked_words(scene)
+    if change.incomplete:
+        return _incomplete(scene, change, words)
     if change.token is not None:
         span = span_of(change.token)
         message = f"expected {sentence(words)}, found {found}"
@@ -174,6 +247,17 @@ def _told(scene: Scene, change: _Change) -> Mistake:
         "safe" if name in {"COMMA", "EQUAL"} else "unsafe",
         others=others,
     )
+
+
+def _incomplete(scene: Scene, change: _Change, words: list[str]) -> Mistake:
+    """A statement that ends too soon, in a line before the token that fits nowhere."""
+    line = scene.text.rfind("\n", 0, scene.end) + 1
+    tokens = scene.lexer.tokens(scene.text, line, scene.end)
+    span = span_of(tokens[-1]) if tokens else Span(scene.end, scene.end)
+    last = found_words(scene.text[slice(*span)])
+    message = f"the statement is not complete: expected {sentence(words)} after {last}"
+    help = "complete it, or remove what is left of it"
+    return Mistake("incomplete-statement", message, span, (change.edit,), help=help)
 
 
 def _opener(scene: Scene, closer: str) -> Span | None:

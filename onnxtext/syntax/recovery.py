@@ -17,6 +17,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
+from onnxtext.syntax.echoes import Echoes
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
 from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
 from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
@@ -30,6 +31,9 @@ from onnxtext.syntax.trial import Outcome, States, Stretch
 
 LONGEST_STATEMENT = 4000
 """A statement with more characters before its mistake is not read again to find the mistake."""
+
+MOST_TRIES = 20
+"""So many changes are made at one place of a text before what stands there is left out."""
 
 
 def parse_all(source: Source, start: str, *, fast: bool) -> tuple[Any, list[Diagnostic]]:
@@ -100,6 +104,9 @@ class Recovery:
         self._made: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
+        self._at = -1
+        self._tries = 0
+        self._echoes = Echoes()
         run.machine.faults = self._faults
         run.recover = self.recover
 
@@ -140,9 +147,15 @@ class Recovery:
             self._stopped = True
             return None
         scene, position = self._scene(token, at)
+        self._tries = self._tries + 1 if at == self._at else 0
+        self._at = at
+        if self._tries > MOST_TRIES:  # nothing that was tried leads on
+            self._last = max(self._last, at)
         mistake = find_mistake(scene) if at > self._last else None
+        echo = self._echoes.is_echo(scene)
         if mistake is not None and mistake.edits:
-            self._tell(mistake, at)
+            if not echo:
+                self._tell(mistake)
             outcome = scene.attempt(*mistake.edits)
             count = len(self._faults)
             if outcome is None and scene.fresh is not None:
@@ -156,21 +169,33 @@ class Recovery:
                 self._made = [*scene.made, *mistake.edits]
                 if mistake.applicability == "unsafe":
                     self._guesses.append((scene.stretch.start, at, count))
+                if not mistake.title:
+                    added = "".join([edit.text for edit in mistake.edits])
+                    self._echoes.guessed(at, outcome.resume, added=added)
+                elif not echo:
+                    self._echoes.certain()
                 return outcome.resume
             mistake = None
         panic = Panic(scene, machine, position, mistake.skip_to if mistake else None)
         resume = panic.find(at if at > self._last else at + 1)
-        if at > self._last:
-            self._tell(mistake or panic.mistake(), at)
+        if at > self._last and not echo:
+            self._tell(mistake or panic.mistake())
         # What was told of an earlier place may have hidden another mistake here.
         self._last = at if panic.early is None else panic.early - 1
         if mistake is not None and self._skipped < (mistake.skip_to or 0) <= at:
             self._last = self._skipped = (mistake.skip_to or 0) - 1
         if resume is None:
             return self._close()
+        if mistake is not None and mistake.skip_to is not None:
+            self._echoes.certain()
+        else:
+            start = scene.stretch.start
+            near = resume - start < LONGEST_STATEMENT
+            left_out = self.run.lexer.tokens(self.text, start, resume) if near else []
+            self._echoes.guessed(at, resume, left_out)
         return resume
 
-    def _tell(self, mistake: Mistake, at: int) -> None:
+    def _tell(self, mistake: Mistake) -> None:
         if mistake.instead:
             place = range(*mistake.span)
             self._faults[:] = [fault for fault in self._faults if fault.at not in place]

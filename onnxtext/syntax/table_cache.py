@@ -2,15 +2,18 @@
 """The tables of the grammar, kept between processes: making them takes ten times as long.
 
 They are kept as JSON, never as a pickle: reading a damaged or hostile file cannot run anything.
+A digest of the content stands before it, and a file with any damage is made anew.
 The name of the file holds a digest of all that the tables depend on, so no version ever reads
 another's; a file that belongs to another user is not read at all.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import stat
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,22 +69,37 @@ def _lark() -> str:
 
 
 def _read(path: Path) -> Tables | None:
+    """The tables in a file; None if it is not there, or not exactly as it was written."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        with path.open("rb") as file:
-            owner = os.fstat(file.fileno()).st_uid
-            if hasattr(os, "getuid") and owner != os.getuid():
+        with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
                 return None
-            return _from_json(json.load(file))
-    except (OSError, ValueError, KeyError, TypeError):
+            if hasattr(os, "getuid") and status.st_uid != os.getuid():
+                return None
+            digest, content = file.readline(_DIGEST), file.read()
+        if digest != _digest_line(content):
+            return None
+        return _from_json(json.loads(content))
+    except (OSError, ValueError):
         return None
 
 
 def _write(path: Path, tables: Tables) -> None:
-    try:
+    content = json.dumps(asdict(tables), separators=(",", ":")).encode()
+    with contextlib.suppress(OSError):  # a cache that cannot be written is only a slower start
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(asdict(tables), separators=(",", ":")).encode())
-    except OSError:  # a cache that cannot be written is only a slower start
-        pass
+        write_atomically(path, _digest_line(content) + content, replace=True)
+
+
+def _digest_line(content: bytes) -> bytes:
+    """The first line of a file: no table is used that is not the very one that was written."""
+    return hashlib.sha256(content).hexdigest().encode() + b"\n"
+
+
+_DIGEST = 65
+_LARGEST = 1 << 26
 
 
 def _from_json(data: dict[str, Any]) -> Tables:

@@ -16,6 +16,7 @@ from onnxtext.ast.values import (
     NoData,
     RawData,
     SparseTensor,
+    SplatData,
     StringData,
     Tensor,
     TensorData,
@@ -25,7 +26,8 @@ from onnxtext.syntax.faults import Fault
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.format import is_typed_expressible
-from onnxtext.tensor.parse import parse_field, parse_raw, parse_scalar, parse_typed
+from onnxtext.tensor.parse import parse_field, parse_scalar, parse_typed, read_raw
+from onnxtext.tensor.repetition import Repetition
 
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
@@ -159,7 +161,8 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
             case TypedLiterals(items):
                 return _typed_literals(element, items, dims)
             case RawText(text):
-                return RawData(parse_raw(element, text, dims))
+                made = read_raw(element, text, dims)
+                return SplatData(made) if isinstance(made, Repetition) else RawData(made)
     except LiteralError as error:
         raise _fault(error, _token(getattr(data, "text", None))) from None
     raise AssertionError(data)

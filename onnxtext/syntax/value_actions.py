@@ -249,6 +249,7 @@ ACTIONS.update(
     empty_record=Record,
     record=lambda fields: Record(tuple(fields)),
     plain_name=str,
+    dotted_start=str,
     section_word=str,
     value_name=str,
     tensor_name=str,

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from onnxtext.ast.types import TensorType
     from onnxtext.ast.values import DataFile
 
+MISSING = "blob-missing"
+AMBIGUOUS = "blob-ambiguous"
+DAMAGED = "blob-damaged"
+SIZE = "blob-size"
+"""The codes of what is wrong with blobs that a text brings along."""
 PRINTED_DIGITS = 32
 """How many hexadecimal digits of the SHA-256 are printed: 128 bits tell any two blobs apart."""
 
@@ -81,14 +86,14 @@ class Blobs:
             return known
         found = [name for name in self._resources if _agree(name, digest)]
         if not found:
-            raise BlobError(f"the blob {digest} is in no `resources` section of this text")
+            raise BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
         if len(found) > 1:
-            raise BlobError(f"{len(found)} resources begin with the digest {digest}")
+            raise BlobError(f"{len(found)} resources begin with the digest {digest}", AMBIGUOUS)
         data = self._resources[found[0]]
         actual = hashlib.sha256(data).hexdigest()
         if not (actual.startswith(found[0]) and actual.startswith(digest)):
             raise BlobError(
-                f"the resource {found[0]} is damaged: the SHA-256 of its bytes is {actual}"
+                f"the resource {found[0]} is damaged: the SHA-256 of its bytes is {actual}", DAMAGED
             )
         self._verified[digest] = data
         return data

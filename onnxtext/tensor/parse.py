@@ -20,6 +20,7 @@ from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.few import LONGEST, flattened, parse_few
 from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack
+from onnxtext.tensor.repetition import Repetition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +43,9 @@ ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 _LARGE = 1 << 14
 """Reading shorter literals in bulk takes longer than it saves."""
 
+_EXPANDED = 1 << 16
+"""Repetitions of fewer bytes are expanded at once."""
+
 _LARGEST = (1 << 31) - 1
 """Protobuf messages end at 2 GiB; ``[0, ...]`` must not ask for more memory than that."""
 
@@ -60,6 +64,16 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
 
     Raises:
         LiteralError: Not such a literal, or not as many elements as `dims` ask for.
+    """
+    made = read_raw(element, text, dims)
+    return made.expand() if isinstance(made, Repetition) else made
+
+
+def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Repetition:
+    """Read a literal in brackets as `parse_raw` does; long repetitions are not expanded.
+
+    Raises:
+        LiteralError: As `parse_raw`.
     """
     if element.kind == "string":
         raise _string_error(text)
@@ -80,10 +94,25 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     if found < count:
         if raw_size(element, count) > _LARGEST:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
+        if raw_size(element, count) > _EXPANDED:
+            return _repeated(element, parts, found, count)
         if element.bits >= 8:
             return _filled(_raw_bytes(element, parts), found, count)
         parts.append(np.repeat(parts[-1][-1:], count - found, axis=0))
     return _raw_bytes(element, parts)
+
+
+def _repeated(
+    element: ElementType, parts: list[NDArray[Any]], found: int, count: int
+) -> Repetition:
+    """The elements that are written, and the last one as often as it takes."""
+    group = 1 if element.bits >= 8 else 4 if element.bits == 6 else 8 // element.bits
+    last = parts[-1][-1:]
+    missing = -found % group  # so that the units begin with a byte
+    start = _raw_bytes(element, [*parts, *[last] * missing])
+    unit = _raw_bytes(element, [last] * group)
+    times, rest = divmod(count - found - missing, group)
+    return Repetition.of(start, unit, times, _raw_bytes(element, [last] * rest) if rest else b"")
 
 
 def _filled(data: bytes, found: int, count: int) -> bytes:

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import DataFile
+from onnxtext.files import name_of
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy import np
@@ -64,7 +65,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
         raise BlobError(f"{where}: {error}", UNREADABLE) from None
     except OSError as error:
         why = error.strerror or error
-        raise BlobError(f"{where}: {error.filename or path}: {why}", UNREADABLE) from None
+        raise BlobError(f"{where}: {name_of(error, path)}: {why}", UNREADABLE) from None
 
 
 def _from_npy(

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnxtext.filetype import TEXT_SUFFIXES
-from onnxtext.weights.paths import view_file
+from onnxtext.weights.paths import inside, view_file
 from onnxtext.weights.reader import verify
-from onnxtext.weights.store import DIGEST, Store
+from onnxtext.weights.store import DIGEST, TEMPORARY, Store
 
 _BLOB = re.compile(rb'blob"([0-9a-f]{16,64})"')
 _CHUNK = 1 << 24
@@ -47,8 +49,25 @@ def find_texts(store: Path) -> Iterator[Path]:
 def _texts(directory: Path, names: list[str]) -> Iterator[Path]:
     for name in sorted(names):
         path = directory / name
-        if not DIGEST.fullmatch(name) and path.is_file() and _may_be_text(path):
+        # A file that is being written names only blobs that are young, or named by others.
+        ours = DIGEST.fullmatch(name) or TEMPORARY.fullmatch(name)
+        if not ours and _is_file(path) and _may_be_text(path):
             yield path
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file that was listed is a regular file.
+
+    Raises:
+        OSError: it cannot be read, or it has vanished. A program that is replacing it, but not
+            atomically, may still need the blobs that it named.
+    """
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP) and path.is_symlink():
+            return False
+        raise
 
 
 def _may_be_text(path: Path) -> bool:
@@ -130,7 +149,7 @@ def check_blob(store: Store, name: str) -> int:
         PathError: it is no regular file.
         OSError: it cannot be read.
     """
-    path = store.directory / name
+    path = inside(store.directory, name)
     data = view_file(path)
     verify(data, name, f"in {path}")
     return len(data)

@@ -8,19 +8,26 @@ The keys are those of ONNX: `location` (a path relative to the model's file), `o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Blob, DataFile, ExternalData, RawData, SparseTensor
-from onnxtext.tensor.blobs import BlobError, Blobs, Elsewhere
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.ast.values import (
+    Blob,
+    DataFile,
+    ExternalData,
+    RawData,
+    SparseTensor,
+    SplatData,
+)
+from onnxtext.files import name_of
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.weights.paths import PathError, inside, view_file
+from onnxtext.weights.sizes import wanted_size
 
 ALIGNMENT = 4096
 """Offsets are multiples of this, so that data can be mapped (comment of `external_data`)."""
@@ -54,10 +61,17 @@ class ExternalFile:
         known = self._known.get(id(data))
         if known is not None:
             return known
-        offset = -(-self.size // ALIGNMENT) * ALIGNMENT
-        self.parts.append((offset, data))
-        self.size = offset + len(data)
+        offset = self.add_pieces([data])
         self._known[id(data)] = offset
+        return offset
+
+    def add_pieces(self, pieces: Sequence[Data]) -> int:
+        """The offset at which the bytes of some pieces stand, one behind the other."""
+        offset = at = -(-self.size // ALIGNMENT) * ALIGNMENT
+        for piece in pieces:
+            self.parts.append((at, piece))
+            at += len(piece)
+        self.size = at
         return offset
 
     def pieces(self) -> Iterator[Data]:
@@ -88,6 +102,9 @@ class Externalizer(Rewriter):
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
         """A reference instead of raw data."""
+        if isinstance(data, SplatData):
+            offset = self._file.add_pieces(data.repetition.pieces())
+            return self._reference(offset, len(data.repetition))
         try:
             raw = self._raw(type, data)
         except BlobError as error:
@@ -96,15 +113,17 @@ class Externalizer(Rewriter):
             return data
         if len(raw) != wanted_size(type):
             message = f"tensor `{name}`: {len(raw)} bytes, a tensor of this type has others"
-            raise BlobError(message)
+            raise BlobError(message, SIZE)
         if len(raw) < LEAST_BYTES:
             return RawData(raw)
-        offset = self._file.add(raw)
+        return self._reference(self._file.add(raw), len(raw))
+
+    def _reference(self, offset: int, size: int) -> ExternalData:
         return ExternalData(
             (
                 ("location", self._file.name),
                 ("offset", str(offset)),
-                ("length", str(len(raw))),
+                ("length", str(size)),
             )
         )
 
@@ -123,15 +142,6 @@ class Externalizer(Rewriter):
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
         """Sparse tensors stay: readers of external data pass them over."""
         return sparse
-
-
-def wanted_size(type: TensorType) -> int:
-    """The bytes that raw data of a type takes; -1 if that is not known."""
-    element = ELEMENTS.get(type.element)
-    dims = [dim for dim in type.shape or () if isinstance(dim, int)]
-    if element is None or not element.bits or any(dim < 0 for dim in dims):
-        return -1
-    return raw_size(element, prod(dims))
 
 
 class Embedder(Rewriter):
@@ -163,7 +173,7 @@ class Embedder(Rewriter):
             raise BlobError(f"{where}: {error}", WRONG) from None
         except OSError as error:
             why = error.strerror or error
-            raise BlobError(f"{where}: {error.filename or location}: {why}", MISSING) from None
+            raise BlobError(f"{where}: {name_of(error, location)}: {why}", MISSING) from None
         wanted = wanted_size(type)
         start = _number(entries.get("offset", "0"), where, "offset")
         length = _number(entries.get("length", str(len(file) - start)), where, "length")
@@ -234,23 +244,3 @@ def externalize(model: Model, file: ExternalFile, elsewhere: Elsewhere) -> None:
         BlobError: a blob is missing or damaged.
     """
     Externalizer(file, Blobs(model.resources), elsewhere).run(model)
-
-
-class _Sizes(Rewriter):
-    """Adds up what tensors declare."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.total = 0
-
-    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        if isinstance(data, (Blob, DataFile, RawData)):
-            self.total += max(wanted_size(type), 0)
-        return data
-
-
-def declared_size(model: Model) -> int:
-    """The bytes that the weights of a model take, as their types say; nothing is read."""
-    sizes = _Sizes()
-    sizes.run(model)
-    return sizes.total

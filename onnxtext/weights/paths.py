@@ -9,6 +9,8 @@ import os
 import stat
 from pathlib import Path, PureWindowsPath
 
+from onnxtext.boundary import leads_out
+
 MAPPED = 1 << 16
 """Files of fewer bytes are read, not mapped: a mapping costs a file descriptor."""
 
@@ -34,25 +36,29 @@ def inside(base: Path, name: str) -> Path:
         raise PathError(f"the path `{name}` is absolute: it has to be relative to the text")
     if ".." in parts:
         raise PathError(f"the path `{name}` leads out of the directory of the text")
-    root = os.path.realpath(base)
-    real = os.path.realpath(Path(root, *parts))
-    if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
+    path = Path(os.path.realpath(base), *parts)
+    if leads_out(path, base):
         raise PathError(f"a link on the path `{name}` leads out of the directory of the text")
-    return Path(real)
+    return Path(os.path.realpath(path))
 
 
 def view_file(path: Path) -> memoryview:
     """The bytes of a regular file, mapped if they are many.
 
+    Args:
+        path: the file; no link, because `inside` has followed them: one that stands there now was
+            put there since.
+
     Raises:
-        PathError: it is a directory, a device or a pipe.
+        PathError: it is a link, a directory, a device or a pipe.
         OSError: it cannot be read.
     """
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise PathError(f"{path} is no regular file")
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise PathError(f"{path} is no regular file")
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
         if status.st_size >= MAPPED:
             try:
                 return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

@@ -10,6 +10,7 @@ from pathlib import Path
 from onnxtext.ast.model import WeightPlace
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import DataFile
+from onnxtext.files import name_of
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.paths import PathError, inside, view_file
 from onnxtext.weights.store import Store
@@ -64,7 +65,7 @@ class Reader:
                 raise BlobError(f"the blob {digest} cannot be read: {error}", UNREADABLE) from None
             except OSError as error:
                 raise BlobError(
-                    f"the blob {digest} cannot be read: {error.filename or place.path}: "
+                    f"the blob {digest} cannot be read: {name_of(error, place.path)}: "
                     f"{error.strerror or error}",
                     UNREADABLE,
                 ) from None

@@ -9,6 +9,8 @@ SHA-256 of each entry: that is how a text finds it.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -62,25 +64,37 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
         OSError: the file cannot be written.
     """
     try:
+        from safetensors import SafetensorError
         from safetensors.numpy import save_file
     except ImportError:
         raise SafetensorsMissing from None
     types = dict(_tensors(model))
+    lengths = {len(prefix) for prefix in types}
     arrays: dict[str, Any] = {}
     metadata: dict[str, str] = {}
     for digest, data in blobs.items():
         name, dtype = digest, "uint8"
         shape: tuple[int, ...] = (len(data),)
-        for prefix, (tensor, type) in types.items():
+        for length in lengths:
+            if digest[:length] not in types:
+                continue
+            tensor, type = types[digest[:length]]
             known = _DTYPES.get(type.element)
-            if digest.startswith(prefix) and known is not None and tensor not in arrays:
+            if known is not None and tensor not in arrays:
                 name, dtype = tensor, known
                 shape = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
                 break
         arrays[name] = np.frombuffer(data, dtype).reshape(shape)
         metadata[_PREFIX + digest] = name
     with replacing_path(path) as temporary:
-        save_file(arrays, temporary, metadata)
+        try:
+            save_file(arrays, temporary, metadata)
+        except SafetensorError as error:
+            # Of a failed system call the library keeps only the text.
+            number = re.search(r"\(os error (\d+)\)", str(error))
+            if number is None:
+                raise BlobError(f"{path} cannot be written: {error}") from None
+            raise OSError(int(number[1]), os.strerror(int(number[1])), path) from None
 
 
 def _tensors(model: Model) -> Iterator[tuple[str, tuple[str, TensorType]]]:
@@ -144,7 +158,7 @@ def open_safetensors(
         with safe_open(path, "numpy"):
             pass
     except SafetensorError as error:
-        raise BlobError(f"{path} is no safetensors file: {error}") from None
+        raise BlobError(f"{path} is no safetensors file: {error}", "weights-unreadable") from None
     start = 8 + int.from_bytes(view[:8], "little")
     header = json.loads(bytes(view[8:start]))
     metadata = header.pop("__metadata__", None) or {}

@@ -10,12 +10,18 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.files import holds, write_atomically
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 """What the name of a blob's file looks like."""
@@ -50,12 +56,55 @@ class Store:
             OSError: it cannot be written.
         """
         path = self.directory / digest
-        if holds(path, data):
+        if not path.is_symlink() and holds(path, data):
             with contextlib.suppress(OSError):
-                os.utime(path)  # young files are safe from `weights gc`
+                os.utime(path, follow_symlinks=False)  # young files are safe from `weights gc`
             return False
-        write_atomically(path, data)
+        write_atomically(path, data, replace=True)
         return True
+
+    def remove(self, name: str, age: float) -> bool:
+        """Remove a file, unless it was stored again or is gone since it was looked at.
+
+        Whoever holds the lock is waited for: what `put` has found there must not be removed.
+
+        Args:
+            name: of the file.
+            age: the least number of seconds since it was stored.
+
+        Returns:
+            Whether it was removed.
+
+        Raises:
+            OSError: it cannot be removed.
+        """
+        path = self.directory / name
+        with self.locked(exclusive=True):
+            try:
+                if time.time() - path.lstat().st_mtime <= age:
+                    return False
+                path.unlink()
+            except FileNotFoundError:
+                return False
+        return True
+
+    @contextlib.contextmanager
+    def locked(self, *, exclusive: bool = False) -> Iterator[None]:
+        """Hold a lock on the directory, for a `put`. Where there are no locks it does nothing.
+
+        Args:
+            exclusive: wait until nobody else holds it, and let nobody else have it meanwhile.
+        """
+        descriptor = -1
+        if fcntl is not None:
+            with contextlib.suppress(OSError):
+                descriptor = os.open(self.directory, os.O_RDONLY)
+                fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        try:
+            yield
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def names(self) -> list[str]:
         """The digests of all blobs, sorted; none if there is no such directory.

@@ -94,7 +94,8 @@ class Beside:
         target.mkdir(parents=True, exist_ok=True)
         store = Store(target)
         for digest, data in self.blobs.items():
-            store.put(digest, data)
+            with store.locked():
+                store.put(digest, data)
             if written is not None:
                 written(len(data))
 

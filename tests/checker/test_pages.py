@@ -14,7 +14,13 @@ from onnxtext.checker.registry import families, rules
 from tests.corpus import SHARED
 
 PAGES = Path(diagnostics.__file__).parent / "pages"
-ADDED = {"external-file-missing", "unused-suppression"}
+ADDED = {
+    "backslash-lost",
+    "dim-forced",
+    "external-file-missing",
+    "onnx-inference-failed",
+    "unused-suppression",
+}
 """Rules that the shared table does not have."""
 
 
@@ -57,7 +63,7 @@ def test_the_fixed_example_breaks_none(slug: str, directory: Path) -> None:
 @pytest.mark.parametrize("slug", rules())
 def test_the_same_rule_is_broken_in_the_binary(slug: str, directory: Path) -> None:
     text = example(slug, "Example")
-    if slug == "unused-suppression":  # comments are in texts only
+    if slug in ("unused-suppression", "backslash-lost"):  # of texts only
         assert not onnxtext.check(onnxtext.to_binary(text))
         return
     data = onnxtext.to_binary(text)
@@ -93,7 +99,7 @@ def test_the_table_of_rules_and_the_registry_agree() -> None:
             listed |= dict.fromkeys(re.split(r"[,/ ]+", slugs.strip()), level.strip())
     assert set(listed) | ADDED == set(rules())
     for slug, level in listed.items():
-        assert level.split()[0] == rules()[slug].level, slug
+        assert level.replace(",", " ").split()[0] == rules()[slug].level, slug
 
 
 def test_rules_are_in_one_family_each() -> None:

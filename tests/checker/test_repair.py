@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.checker.repair import apply_edits, sorted_order
-from onnxtext.checker.sources import fix_text
+from onnxtext.checker.fixes import fix_text
+from onnxtext.checker.node_order import sorted_order
+from onnxtext.checker.repair import apply_edits
 from tests.checker.models import codes, text
 
 

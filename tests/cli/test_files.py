@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onnxtext.files import holds, replacing, write_atomically
-from tests.cli.command import names
+from tests.cli.command import names, run_patched
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -125,3 +125,31 @@ def test_holds_reads_nothing_where_the_size_tells(
 
     monkeypatch.setattr(Path, "open", refuse)
     assert not holds(path, b"three")
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "function"),
+    [(["fmt"], "format.text", "format_source"), (["check", "--fix"], "checker.repair", "_plan")],
+)
+def test_what_is_saved_meanwhile_is_kept(
+    tmp_path: Path, command: list[str], module: str, function: str
+) -> None:
+    text = tmp_path / "m.onnxtxt"
+    text.write_text(
+        "<ir_version: 10, opset_import: [21]>\n"
+        "g (float[2]  x) => (float[2] y) <float[1] unused = {1}> { y = Relu (x) }\n"
+    )
+    patch = (
+        f"from pathlib import Path\nfrom onnxtext.{module} import {function} as old\n"
+        f"import onnxtext.{module} as module\n"
+        "def patched(*arguments, **named):\n"
+        "    made = old(*arguments, **named)\n"
+        f"    Path({str(text)!r}).write_text('saved by an editor')\n"
+        "    return made\n"
+        f"module.{function} = patched\n"
+    )
+    result = run_patched(patch, *command, text)
+    assert result.status == 2
+    assert f"cannot write {text}: it was changed meanwhile" in result.err
+    assert text.read_text() == "saved by an editor"
+    assert names(tmp_path) == ["m.onnxtxt"]

@@ -107,7 +107,7 @@ def test_closed_and_full_streams(text: Path) -> None:
     )
     assert "No space left" in shell('$ONNXTEXT to-binary "$1" -o - >/dev/full', text)
     assert shell("$ONNXTEXT --help >/dev/full; echo $?") == (
-        "2\nerror: [Errno 28] No space left on device\n"
+        "2\nerror: cannot write to standard output: No space left on device\n"
     )
 
 

@@ -22,7 +22,7 @@ import pytest
 
 import onnxtext
 from tests.cli import command
-from tests.cli.command import Result, environment, names, onnxtext_command
+from tests.cli.command import Result, environment, names, onnxtext_command, run_patched
 
 MODES = ["auto", "inline", "section", "store", "safetensors"]
 COUNT = 100_000
@@ -349,11 +349,24 @@ def test_killed_while_the_binary_is_written(tmp_path: Path) -> None:
     assert killed
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
-    def full() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+def full() -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 
+
+def test_a_full_disk_and_safetensors(binary: Path) -> None:
+    text = binary.with_suffix(".onnxtxt")
+    text.write_text("before")
+    result = run("from-binary", binary, "--force", "--weights", "safetensors", before=full)
+    place = binary.with_suffix(".safetensors")
+    assert result.status == 2
+    assert result.err == f"error[cannot-write]: cannot write {place}: File too large\n"
+    assert text.read_text() == "before"
+    assert not place.exists()
+    assert not list(binary.parent.glob(".onnxtext-*"))
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model(2, 50_000) + model(1, 500_000)[2:])  # the last is too large
     text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
@@ -422,6 +435,58 @@ def test_collecting_is_safe(tmp_path: Path) -> None:
     assert run("weights", "gc", "--delete", store).status == 0
     assert len(stored(store)) == 4
     assert run("to-binary", text, "-o", "-").status == 0
+
+
+@pytest.mark.parametrize("moment", ["after the search", "while it is stored"])
+def test_collecting_spares_what_is_being_stored(tmp_path: Path, moment: str) -> None:
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(model())
+    text, store = text_with_store(binary)
+    blobs = set(stored(store))
+    text.unlink()
+    aged(store)
+    convert = onnxtext_command("from-binary", "--weights", "store", binary)
+    collect = onnxtext_command("weights", "gc", "--delete", store)
+    if moment == "after the search":
+        patch = (
+            "import subprocess\n"
+            "from onnxtext.cli import weights\n"
+            "old = weights._old\n"
+            "def patched(paths):\n"
+            "    found = list(old(paths))\n"
+            f"    subprocess.run({convert!r}, check=True)\n"
+            "    return found\n"
+            "weights._old = patched\n"
+        )
+        result = run_patched(patch, *collect[3:])
+    else:
+        patch = (
+            "import contextlib, os, subprocess\n"
+            "touch = os.utime\n"
+            "def utime(path):\n"
+            "    os.utime = touch\n"
+            f"    collector = subprocess.Popen({collect!r})\n"
+            "    with contextlib.suppress(subprocess.TimeoutExpired):\n"
+            "        collector.wait(2)\n"
+            "    touch(path)\n"
+            "os.utime = utime\n"
+        )
+        result = run_patched(patch, *convert[3:])
+    assert (result.status, result.err) == (0, "")
+    assert set(stored(store)) == blobs
+    assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
+
+
+def test_two_collections_at_once(tmp_path: Path) -> None:
+    store = tmp_path / "w"
+    store.mkdir()
+    for number in range(300):
+        (store / f"{number:064x}").write_bytes(b"")
+    aged(store)
+    command = onnxtext_command("weights", "gc", "--delete", store)
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
+    assert [(process.communicate()[1], process.returncode) for process in both] == [(b"", 0)] * 2
+    assert names(store) == []
 
 
 # ---- Git -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 
 import onnxtext
 from onnxtext.format.document import write_document
+from onnxtext.recursion import room_for_nesting
 from onnxtext.syntax.lexer import load_lexer
 
 
@@ -31,13 +32,14 @@ def comments_of(text: str) -> list[str]:
 def check(text: str) -> str:
     """The formatted text; all laws hold for it."""
     formatted = onnxtext.format_text(text)
-    assert onnxtext.parse(formatted) == onnxtext.parse(text)
     assert comments_of(formatted) == comments_of(text)
     assert onnxtext.format_text(formatted) == formatted
-    # The short way and the long one lead to the same text.
     bare = text.removeprefix("\ufeff")
-    assert write_document(bare) == formatted
-    assert write_document(formatted) == formatted
+    with room_for_nesting():
+        assert onnxtext.parse(formatted) == onnxtext.parse(text)
+        # The short way and the long one lead to the same text.
+        assert write_document(bare) == formatted
+        assert write_document(formatted) == formatted
     assert not formatted.startswith("\n")
     assert formatted.endswith("\n")
     assert not formatted.endswith("\n\n")

@@ -142,6 +142,7 @@ def test_a_repository_in_order(repository: Repository, mode: str) -> None:
     assert set(done.values()) == {0}, {name: r.err for name, r in Run(clone).results.items()}
     assert set(done) == {
         "Set up the filter, where attributes ask for it",
+        "Find models",
         "Formatting",
         "Rules",
         "Nothing is lost",
@@ -170,7 +171,10 @@ def test_what_is_wrong_is_said_where_it_is(repository: Repository) -> None:
         assert re.search(rf"^::error .*file={file}[,:]", run.results[name].err, re.MULTILINE)
     assert set(Run(repository, path="sub", verify="false").all().values()) == {0}
     none = dict.fromkeys(("fmt", "check", "verify"), "false")
-    assert list(Run(repository, **none).all()) == ["Set up the filter, where attributes ask for it"]
+    assert list(Run(repository, **none).all()) == [
+        "Set up the filter, where attributes ask for it",
+        "Find models",
+    ]
 
 
 def test_options_of_check(repository: Repository) -> None:
@@ -240,3 +244,49 @@ def test_hooks_of_pre_commit(repository: Repository) -> None:
         result = repository.onnxtext(*words[1:], *bad, check=False)
         # pre-commit takes a changed file for a failure, as an exit status.
         assert result.status != 0 or repository.read("bad.onnxtxt") != before
+
+
+def test_hostile_repositories(repository: Repository) -> None:
+    """Names like options, links that lead out, texts that look like commands to the runner."""
+    secret = repository.home / "secret"
+    secret.write_text("the secret\n")
+    command = "::add-mask::found"
+    for name in ("-h.onnxtxt", "--exclude=.onnxtxt", "--output-format=json.onnxtxt",
+                 "--ignore=all.onnxtxt", "sub/\n::warning::.onnxtxt", "::warning::.onnxtxt",
+                 " sp ace.onnxtxt", "caf\udce9.onnxtxt"):  # fmt: skip
+        repository.write(name, BAD.replace("Relu", "  Relu") + f"#\n{command}\n")
+    repository.write("ugly.onnxtxt", TEXT.replace("a = ", f'  @doc("""\n{command}\n""") a  = '))
+    repository.write("::warning::.onnx", binary())
+    repository.write("pip.py", "raise SystemExit('it was run')\n")
+    for link in ("link.onnxtxt", "link.onnx"):
+        (repository.path / link).symlink_to(secret)
+    repository.commit("hostile")
+    run = Run(repository)
+    statuses = run.all()
+    assert statuses["Formatting"] != 0
+    assert statuses["Rules"] != 0
+    for result in run.results.values():
+        assert "secret" not in result.text + result.err
+        assert commands(result.text) == []
+        for line in commands(result.err):
+            assert re.match(r"::(error|warning|notice) title=onnxtext \(", line), line
+    assert "mask" in run.results["Formatting"].text
+    # Each of these files is looked at, none is taken for an option.
+    wrong = run.results["Rules"].err
+    assert len(re.findall(r"file=[^,:]*onnxtxt[,:]", wrong)) >= 8
+    install = next(step for step in ACTION["runs"]["steps"] if step["name"] == "Install onnxtext")
+    script = install["run"].replace("install", "--version #")
+    assert "pip " in repository.run("bash", "-c", script).text
+
+
+def commands(log: str) -> list[str]:
+    """The lines that the runner of GitHub takes for commands."""
+    found, stopped = [], ""
+    for line in map(str.strip, log.splitlines()):
+        if stopped:
+            stopped = "" if line == f"::{stopped}::" else stopped
+        elif line.startswith("::stop-commands::"):
+            stopped = line.removeprefix("::stop-commands::")
+        elif line.startswith("::") or "##[" in line:
+            found.append(line)
+    return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import sys
 import tarfile
@@ -386,3 +387,52 @@ def test_line_ends_are_never_converted(filtered: Repository, autocrlf: str) -> N
     filtered.git("checkout", "m.onnx")
     assert filtered.read("m.onnx") == model
     assert Path(filtered.path / "m.onnx").stat().st_size == len(model)
+
+
+def test_a_source_is_left_alone_whatever_attributes_say(filtered: Repository) -> None:
+    text = "# a comment that no model has\n" + TEXT
+    filtered.write(".gitattributes", b"* filter=onnxtext\n" + filtered.read(".gitattributes"))
+    filtered.write(".gitattributes", filtered.read(".gitattributes") + b".* !filter\n")
+    filtered.write("t.onnxtxt", text)
+    filtered.commit("everything is filtered", m=binary())
+    (filtered.path / "t.onnxtxt").unlink()
+    filtered.git("checkout", "--", ".")
+    assert filtered.read("t.onnxtxt") == text.encode()
+    assert filtered.onnxtext("git", "checkout").text == ""
+    assert filtered.onnxtext("git", "clean", "t.onnxtxt", given=text.encode()).out == text.encode()
+    assert filtered.blob("m.onnx") == TEXT.encode()
+
+
+def test_other_conversions_of_git_are_turned_off(filtered: Repository) -> None:
+    """Git expands `$Id$` in the text, before the filter makes a model of it."""
+    theirs = b"* ident text eol=crlf working-tree-encoding=UTF-16\n"
+    filtered.write(".gitattributes", theirs + filtered.read(".gitattributes"))
+    model = binary('<onnxtext: 1>\n@doc("$Id$") g () => () {}\n')
+    filtered.write("m.onnx", model)
+    filtered.git("add", "m.onnx")
+    (filtered.path / "m.onnx").unlink()
+    filtered.git("checkout", "m.onnx")
+    assert filtered.read("m.onnx") == model
+
+
+def test_nothing_is_read_or_written_beyond_links(filtered: Repository) -> None:
+    """Files in the place of a model that are no regular files, or stand outside."""
+    outside = filtered.home / "outside"
+    outside.mkdir()
+    (outside / "m.onnx").write_text(TEXT)
+    names = ["m", "directory", "pipe", "link", "sub/m", "gone/m"]
+    filtered.commit("models", **dict.fromkeys(names, binary()))
+    for name in names:
+        (filtered.path / f"{name}.onnx").unlink()
+    (filtered.path / "sub").rmdir()
+    (filtered.path / "sub").symlink_to(outside)
+    (filtered.path / "gone").rmdir()
+    (filtered.path / "gone").write_text("a file")
+    (filtered.path / "directory.onnx").mkdir()
+    os.mkfifo(filtered.path / "pipe.onnx")
+    (filtered.path / "link.onnx").symlink_to(outside / "m.onnx")
+    filtered.write("m.onnx", TEXT)
+    assert filtered.onnxtext("git", "verify", check=False).status == 1
+    assert filtered.onnxtext("git", "checkout").text == "ok m.onnx\n"
+    assert filtered.read("m.onnx") == binary()
+    assert (outside / "m.onnx").read_text() == TEXT

@@ -318,3 +318,17 @@ def test_attributes_through_a_symbolic_link_stay_one(repository: Repository) -> 
     assert b"*.onnx" in real.read_bytes()
     repository.onnxtext("git", "uninstall")
     assert real.read_bytes() == b"*.c text\n"
+
+
+def test_attributes_are_not_written_out_of_the_working_tree(repository: Repository) -> None:
+    outside = repository.home / "outside"
+    outside.mkdir()
+    (outside / "attributes").write_text("of somebody else\n")
+    (repository.path / ".gitattributes").symlink_to(outside / "attributes")
+    (repository.path / "sub").symlink_to(outside)
+    for name in (".gitattributes", "sub/attributes"):
+        result = repository.onnxtext("git", "install", "--attributes", name, check=False)
+        assert result.status == 2
+        assert "a link that leads out of the working tree" in result.err
+    assert (outside / "attributes").read_text() == "of somebody else\n"
+    assert repository.onnxtext("git", "status", check=False).text.count("not set up") == 3

@@ -236,3 +236,17 @@ def test_the_driver_by_itself(repository: Repository) -> None:
     assert driver(repository, "o", "a", "missing")[0] == 129
     assert repository.read("a") == before
     assert sorted(path.name for path in repository.path.iterdir()) == [".git", "a", "b", "o"]
+
+
+def test_both_orders_give_the_same_model(team: Team) -> None:
+    """One side adds a doc string and a node, the other a label and another node."""
+    ours = text(INSERT, ("b = Tanh (a)", '@doc("d")\n  b = Tanh (a)'))
+    theirs = text(("  y = Exp (e)", "  y = Exp (e)\n  w = Abs (x)"), ("b = Tanh", "[n] b = Tanh"))
+    team.branches(ours, theirs)
+    team.repository.git("branch", "mine")
+    team.repository.git("merge", "-q", "--no-edit", "theirs")
+    merged = team.read()
+    team.repository.git("checkout", "-q", "theirs")
+    team.repository.git("merge", "-q", "--no-edit", "mine")
+    assert team.read() == merged
+    assert all(word in merged for word in ('@doc("d")', "[n]", "z = Log (x)", "w = Abs (x)"))

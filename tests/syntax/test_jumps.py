@@ -227,3 +227,11 @@ def test_tokens_over_thousands_of_lines() -> None:
     check(model_of(f'q = A <s = """\n{text}"""> (x)', f'r = A <s = "{text}', '"> (q)'))
     numbers = "1, 2, 3,\n" * 3000
     check(model_of(f"q = A <s = [{numbers}]> (x)", "t = Relu (r)", "t = Relu (r)"))
+
+
+def test_a_long_statement_with_a_comment_is_parsed_again() -> None:
+    """What makes shapes of statements recurses over their tokens."""
+    rows = "7,\n" * 1000
+    text = f"g (float x) => (float y) {{\n  y = Foo <a = [\n7, # here\n{rows}  ], b = 1> (x)\n}}\n"
+    trees = [onnxtext.parse(text) for _ in range(4)]
+    assert all(tree == trees[0] for tree in trees)

@@ -15,11 +15,13 @@ from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.values import Attribute, AttributeType, Reference
 from onnxtext.checker.effective import field_of
-from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
+from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
+from onnxtext.checker.targets import Target, targets
 from onnxtext.checker.walk import attributes
 
 _FIELDS = {
@@ -43,9 +45,11 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         if scope.kind == "function" and isinstance(scope.owner, Function):
             for number, item in enumerate(scope.owner.attributes):
+                place = Place(scope.place, ("attributes", number))
                 if isinstance(item, Attribute):
-                    place = Place(scope.place, ("attributes", number))
                     yield from _one(subject, item, place, is_parameter=True)
+                elif not item:
+                    yield _unnamed(place)
     yield from _references(subject)
 
 
@@ -54,12 +58,15 @@ def _one(
 ) -> Iterator[Finding]:
     value = attribute.value
     if not attribute.name:
+        yield _unnamed(place)
+    if is_parameter and isinstance(value, Reference):
         yield Finding(
-            "attribute-name-missing",
-            "the attribute has no name",
+            "attribute-ref-outside-function",
+            f"the default of {quoted(attribute.name)} is a reference to `@{value.name}`",
             (place,),
-            help="name it, or remove it",
+            help="write a value, or leave the default out",
         )
+        return
     if isinstance(value, Record):
         yield from _record(subject, attribute.name, value, place)
     elif value is None and not is_parameter and attribute.type is not None:
@@ -68,7 +75,10 @@ def _one(
         elif attribute.type in (1, 2, 3) and subject.lints("attribute-value-mismatch"):
             yield _absent(attribute.name, attribute.type, place, "hint")
     elif attribute.type is None and subject.ir_version != 1:
-        yield _untyped(attribute.name, place)
+        if isinstance(value, Reference):
+            yield _untyped_reference(subject, attribute.name, value.name, place)
+        else:
+            yield _untyped(attribute.name, place)
     strings = value if isinstance(value, tuple) else (value,)
     for item in strings:
         if isinstance(item, bytes):
@@ -84,6 +94,11 @@ def _one(
                 break
 
 
+def _unnamed(place: Place) -> Finding:
+    message = "the attribute has no name"
+    return Finding("attribute-name-missing", message, (place,), help="name it, or remove it")
+
+
 def _untyped(name: str, place: Place) -> Finding:
     return Finding(
         "attribute-type-missing",
@@ -91,6 +106,45 @@ def _untyped(name: str, place: Place) -> Finding:
         (place,),
         help="write a value from which the type follows, or `type: INT` in its record",
     )
+
+
+def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place) -> Finding:
+    """A reference, of which no type follows: `value_float = @alpha`."""
+    type = _type_of(subject, name, parameter, place.item)
+    if type is None:
+        help = f"write its type: `{name}: float = @{parameter}`, if it is a float"
+    else:
+        help = f"write its type: `{name}: {type} = @{parameter}`"
+    return Finding(
+        "attribute-type-missing",
+        f"the reference {quoted(name)} to `@{parameter}` has no `type`",
+        (place,),
+        help=help,
+        repair=Repair("respell", place.item, (name, f"{name}: {type}")) if type else None,
+    )
+
+
+def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | None:
+    """The type that a reference has to have: what the node needs, else what is declared."""
+    known: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
+    if known is None:
+        resolved = targets(subject)
+        known = subject.memo["nodes-of-functions"] = {
+            id(item): (scope, target)
+            for scope in subject.scopes
+            if scope.function is not None
+            for item, target in zip(scope.nodes, resolved[id(scope)], strict=True)
+        }
+    scope, target = known.get(id(node), (None, None))
+    if type(target) is Signature and name in target.attributes:
+        return AttributeType(target.attributes[name].type).name.lower()
+    called = target.function if type(target) is Scope else None
+    around = scope.function if scope is not None else None
+    for owner, wanted in ((called, name), (around, parameter)):
+        for item in owner.attributes if owner is not None else ():
+            if isinstance(item, Attribute) and item.name == wanted and item.type is not None:
+                return item.type.name.lower()
+    return None
 
 
 def _absent(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
@@ -189,7 +243,10 @@ def _reference(
             "attribute-ref-unknown",
             f"the parameter {quoted(name)} is of type `{kind.name.lower()}`, and is used here as "
             f"`{attribute.type.name.lower()}`",
-            (place,),
+            (
+                place,
+                Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
+            ),
             help="declare the parameter with that type, or refer to another one",
         )
     return None

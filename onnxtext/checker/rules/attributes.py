@@ -14,6 +14,7 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.values import Attribute, AttributeType
 from onnxtext.checker.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.near import nearest
+from onnxtext.checker.needs import float_for_int
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
@@ -87,7 +88,7 @@ def _duplicates(node: Node) -> Iterator[Finding]:
         first.setdefault(attribute.name, index)
 
 
-_EXAMPLES = {
+EXAMPLES = {
     "float": ", such as `1.0`",
     "int": ", such as `1`",
     "string": ', such as `"text"`',
@@ -125,7 +126,8 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
         f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
         f"not `{attribute.type.name.lower()}`",
         (place._replace(part=(*place.part, "value")),),
-        help=f"write a value of type `{wanted}`{_EXAMPLES.get(wanted, '')}",
+        help=f"write a value of type `{wanted}`{EXAMPLES.get(wanted, '')}",
+        repair=float_for_int(node, attribute, AttributeType(formal.type)),
     )
 
 

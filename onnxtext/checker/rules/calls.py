@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
-from onnxtext.ast.values import Attribute, Reference
+from onnxtext.ast.values import Attribute, AttributeType, Reference
 from onnxtext.checker.finding import Finding, Place, Repair, counted, quoted
 from onnxtext.checker.near import nearest
+from onnxtext.checker.needs import Needs, TypedUse, float_for_int
 from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.rules.attributes import EXAMPLES
 from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject, plain_domain
 from onnxtext.checker.targets import targets
 
@@ -27,7 +28,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not subject.functions:
         return
     resolved = targets(subject)
-    needs = _Needs(subject, resolved)
+    needs = Needs(subject)
+    yield from _conflicts(subject, needs)
     by_name: dict[tuple[str, str], list[str]] = {}
     for domain, name, overload in subject.functions:
         by_name.setdefault((domain, name), []).append(overload)
@@ -39,6 +41,25 @@ def check(subject: Subject) -> Iterator[Finding]:
                 overloads = by_name.get((plain_domain(node.domain), node.op_type))
                 if overloads is not None:
                     yield _no_overload(node, overloads)
+
+
+def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
+    """Find attribute parameters that a body uses as two types."""
+    declared = {
+        (id(scope.function), item.name)
+        for scope in subject.functions.values()
+        for item in (scope.function.attributes if scope.function else ())
+        if isinstance(item, Attribute) and item.type is not None
+    }
+    for (function, _, name), (first, second) in needs.conflicts.items():
+        if (function, name) not in declared:  # else one of them differs from the declaration
+            one, other = first.type.name.lower(), second.type.name.lower()
+            yield Finding(
+                "attribute-ref-unknown",
+                f"the parameter {quoted(name)} is used as `{other}` here, and as `{one}` elsewhere",
+                (second.place, first.place._replace(label=f"used as `{one}`")),
+                help="declare a parameter for each of the two",
+            )
 
 
 def _no_overload(node: Node, overloads: list[str]) -> Finding:
@@ -55,54 +76,7 @@ def _no_overload(node: Node, overloads: list[str]) -> Finding:
     )  # fmt: skip
 
 
-class _Needs:
-    """What the bodies of functions cannot do without."""
-
-    def __init__(
-        self, subject: Subject, resolved: dict[int, list[Signature | Scope | None]]
-    ) -> None:
-        self._resolved = resolved
-        self._inputs: dict[int, set[str]] = {}
-        self._attributes: dict[int, set[str]] = {}
-        self._by_function: dict[int, list[Scope]] = {}
-        for scope in subject.scopes:
-            if scope.function is not None:
-                self._by_function.setdefault(id(scope.function), []).append(scope)
-
-    def inputs(self, function: Scope) -> set[str]:
-        """The inputs that some node of the body uses where it needs one."""
-        known = self._inputs.get(id(function))
-        if known is None:
-            known = self._inputs[id(function)] = set()
-            for scope in self._by_function.get(id(function.function), ()):
-                for node, target in zip(scope.nodes, self._resolved[id(scope)], strict=True):
-                    if type(target) is Signature:
-                        for index, name in enumerate(node.inputs):
-                            formal = target.input(index)
-                            if formal is not None and formal.option == "single":
-                                known.add(name)
-        return known
-
-    def attributes(self, function: Scope) -> set[str]:
-        """The attribute parameters that the body passes on where an attribute is required."""
-        known = self._attributes.get(id(function))
-        if known is None:
-            known = self._attributes[id(function)] = set()
-            for scope in self._by_function.get(id(function.function), ()):
-                for node, target in zip(scope.nodes, self._resolved[id(scope)], strict=True):
-                    if type(target) is Signature:
-                        for attribute in node.attributes:
-                            formal = target.attributes.get(attribute.name)
-                            if (
-                                isinstance(attribute.value, Reference)
-                                and formal
-                                and formal.required
-                            ):
-                                known.add(attribute.value.name)
-        return known
-
-
-def _call(node: Node, function: Scope, needs: _Needs) -> Iterator[Finding]:
+def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
     owner = function.owner
     assert isinstance(owner, Function)
     definition = Place(function.place, ("name",), "defined here")
@@ -128,12 +102,13 @@ def _call(node: Node, function: Scope, needs: _Needs) -> Iterator[Finding]:
                 (Place(node, ("op_type",)), definition),
                 help="give the call that input",
             )
-    yield from _attributes(node, owner, definition, needs.attributes(function))
+    yield from _attributes(node, owner, definition, needs, function)
 
 
 def _attributes(
-    node: Node, function: Function, definition: Place, needed: set[str]
+    node: Node, function: Function, definition: Place, needs: Needs, scope: Scope
 ) -> Iterator[Finding]:
+    needed = needs.attributes(scope)
     if not node.attributes and not needed:
         return
     parameters = {
@@ -156,19 +131,12 @@ def _attributes(
                 severity="info" if attribute.name.startswith("__") else None,
                 repair=Repair("respell", node, (attribute.name, near)) if near else None,
             )
-        elif (
-            isinstance(formal, Attribute)
-            and formal.type is not None
-            and attribute.type is not None
-            and formal.type != attribute.type
-        ):
-            yield Finding(
-                "function-call-attribute",
-                f"the attribute {quoted(attribute.name)} of {quoted(function.name)} is of type "
-                f"`{formal.type.name.lower()}`, not `{attribute.type.name.lower()}`",
-                (place, definition),
-                help=f"write a value of type `{formal.type.name.lower()}`",
-            )
+        else:
+            declared = formal.type if isinstance(formal, Attribute) else None
+            used = needs.type(scope, attribute.name) if declared is None else None
+            finding = _mistyped(node, index, function, definition, declared, used)
+            if finding is not None:
+                yield finding
     for name, formal in parameters.items():
         has_default = isinstance(formal, Attribute) and formal.value is not None
         if name in needed and name not in given and not has_default:
@@ -178,6 +146,37 @@ def _attributes(
                 (Place(node, ("op_type",)), definition),
                 help="give the call that attribute, or give the parameter a default",
             )
+
+
+def _mistyped(
+    node: Node,
+    index: int,
+    function: Function,
+    definition: Place,
+    declared: AttributeType | None,
+    used: TypedUse | None,
+) -> Finding | None:
+    """An attribute of a call that has not the type of the default, or that the body needs."""
+    attribute = node.attributes[index]
+    wanted = declared or (used.type if used is not None else None)
+    if wanted is None or attribute.type is None or attribute.type == wanted:
+        return None
+    type, given = wanted.name.lower(), attribute.type.name.lower()
+    what = f"the attribute {quoted(attribute.name)} of {quoted(function.name)}"
+    said = "is of type" if used is None else "is used as"
+    place = Place(node, ("attributes", index, "value"))
+    others = [definition]
+    if used is not None:
+        others = [used.place._replace(label=f"used as `{type}` here")]
+    return Finding(
+        "function-call-attribute",
+        f"{what} {said} `{type}`, not `{given}`",
+        (place, *others),
+        help=f"refer to a parameter of type `{type}`"
+        if isinstance(attribute.value, Reference)
+        else f"write a value of type `{type}`{EXAMPLES.get(type, '')}",
+        repair=float_for_int(node, attribute, wanted),
+    )
 
 
 FAMILY = Family(

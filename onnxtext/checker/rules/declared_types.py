@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
-from onnxtext.checker.effective import field_of
+from onnxtext.checker.effective import field_of, number_of
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.rules.interface import type_record
 from onnxtext.checker.rules.value_infos import plain_dim
 from onnxtext.checker.subject import Subject
+from onnxtext.checker.type_records import type_records
 from onnxtext.checker.walk import TypeUse, inner_types, type_uses
 
 _KEYS = frozenset(
@@ -41,11 +41,8 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield from _dims(use, type)
             elif isinstance(type, MapType) and type.key not in _KEYS:
                 yield _map_key(use.places, type.key)
-    for scope in subject.scopes:
-        for value in (*scope.inputs, *scope.outputs, *scope.infos):
-            record = type_record(value) if value.decorators else None
-            if record is not None:
-                yield from _record(record, Place(value, ("type",)), value.name)
+    for item in type_records(subject):
+        yield from _record(item.record, item.place, item.name)
     if subject.active("denotation-unknown"):
         yield from _denotations(subject)
 
@@ -114,10 +111,7 @@ def _inner(record: Record, name: str) -> Record:
 
 def _number(record: Record, name: str) -> int:
     value = field_of(record, name)
-    text = getattr(value, "text", "0")
-    if isinstance(value, Word):
-        return 1
-    return int(text) if text.lstrip("-").isdigit() else 0
+    return 1 if isinstance(value, Word) else number_of(value) or 0
 
 
 def _denotations(subject: Subject) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if scope.again:
             yield from _redefined(scope)
         if scope.parent is not None:
-            yield from _shadowing(scope)
+            yield from _shadowing(scope, subject.ir_version)
 
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
@@ -46,10 +46,15 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         )
 
 
-def _shadowing(scope: Scope) -> Iterator[Finding]:
-    """Names that a nested graph defines although they are visible around it."""
+def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
+    """Find names that a nested graph defines although they are visible around it.
+
+    The specification of IR version 8 forbids that for outputs of nodes only, the newer one for
+    inputs and initializers, too.
+    """
     outer = list(scope.outer())
-    for name in scope.position:
+    for name, position in scope.position.items():
+        is_given = position == GIVEN
         for around, limit in outer:
             at = around.position.get(name)
             if at is not None and at < limit:
@@ -61,6 +66,7 @@ def _shadowing(scope: Scope) -> Iterator[Finding]:
                         Place(*scope.definition(name)),
                         Place(*around.definition(name), "visible there"),
                     ),
+                    severity="warning" if is_given and 0 < ir_version <= 8 else None,
                     help="rename the inner one",
                 )
                 break
@@ -73,7 +79,8 @@ FAMILY = Family(
         Rule(
             "value-shadows-outer",
             "error",
-            "a nested graph defines no name that is visible around it",
+            "a nested graph defines no name that is visible around it; a warning for inputs and "
+            "initializers up to IR version 8",
             "IR Nodes",
         ),
     ),

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
-from onnxtext.ast.records import Decorator, FieldValue, Number, Record
-from onnxtext.checker.effective import changed_fields, field_of
+from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.checker.effective import changed_fields, field_of, number_of
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.near import nearest
 from onnxtext.checker.registry import Family, Rule
@@ -39,13 +39,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _number(record: Record, name: str) -> int | None:
-    value = field_of(record, name)
-    if not isinstance(value, Number):
-        return None
-    try:
-        return int(value.text, 0)
-    except ValueError:
-        return None
+    return number_of(field_of(record, name))
 
 
 def _text(value: FieldValue | None) -> str:
@@ -136,7 +130,9 @@ def _node(
         near = nearest(name, known)
         yield Finding(
             "device-config-unknown",
-            f"the model has no device configuration {quoted(name)}",
+            f"the model has no device configuration {quoted(name)}"
+            if name
+            else f"a device configuration of this `{node.op_type}` has no `configuration_id`",
             (place,),
             help=f"there is {quoted(near)}"
             if near
@@ -162,8 +158,15 @@ def _sharding(
     rank = ranks.get(name)
     axes: set[int] = set()
     for dim in _items(spec, "sharded_dim"):
-        axis = _number(dim, "axis") or 0
-        if rank is not None and not -rank <= axis < rank:
+        axis = _number(dim, "axis")
+        if axis is None:
+            yield Finding(
+                "sharding-axis",
+                f"a `sharded_dim` of {quoted(name)} has no `axis`",
+                (place,),
+                help="write the `axis` along which the tensor is split, `axis: 0` too",
+            )
+        elif rank is not None and not -rank <= axis < rank:
             message = f"the axis {axis} is none of {quoted(name)}, which has rank {rank}"
             yield Finding(
                 "sharding-axis",
@@ -174,15 +177,16 @@ def _sharding(
                 else "a scalar has no axis to split",
             )
             continue
-        plain = axis + rank if rank is not None and axis < 0 else axis
-        if plain in axes:
-            yield Finding(
-                "sharding-axis",
-                f"the axis {axis} of {quoted(name)} is split twice",
-                (place,),
-                help="remove one of the two `sharded_dim` entries",
-            )
-        axes.add(plain)
+        else:
+            plain = axis + rank if rank is not None and axis < 0 else axis
+            if plain in axes:
+                yield Finding(
+                    "sharding-axis",
+                    f"the axis {axis} of {quoted(name)} is split twice",
+                    (place,),
+                    help="remove one of the two `sharded_dim` entries",
+                )
+            axes.add(plain)
         for simple in _items(dim, "simple_sharding"):
             shards = _number(simple, "num_shards")
             if shards is None or shards < 1:
@@ -193,19 +197,53 @@ def _sharding(
                     (place,),
                     help="write `num_shards: 1` or more",
                 )
-    groups = {_number(item, "key") for item in _items(spec, "index_to_device_group_map")}
-    devices = field_of(spec, "device")
-    for device in devices if isinstance(devices, tuple) else ():
-        index = int(device.text, 0) if isinstance(device, Number) else 0
-        inside = 0 <= index < count if count is not None else index >= 0
-        if not inside and index not in groups:
-            message = f"{quoted(name)} is put on device {index}, which the configuration has not"
+    yield from _devices(spec, name, count, place)
+
+
+def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
+    """Find devices that the configuration does not have, alone and in groups."""
+    groups: set[int | None] = set()
+    for group in _items(spec, "index_to_device_group_map"):
+        key = _number(group, "key")
+        if key in groups:
             yield Finding(
                 "sharding-shards",
-                message,
+                f"`index_to_device_group_map` of {quoted(name)} has two entries for {key}",
                 (place,),
-                help="write the index of a device, or of a group in `index_to_device_group_map`",
+                help="remove one of them, or give it another key",
             )
+        groups.add(key)
+        for index in _absent(group, "value", count):
+            yield Finding(
+                "sharding-shards",
+                f"the device group {key} of {quoted(name)} has the device {index}, which is not "
+                "in the configuration",
+                (place,),
+                help=_indices(count),
+            )
+    for index in _absent(spec, "device", count):
+        if index not in groups:
+            yield Finding(
+                "sharding-shards",
+                f"{quoted(name)} is on device {index}, which is not in the configuration",
+                (place,),
+                help=f"{_indices(count)}, or the key of a group in `index_to_device_group_map`",
+            )
+
+
+def _absent(record: Record, name: str, count: int | None) -> Iterator[int]:
+    """The indices in a list that are none of a configuration's devices."""
+    items = field_of(record, name)
+    for item in items if isinstance(items, tuple) else ():
+        index = number_of(item)
+        if index is not None and not (index >= 0 and (count is None or index < count)):
+            yield index
+
+
+def _indices(count: int | None) -> str:
+    if count is None or count < 1:
+        return "write the index of a device"
+    return f"write the index of a device, from 0 to {count - 1}"
 
 
 FAMILY = Family(

@@ -6,22 +6,25 @@ can be equal.
 Why: readers take equal names for equal sizes, and no input has two.
 Fix: give one of them another name, or correct the size.
 
-Sizes are unknowns: every operator adds equations between them, and a name that would have to be two
-numbers is told with the two places that say so.
+Sizes are unknowns: every operator adds equations between them. A finding names the two places that
+need a name to be two numbers, or the node because of which the name of an input's dimension can be
+one number only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.types import SparseTensorType, TensorType
-from onnxtext.checker.finding import Finding, quoted
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import SparseTensorType, TensorType, Type
+from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.kinds import sizes_fit_by_kind
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.rules.value_infos import plain_dim
+from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.symbolic.propagation import SymbolicShapes
-from onnxtext.checker.symbolic.sizes import Conflict, symbol
+from onnxtext.checker.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
 from onnxtext.checker.walk import inner_types, type_uses
 
 
@@ -31,8 +34,75 @@ def check(subject: Subject) -> Iterator[Finding]:
         return
     if not _has_symbols(subject) or sizes_fit_by_kind(subject):
         return
-    for conflict in SymbolicShapes(subject).run():
+    shapes = SymbolicShapes(subject)
+    for conflict in shapes.run():
         yield _told(conflict)
+    if shapes.learned and subject.main is not None:
+        yield from _forced(subject.main, shapes.sizes)
+
+
+def _forced(main: Scope, sizes: Sizes) -> Iterator[Finding]:
+    """Find symbols of inputs that can only be one number, though a caller may choose them.
+
+    That weights fit one size only is how models are. What is found is a size that was fixed once:
+    a constant shape, a 1 where a batch is meant, a declaration that differs from what is computed.
+    """
+    seen: set[str] = set()
+    # What an input's default has is no restriction: a caller may give another value.
+    given = {id(value) for value in (*main.inputs, *main.initializers)}
+    for value in main.inputs:
+        for name in _symbols(value.type):
+            if name in seen:
+                continue
+            seen.add(name)
+            forced = sizes.forced(name)
+            if forced is None or id(forced.place.item) in given:
+                continue
+            if forced.number == 1 or _is_fixed_shape(main, forced.place, name, sizes):
+                yield _only(value, name, forced)
+
+
+def _is_fixed_shape(main: Scope, place: Place, name: str, sizes: Sizes) -> bool:
+    """Whether a size follows from a constant shape, or is computed where a symbol is declared."""
+    node, part = place.item, place.part
+    if not isinstance(node, Node):
+        return False
+    if part == ("op_type",):
+        return node.op_type == "Reshape"
+    index = int(part[1])
+    declared = [node.output_types[index]] if node.output_types else []
+    values = (*main.outputs, *main.infos)
+    declared += [value.type for value in values if value.name == node.outputs[index]]
+    root = sizes.root(Size(name))
+    return any(sizes.root(Size(symbol)) == root for type in declared for symbol in _symbols(type))
+
+
+def _symbols(type: Type | None) -> list[str]:
+    shape = type.shape if isinstance(type, TensorType) else None
+    return [name for name in map(plain_dim, shape or ()) if isinstance(name, str) and name]
+
+
+def _only(value: ValueInfo, name: str, forced: Forced) -> Finding:
+    item, part = forced.place.item, forced.place.part
+    size = f"{quoted(name)} can only be {forced.number}"
+    help = f"write {forced.number} instead of {quoted(name)}"
+    if isinstance(item, Node) and part == ("op_type",):
+        why = f"`{item.op_type}` fits no other size"
+        other = "-1 for it in the shape" if item.op_type == "Reshape" else "let the node take any"
+    else:
+        declared = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
+        why = f"the declared type of {quoted(declared)} fits no other size"
+        other = f"{quoted(name)} in that type"
+    return Finding(
+        "dim-forced",
+        f"the dimension {size}: {why}",
+        (
+            forced.place._replace(label=f"{size} here"),
+            Place(value, ("type",), f"declared as {quoted(name)}"),
+            *[place._replace(label="where sizes are equal") for place in forced.joined],
+        ),
+        help=f"{help}, or {other}",
+    )
 
 
 def _has_symbols(subject: Subject) -> bool:
@@ -68,6 +138,12 @@ FAMILY = Family(
             "dim-variable-conflict",
             "warning",
             "a dimension's name stands for one size in the whole model",
+            "IR Static shapes",
+        ),
+        Rule(
+            "dim-forced",
+            "warning",
+            "the name of an input's dimension may stand for more than one size",
             "IR Static shapes",
         ),
     ),

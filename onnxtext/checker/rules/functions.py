@@ -49,7 +49,7 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
                 (place,),
                 help="name it: nodes call it by that name",
             )
-        if not function.domain and subject.model is not None:
+        if function.domain is None and subject.model is not None:  # "" is the standard domain
             yield Finding(
                 "function-domain-missing",
                 f"the function {quoted(function.name)} has no domain",

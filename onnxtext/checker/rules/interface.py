@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.records import Record
 from onnxtext.ast.types import SparseTensorType, TensorType
-from onnxtext.checker.effective import UNSET, changed_fields
+from onnxtext.checker.effective import UNSET
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
+from onnxtext.checker.type_records import TypeRecord, has_record, type_records
 
 _CONTAINERS = {
     "sequence_type": "elem_type",
@@ -38,29 +39,19 @@ _KINDS = {
 def check(subject: Subject) -> Iterator[Finding]:
     """Find inputs and outputs without types, and types without a kind."""
     for scope in subject.scopes:
-        main = scope.kind == "main"
-        if main:
+        if scope.kind == "main":
             yield from _untyped(scope, "input", scope.inputs)
             yield from _untyped(scope, "output", scope.outputs)
-        for value in (*scope.inputs, *scope.outputs, *scope.infos):
-            record = type_record(value) if value.decorators else None
-            if record is not None:
-                at_main = main and value not in scope.infos
-                yield from _kinds(value, record, required=at_main, subject=subject)
-
-
-def type_record(value: ValueInfo) -> Record | None:
-    """A type that no sugar spells, as a record; None if there is none."""
-    record = changed_fields(value.decorators).get("type")
-    return record if isinstance(record, Record) else None
+    for use in type_records(subject):
+        yield from _kinds(use, subject)
 
 
 def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Finding]:
     for value in values:
         type = value.type
         if type is None:
-            if value.decorators and type_record(value) is not None:
-                continue  # told as what that type lacks
+            if value.decorators and has_record(value):
+                continue  # what that type lacks is a finding of its own
             what = "has no type"
         elif isinstance(type, (TensorType, SparseTensorType)) and type.shape is None:
             what = "is a tensor without a shape"
@@ -76,21 +67,20 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
         )
 
 
-def _kinds(
-    value: ValueInfo, record: Record, *, required: bool, subject: Subject
-) -> Iterator[Finding]:
-    """That each level of a type has exactly one kind."""
+def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
+    """Find levels of a type that do not have exactly one kind."""
+    record = use.record
     depth = 0
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]
         if len(kinds) > 1:
-            yield _missing(value, "has more than one kind", "error")
+            yield _missing(use, "has more than one kind", "error")
             return
         if not kinds:
-            known_nothing = not record.fields and not depth and not required
+            known_nothing = not record.fields and not depth and not use.required
             severity = "hint" if known_nothing else "error"
             if severity == "error" or subject.lints("type-missing"):
-                yield _missing(value, "has no kind", severity)
+                yield _missing(use, "has no kind", severity)
             return
         inner = kinds[0]
         name = _CONTAINERS.get(str(inner.key))
@@ -98,17 +88,17 @@ def _kinds(
             return
         element = next((f.value for f in inner.value.fields if f.key == name), UNSET)
         if not isinstance(element, Record):
-            yield _missing(value, f"has a `{inner.key}` without `{name}`", "error")
+            yield _missing(use, f"has a `{inner.key}` without `{name}`", "error")
             return
         record = element
         depth += 1
 
 
-def _missing(value: ValueInfo, what: str, severity: str) -> Finding:
+def _missing(use: TypeRecord, what: str, severity: str) -> Finding:
     return Finding(
         "type-missing",
-        f"the type of {quoted(value.name)} {what}",
-        (Place(value, ("type",)),),
+        f"the type of {quoted(use.name)} {what}",
+        (use.place,),
         help="give it one kind, all the way down: `float[N]`, or `seq(float[N])`",
         severity="error" if severity == "error" else "hint",
     )

@@ -17,8 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.isolation.process import Failure
 from onnxtext.checker.kinds import fits_by_kind
-from onnxtext.checker.objections import errors_of, slug_of, whole_model
+from onnxtext.checker.objections import (
+    errors_of,
+    failure_of,
+    is_expandable,
+    slug_of,
+    whole_model,
+)
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.shape_inference import ShapeInference
 from onnxtext.checker.subject import Subject
@@ -32,11 +39,12 @@ def check(subject: Subject) -> Iterator[Finding]:
     if fits_by_kind(subject):
         return
     errors = bool(errors_of(subject))
-    objection = None if errors else whole_model(subject)
+    expandable = is_expandable(subject)
+    objection = whole_model(subject) if expandable and not errors else None
     unknown = any(None in found for found in targets(subject).values())
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    if not errors and objection is None and not unknown and not unseen:
+    if not errors and objection is None and not unknown and not unseen and expandable:
         return
     findings = ShapeInference(subject).run()
     yield from findings
@@ -44,11 +52,13 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield _unplaced(subject, objection)
 
 
-def _unplaced(subject: Subject, objection: str) -> Finding:
-    """An objection that no single node explains."""
+def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
+    """An objection or failure that no single node explains."""
     place = Place(subject.model)
     if subject.main is not None:
         place = Place(subject.main.place, ("name",))
+    if isinstance(objection, Failure):
+        return failure_of(objection, place, node=False)
     for _, node in subject.nodes():
         named = f", node name: {node.name}" if node.name else ""
         if f"(op_type:{node.op_type}{named})" in objection:
@@ -73,6 +83,12 @@ FAMILY = Family(
             "error",
             "shapes fit the operators, and declared ones agree with inferred ones",
             "IR Static shapes",
+        ),
+        Rule(
+            "onnx-inference-failed",
+            "error",
+            "the shape inference of onnx ends on every node",
+            "schema",
         ),
     ),
 )

@@ -17,7 +17,7 @@ from onnxtext.checker.finding import Finding
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.walk import TensorUse, tensors
-from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +30,10 @@ def check(subject: Subject) -> Iterator[Finding]:
         if element is None:
             continue
         match tensor.data:
-            case RawData(data):
-                yield from _raw(tensor, element, data)
+            case RawData() as raw if element.kind == "bool" or element.bits == 6:
+                yield from _raw(tensor, element, raw.data)
+            case RawData():
+                continue  # every bit pattern is an element, and repetitions are not expanded
             case Blob():
                 continue
             case TypedData(entries) if element.field in ("int32_data", "uint64_data"):
@@ -74,6 +76,8 @@ def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -
     elif field == "int32_data":
         values = np.frombuffer(data, "<i4")
         low, high = _limits(element)
+        if element.bits in (2, 4) and len(values) < raw_size(element, prod(tensor.dims)):
+            return  # that entries are missing is a finding of its own
     else:
         return
     wrong = values[(values < low) | (values > high)] if len(values) else values
@@ -83,8 +87,8 @@ def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -
 
 def _limits(element: ElementType) -> tuple[int, int]:
     """The least and the greatest entry of `int32_data` for a type."""
-    if element.bits in (2, 4):
-        return -(1 << 31), (1 << 31) - 1  # packed: as many as fit
+    if element.bits in (2, 4):  # one byte with two or four elements; its sign may be extended
+        return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":
         return 0, 1
     if element.kind == "int":
@@ -93,10 +97,13 @@ def _limits(element: ElementType) -> tuple[int, int]:
 
 
 def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
+    element = ELEMENTS[tensor.type.element]
+    what = f"{value} is no `{element.name}`"
+    if element.bits in (2, 4):
+        what = f"{value} is no byte with {8 // element.bits} elements of `{element.name}`"
     return Finding(
         "tensor-value-range",
-        f"{value} is no `{tensor.type.element}`: entries of {tensor.words()} are between {low} "
-        f"and {high}",
+        f"{what}: entries of {tensor.words()} are between {low} and {high}",
         (tensor.place,),
         help="correct the value, or take an element type that holds it",
     )

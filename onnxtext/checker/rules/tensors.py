@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from math import prod
 
 from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, StringData, TypedData
-from onnxtext.checker.effective import changed_fields
+from onnxtext.checker.effective import changed_fields, number_of
 from onnxtext.checker.finding import Finding, counted
 from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.rules.external import external_entries
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
@@ -60,12 +61,19 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
         case StringData(values):
             yield from _counted(tensor, count, len(values), "strings")
         case NoData() if count:
-            if changed_fields(tensor.decorators).get("external_data") is None:
-                yield _size(tensor, f"has {counted(count, 'element')}, but no data")
+            if external_entries(tensor) is None:
+                yield _size(tensor, f"has {counted(count, 'element')}, but no data{_hint(tensor)}")
         case FieldData(fields):
             yield from _fields(tensor, element, count, dict(fields))
         case ExternalData():
             pass
+
+
+def _hint(tensor: TensorUse) -> str:
+    """What is wrong with external data that counts for nothing."""
+    if changed_fields(tensor.decorators).get("external_data") is None:
+        return ""
+    return ": its `external_data` counts only with `data_location: EXTERNAL`"
 
 
 def _fields(
@@ -127,8 +135,6 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
     wanted = count * (2 if element.kind == "complex" else 1)
     if element.bits in (2, 4):
         wanted = raw_size(element, count)
-        if entries == -(-count * element.bits // 32):
-            return  # the entries are full: eight or sixteen elements each
     yield from _counted(tensor, wanted, entries, f"entries of `{element.field}`")
 
 
@@ -163,7 +169,7 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
     for decorator in tensor.decorators:
         if decorator.name.rpartition(".")[2] != "segment":
             continue
-        numbers = {str(f.key): int(getattr(f.value, "text", "0"), 0) for f in decorator.arguments}
+        numbers = {str(f.key): number_of(f.value) or 0 for f in decorator.arguments}
         begin, end = numbers.get("begin", 0), numbers.get("end", 0)
         count = prod(tensor.dims)
         if not 0 <= begin <= end <= count:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.finding import Finding, Place, Repair, chain_of, counted, quoted
@@ -22,48 +23,70 @@ Use = tuple[int, int]
 """The index of a node and of one of its inputs."""
 
 
+class Late(NamedTuple):
+    """A use of a value in a graph that a node holds, before the value is defined around it.
+
+    Attributes:
+        holder: the index of the node in the graph that defines the value.
+        name: of the value.
+        scope: the graph that uses it.
+        places: where.
+    """
+
+    holder: int
+    name: str
+    scope: Scope
+    places: list[Place]
+
+
 def check(subject: Subject) -> Iterator[Finding]:
     """Find uses of what is not defined, or only later."""
+    nested: dict[int, list[Late]] = {}
+    undefined: dict[int, list[Finding]] = {}
     for scope in subject.scopes:
-        undefined: dict[str, list[Use]] = {}
-        late: list[Use] = []
-        position = scope.position
-        for index, number in scope.unresolved:
-            name = scope.nodes[index].inputs[number]
-            if name in position:
-                late.append((index, number))
-            else:
-                undefined.setdefault(name, []).append((index, number))
-        if undefined:
-            yield from _undefined(subject, scope, undefined)
-        if late:
-            yield from _late(scope, late)
+        if scope.unresolved:
+            undefined[id(scope)] = list(_undefined(subject, scope, nested))
+    for scope in subject.scopes:
+        yield from undefined.get(id(scope), ())
+        late = [use for use in scope.unresolved if _used(scope, use) in scope.position]
+        if late or id(scope) in nested:
+            yield from _late(scope, late, nested.get(id(scope), []))
         yield from _outputs(subject, scope)
 
 
-def _undefined(
-    subject: Subject, scope: Scope, undefined: dict[str, list[Use]]
-) -> Iterator[Finding]:
-    outer = list(scope.outer())
-    for name, uses in undefined.items():
+def _used(scope: Scope, use: Use) -> str:
+    return scope.nodes[use[0]].inputs[use[1]]
+
+
+def _undefined(subject: Subject, scope: Scope, nested: dict[int, list[Late]]) -> Iterator[Finding]:
+    """Find names that are nowhere defined; collect those that are defined later, around."""
+    uses: dict[str, list[Use]] = {}
+    for use in scope.unresolved:
+        name = _used(scope, use)
+        if name not in scope.position:
+            uses.setdefault(name, []).append(use)
+    outer = list(scope.outer()) if uses else []
+    for name, found in uses.items():
         later: tuple[Scope, int] | None = None
         for around, limit in outer:
             at = around.position.get(name)
             if at is not None and at < limit:
                 break
             if at is not None:
-                later = later or (around, at)
+                later = later or (around, limit)
         else:
             root = _root(scope).kind
             if root == "nodes":
                 continue
-            places = [Place(scope.nodes[i], ("inputs", n)) for i, n in uses]
+            places = [Place(scope.nodes[i], ("inputs", n)) for i, n in found]
             if later is not None:
-                yield _defined_later(name, later, places, scope)
+                around, limit = later
+                nested.setdefault(id(around), []).append(Late(limit, name, scope, places))
             elif root == "fragment":
-                found = _nowhere(subject, scope, name, places)
+                missing = _nowhere(subject, scope, name, places)
                 note = "a graph on its own may stand in another, which defines it"
-                yield replace(found, severity="warning", notes=(*found.notes, note), repair=None)
+                notes = (*missing.notes, note)
+                yield replace(missing, severity="warning", notes=notes, repair=None)
             else:
                 yield _nowhere(subject, scope, name, places)
 
@@ -73,19 +96,6 @@ def _root(scope: Scope) -> Scope:
     while scope.parent is not None:
         scope = scope.parent
     return scope
-
-
-def _defined_later(
-    name: str, later: tuple[Scope, int], places: list[Place], scope: Scope
-) -> Finding:
-    around, at = later
-    holder = around.nodes[at]
-    return Finding(
-        "node-order",
-        f"{quoted(name)} is used in {scope.words()} before it is defined in {around.words()}",
-        (*places, Place(holder, ("outputs", holder.outputs.index(name)), "defined only here")),
-        help="move the node that defines it up",
-    )
 
 
 def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
@@ -127,45 +137,84 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
     return None
 
 
-def _late(scope: Scope, late: list[Use]) -> Iterator[Finding]:
-    """Nodes that use what is defined by themselves or behind them."""
-    cyclic = _cycles(scope)
+def _late(scope: Scope, late: list[Use], nested: list[Late]) -> Iterator[Finding]:
+    """Find nodes that use what is defined by themselves or behind them, in graphs they hold too."""
+    needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
+    cyclic = _cycles(scope, needed)
     for cycle in cyclic:
-        nodes = [scope.nodes[index] for index in cycle]
-        chain = [_link(nodes[i], nodes[(i + 1) % len(nodes)]) for i in range(len(nodes))]
-        path = chain_of([*chain, chain[0]])
-        yield Finding(
-            "graph-cycle",
-            f"nodes of {scope.words()} wait for each other: {path}",
-            tuple(
-                [
-                    Place(node, ("outputs", node.outputs.index(name)), "" if i else "begins here")
-                    for i, (node, name) in enumerate(zip(nodes, chain, strict=True))
-                ]
-            ),
-            help="one of them has to use another value",
-        )
-    in_cycle = {index for cycle in cyclic for index in cycle}
-    by_name: dict[str, list[Use]] = {}
+        yield _cycle(scope, cycle, needed, nested)
+    in_cycle = {index: number for number, cycle in enumerate(cyclic) for index in cycle}
+
+    def is_told(user: int, name: str) -> bool:
+        return user in in_cycle and in_cycle[user] == in_cycle.get(scope.position[name])
+
+    places: dict[str, list[Place]] = {}
+    inner: dict[str, Scope] = {}
     for index, number in late:
         name = scope.nodes[index].inputs[number]
-        if not (index in in_cycle and scope.position[name] in in_cycle):
-            by_name.setdefault(name, []).append((index, number))
-    for name, uses in by_name.items():
-        places = [Place(scope.nodes[i], ("inputs", n), "used here") for i, n in uses]
+        if not is_told(index, name):
+            place = Place(scope.nodes[index], ("inputs", number), "used here")
+            places.setdefault(name, []).append(place)
+    for use in nested:
+        if not is_told(use.holder, use.name):
+            if use.name not in places:
+                inner[use.name] = use.scope
+            found = [place._replace(label="used here") for place in use.places]
+            places.setdefault(use.name, []).extend(found)
+    for name, (first, *others) in places.items():
+        message = f"{quoted(name)} is used before the node that defines it"
+        if name in inner:
+            message = (
+                f"{quoted(name)} is used in {inner[name].words()} before it is defined in "
+                f"{scope.words()}"
+            )
         yield Finding(
             "node-order",
-            f"{quoted(name)} is used before the node that defines it",
-            (places[0], Place(*scope.definition(name), "defined only here"), *places[1:]),
+            message,
+            (first, Place(*scope.definition(name), "defined only here"), *others),
             help="sort the nodes: each stands behind those whose outputs it uses",
             repair=None if cyclic else Repair("sort", scope.place),
         )
 
 
-def _link(node: Node, user: Node) -> str:
-    """The output of a node that another uses."""
-    names = set(used_names(user))
-    return next(name for name in node.outputs if name in names)
+def _cycle(scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[Late]) -> Finding:
+    """The finding of nodes that depend on each other."""
+    nodes = [scope.nodes[index] for index in cycle]
+    chain = [
+        next(name for name in node.outputs if name in needed[cycle[(i + 1) % len(cycle)]])
+        for i, node in enumerate(nodes)
+    ]
+    places = [
+        Place(node, ("outputs", node.outputs.index(name)), "" if i else "begins here")
+        for i, (node, name) in enumerate(zip(nodes, chain, strict=True))
+    ]
+    for use in nested:
+        if use.holder in cycle and use.name in chain:
+            label = f"used in {use.scope.words()}, which its node holds"
+            places += [place._replace(label=label) for place in use.places]
+    path = chain_of([*chain, chain[0]])
+    return Finding(
+        "graph-cycle",
+        f"nodes of {scope.words()} wait for each other: {path}"
+        if len(nodes) > 1
+        else f"{quoted(chain[0])} depends on itself: {path}",
+        tuple(places),
+        help="one of them has to use another value" if len(nodes) > 1 else "use another value",
+    )
+
+
+def _free_names(scope: Scope, index: int) -> set[str]:
+    """The names that a node and the graphs it holds use of the graph around."""
+    found = set(scope.nodes[index].inputs)
+    children = scope.children.get(index, ())
+    hidden: list[tuple[Scope, frozenset[str]]] = [(child, frozenset()) for child in children]
+    while hidden:
+        child, defined = hidden.pop()
+        defined |= child.position.keys()
+        for number, node in enumerate(child.nodes):
+            found.update([name for name in node.inputs if name not in defined])
+            hidden += [(inner, defined) for inner in child.children.get(number, ())]
+    return found
 
 
 def used_names(node: Node) -> Iterator[str]:
@@ -179,11 +228,11 @@ def used_names(node: Node) -> Iterator[str]:
         yield from node.inputs
 
 
-def _cycles(scope: Scope) -> list[list[int]]:
+def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
     """One cycle of each group of nodes that wait for each other (Tarjan's components)."""
     before: list[list[int]] = []
-    for node in scope.nodes:
-        ats = {scope.position.get(name, -1) for name in used_names(node) if name}
+    for names in needed:
+        ats = {scope.position.get(name, -1) for name in names if name}
         before.append([at for at in ats if at >= 0])
     found = []
     for group in _components(before):

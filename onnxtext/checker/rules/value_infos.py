@@ -55,18 +55,34 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
     for value in scope.infos:
         if value.name:
             by_name.setdefault(value.name, []).append(Place(value, ("name",)))
+    if all(len(places) == 1 for places in by_name.values()) and scope.is_graph:
+        return
     if not scope.is_graph:
         for value in (*scope.inputs, *scope.outputs):
             if value.type is not None and value.name in by_name:
                 by_name[value.name].append(Place(value, ("name",)))
     for name, places in by_name.items():
         if len(places) > 1:
+            last = places[-1].item
+            same = all(_entry(place) == _entry(places[0]) for place in places[1:])
+            removable = same and any(value is last for value in scope.place.values)
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.words()} has {len(places)} entries for {quoted(name)}",
                 (places[-1], places[0]._replace(label="first here"), *places[1:-1]),
                 help="remove all but one",
+                notes=("they are the same",) if same else (),
+                severity="warning" if same else None,
+                repair=Repair("remove", last) if removable else None,
             )
+
+
+def _entry(place: Place) -> ValueInfo:
+    """The entry of a `value_info` list at a place."""
+    if isinstance(place.item, ValueInfo):
+        return place.item
+    index = int(place.part[1])
+    return ValueInfo(place.item.outputs[index], place.item.output_types[index])
 
 
 def _unknown(scope: Scope) -> Iterator[Finding]:
@@ -103,7 +119,7 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         if typed is not None:
             declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
         first = declared.setdefault(name, (type, Place(value, ("type",))))
-        if first[0] is type or name in told:
+        if first[0] is type or name in told or _is_duplicate(scope, value, first[1].item):
             continue
         said = contradiction(type, first[0])
         if said is not None:
@@ -114,6 +130,14 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
                 (Place(value, ("type",), "declared here"), first[1]._replace(label="and here")),
                 help="make them agree",
             )
+
+
+def _is_duplicate(scope: Scope, value: ValueInfo, other: object) -> bool:
+    """Whether two inputs, or two outputs, have one name: a rule of its own reports that."""
+    return any(
+        any(item is value for item in group) and any(item is other for item in group)
+        for group in (scope.inputs, scope.outputs)
+    )
 
 
 def _own_type(value: ValueInfo) -> Type | None:
@@ -185,7 +209,7 @@ FAMILY = Family(
         Rule(
             "value-info-duplicate",
             "error",
-            "names in one `value_info` list are distinct",
+            "names in one `value_info` list are distinct; a warning if the entries are the same",
             "proto GraphProto.value_info",
         ),
         Rule(

@@ -53,10 +53,12 @@ class SymbolicShapes:
 
     Attributes:
         learned: whether some symbol was found to be a number, or another symbol.
+        sizes: what is known of the symbols of the main graph.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.learned = False
+        self.sizes = Sizes()
         self._subject = subject
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
@@ -70,7 +72,7 @@ class SymbolicShapes:
 
     def run(self) -> list[Conflict]:
         """Go through all graphs, and through the functions they call."""
-        sizes = Sizes()
+        sizes = self.sizes
         main: _Environment | None = None
         for scope in self._subject.scopes:
             if scope.parent is None and scope.kind != "function":

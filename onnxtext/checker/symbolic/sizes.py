@@ -46,6 +46,20 @@ class Conflict(NamedTuple):
     joined: tuple[Place, ...]
 
 
+class Forced(NamedTuple):
+    """A symbol that can only be one number.
+
+    Attributes:
+        number: that number.
+        place: what restricts it.
+        joined: where other symbols were found to be equal to it.
+    """
+
+    number: int
+    place: Place
+    joined: tuple[Place, ...]
+
+
 class _Link(NamedTuple):
     """`name = other + plus`, and where that is said."""
 
@@ -55,10 +69,15 @@ class _Link(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """The numbers that a symbol can still be, and where that is said."""
+    """The numbers that a symbol can still be, and where that is said.
+
+    Attributes:
+        exact: whether one place alone leaves one number, without broadcasting.
+    """
 
     numbers: frozenset[int]
     place: Place
+    exact: bool
 
 
 class Sizes:
@@ -101,6 +120,15 @@ class Sizes:
         if choice is None or len(choice.numbers) != 1:
             return None
         return next(iter(choice.numbers)) + plus + extent.plus
+
+    def forced(self, name: str) -> Forced | None:
+        """What alone restricts a symbol to one number; None if nothing does, or it contradicts."""
+        root, _, joined = self._find(name)
+        choice = self._choice(root)
+        number = self.number(Size(name))
+        if choice is None or number is None or not choice.exact or root in self._told:
+            return None
+        return Forced(number, choice.place, joined)
 
     def root(self, extent: Extent) -> Extent:
         """A dimension by the symbol that stands for all that are equal to it."""
@@ -180,7 +208,7 @@ class Sizes:
         left = wanted if known is None else wanted & known.numbers
         if left:
             if known is None or left != known.numbers:
-                self._choices[root] = _Choice(left, place)
+                self._choices[root] = _Choice(left, place, len(wanted) == 1)
                 self.learned += 1
             return
         name = told_as or extent.name

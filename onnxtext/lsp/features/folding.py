@@ -45,9 +45,12 @@ def _ranges(version: Version) -> Iterator[t.FoldingRange]:
     lines = version.lines
     open_brackets: list[tuple[str, int]] = []
     comment: tuple[int, int] | None = None
+    line, following = 0, lines.line_start(1)
     for piece in _PIECES.finditer(version.text):
         text = piece.group()
-        line = lines.line_of(piece.start())
+        if piece.start() >= following:
+            line = lines.line_of(piece.start())
+            following = lines.line_start(line + 1)
         if text[0] == "#":
             alone = not version.text[lines.line_start(line) : piece.start()].strip()
             if comment is not None and alone and comment[1] == line - 1:

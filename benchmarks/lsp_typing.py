@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How soon the language server answers while somebody types: `python -m benchmarks.lsp_typing`.
+
+A real server over its pipes and a client that costs next to nothing. For each feature 20 keys are
+typed at intervals of 50 ms. A request follows each key, and cancels the one before, as VS Code
+does. Measured is the time from the last key to the last answer, and the server's processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import onnxtext
+from benchmarks.transformer import transformer
+
+KEYS = 20
+INTERVAL = 0.05
+TYPED = {
+    "right": " " * KEYS,
+    "breaking": "\nextra = Add (hidden_s",
+}
+"""What is typed behind a node: text without a mistake, or the beginning of another node."""
+
+Params = Callable[["Editor"], dict[str, Any]]
+
+
+class Editor:
+    """A client with one document open."""
+
+    def __init__(self, text: str, uri: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "onnxtext", "lsp"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self.ids = itertools.count(1)
+        self.answers: dict[int, tuple[float, dict[str, Any]]] = {}
+        self.arrived = threading.Condition()
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.text, self.uri, self.version = text, uri, 1
+        self.line = self.column = 0
+        capabilities = {"general": {"positionEncodings": ["utf-16"]}}
+        self.wait(self.ask("initialize", {"processId": None, "capabilities": capabilities}))
+        self.tell("initialized", {})
+        document = {"uri": uri, "languageId": "onnxtxt", "version": 1, "text": text}
+        self.tell("textDocument/didOpen", {"textDocument": document})
+
+    def _listen(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        while header := stream.readline():
+            size = int(header.split(b":")[1])
+            while stream.readline().strip():
+                pass
+            body = stream.read(size)
+            now = time.perf_counter()
+            message = json.loads(body)
+            if "method" not in message:
+                with self.arrived:
+                    self.answers[message["id"]] = now, message
+                    self.arrived.notify_all()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def tell(self, method: str, params: Any) -> None:
+        """Send a notification."""
+        self._send({"method": method, "params": params})
+
+    def ask(self, method: str, params: Any) -> int:
+        """Send a request; its id."""
+        number = next(self.ids)
+        self._send({"id": number, "method": method, "params": params})
+        return number
+
+    def wait(self, number: int, seconds: float = 120) -> tuple[float, dict[str, Any]]:
+        """When the answer of a request came, and the answer."""
+        with self.arrived:
+            if not self.arrived.wait_for(lambda: number in self.answers, seconds):
+                raise TimeoutError(f"request {number} was not answered in {seconds} s")
+            return self.answers[number]
+
+    def checked(self) -> None:
+        """Wait until the checker has seen the text."""
+        self.wait(self.ask("onnxtext/checked", {"uri": self.uri}))
+
+    def change(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Replace a range."""
+        self.version += 1
+        places = [dict(zip(("line", "character"), place, strict=True)) for place in (start, end)]
+        change = {"range": {"start": places[0], "end": places[1]}, "text": text}
+        document = {"uri": self.uri, "version": self.version}
+        self.tell("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
+
+    def key(self, character: str) -> None:
+        """Type a character at the cursor."""
+        here = self.line, self.column
+        self.change(character, here, here)
+        if character == "\n":
+            self.line, self.column = self.line + 1, 0
+        else:
+            self.column += 1
+
+    @property
+    def cursor(self) -> dict[str, int]:
+        """Where the next key goes."""
+        return {"line": self.line, "character": self.column}
+
+    def cpu(self) -> float:
+        """The processor time of the server so far, without its checking process."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        """End the session."""
+        self.wait(self.ask("shutdown", None))
+        self.tell("exit", None)
+        self.process.wait(20)
+
+
+def _here(editor: Editor) -> dict[str, Any]:
+    return {"textDocument": {"uri": editor.uri}, "position": editor.cursor}
+
+
+def _document(editor: Editor) -> dict[str, Any]:
+    return {"textDocument": {"uri": editor.uri}}
+
+
+def _screen(editor: Editor) -> dict[str, Any]:
+    top = {"line": max(editor.line - 25, 0), "character": 0}
+    bottom = {"line": editor.line + 25, "character": 0}
+    return {"textDocument": {"uri": editor.uri}, "range": {"start": top, "end": bottom}}
+
+
+_OPTIONS = {"options": {"tabSize": 2, "insertSpaces": True}}
+
+FEATURES: dict[str, Params] = {
+    "textDocument/completion": _here,
+    "textDocument/hover": _here,
+    "textDocument/signatureHelp": _here,
+    "textDocument/definition": _here,
+    "textDocument/references": lambda e: {**_here(e), "context": {"includeDeclaration": True}},
+    "textDocument/documentHighlight": _here,
+    "textDocument/prepareRename": _here,
+    "textDocument/rename": lambda e: {**_here(e), "newName": "renamed"},
+    "textDocument/documentSymbol": _document,
+    "workspace/symbol": lambda e: {"query": "softmax"},
+    "textDocument/foldingRange": _document,
+    "textDocument/selectionRange": lambda e: {**_document(e), "positions": [e.cursor]},
+    "textDocument/semanticTokens/full": _document,
+    "textDocument/semanticTokens/full/delta": lambda e: {**_document(e), "previousResultId": "0"},
+    "textDocument/semanticTokens/range": _screen,
+    "textDocument/inlayHint": _screen,
+    "textDocument/formatting": lambda e: {**_document(e), **_OPTIONS},
+    "textDocument/rangeFormatting": lambda e: {**_screen(e), **_OPTIONS},
+    "textDocument/onTypeFormatting": lambda e: {**_here(e), "ch": "\n", **_OPTIONS},
+    "textDocument/documentLink": _document,
+    "textDocument/codeAction": lambda e: {**_screen(e), "context": {"diagnostics": []}},
+    "textDocument/prepareCallHierarchy": _here,
+    "onnxtext/graph": lambda e: {"uri": e.uri},
+}
+
+
+def burst(editor: Editor, method: str, typed: str) -> tuple[float, float, str]:
+    """Type; the seconds to the last answer, the processor's seconds, and what the answer was."""
+    asked: list[int] = []
+    before = editor.cpu()
+    start = time.perf_counter()
+    for number, character in enumerate(typed):
+        time.sleep(max(0.0, start + number * INTERVAL - time.perf_counter()))
+        editor.key(character)
+        last = time.perf_counter()
+        if asked and asked[-1] not in editor.answers:
+            editor.tell("$/cancelRequest", {"id": asked[-1]})
+        asked.append(editor.ask(method, FEATURES[method](editor)))
+    ends = [editor.wait(number) for number in asked]
+    answer = ends[-1][1]
+    outcome = str(answer["error"]["code"]) if "error" in answer else "answered"
+    return max(end for end, _ in ends) - last, editor.cpu() - before, outcome
+
+
+def places(text: str) -> dict[str, int]:
+    """Lines of nodes at the start, in the middle and at the end of the text."""
+    lines = text.split("\n")
+    nodes = [number for number, line in enumerate(lines) if " = MatMul (" in line]
+    return {"start": nodes[0], "middle": nodes[len(nodes) // 2], "end": nodes[-1]}
+
+
+def measure(text: str, methods: list[str], where: list[str], typed: list[str]) -> list[list[str]]:
+    """The rows of the table."""
+    rows = []
+    found = places(text)
+    with tempfile.TemporaryDirectory() as directory:
+        editor = Editor(text, (Path(directory) / "large.onnxtxt").as_uri())
+        editor.checked()
+        for method in methods:
+            for place, kind in itertools.product(where, typed):
+                editor.wait(editor.ask(method, FEATURES[method](editor)))
+                editor.line = found[place]
+                editor.column = len(text.split("\n")[editor.line])
+                start = editor.line, editor.column
+                seconds, cpu, outcome = burst(editor, method, TYPED[kind])
+                editor.change("", start, (editor.line, editor.column))
+                editor.checked()
+                rows.append([method, place, kind, f"{seconds * 1000:.0f}", f"{cpu:.2f}", outcome])
+                print("| " + " | ".join(rows[-1]) + " |", flush=True)
+        editor.close()
+    return rows
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nodes", type=int, default=20_000)
+    parser.add_argument("--features", nargs="*", default=list(FEATURES))
+    parser.add_argument("--places", nargs="*", default=["start", "middle", "end"])
+    parser.add_argument("--typed", nargs="*", default=list(TYPED))
+    parser.add_argument("--mistakes", type=int, default=0, help="mistakes in the text beforehand")
+    arguments = parser.parse_args()
+    text = onnxtext.from_binary(next(transformer(arguments.nodes)))
+    if arguments.mistakes:
+        # A comma is missing in some nodes.
+        lines = text.split("\n")
+        nodes = [number for number, line in enumerate(lines) if " = Add (" in line]
+        for number in nodes[:: len(nodes) // arguments.mistakes or 1][: arguments.mistakes]:
+            lines[number] = lines[number].replace(", ", " ", 1)
+        text = "\n".join(lines)
+    print("| feature | where | typed | last key to last answer, ms | processor, s | outcome |")
+    print("| --- | --- | --- | ---: | ---: | --- |")
+    rows = measure(text, arguments.features, arguments.places, arguments.typed)
+    times = sorted(float(row[3]) for row in rows)
+    shown = (times[len(times) // 2], times[int(0.95 * (len(times) - 1))], times[-1])
+    print("p50 {:.0f} ms, p95 {:.0f} ms, max {:.0f} ms".format(*shown))
+
+
+if __name__ == "__main__":
+    main()

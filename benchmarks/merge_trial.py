@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m benchmarks.merge_trial`: random merges of real models, each judged on its own.
+
+Two sets of random edits are made on a model by the onnx API. The versions are printed with options
+of their own, some get comments and another layout, and are merged in both orders, as texts and as
+binaries. A merge is `merged` if it says the model that both sets of edits give, and `wrong` if it
+says another one, depends on the order of the sides or on the spelling, or loses a comment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnx import ModelProto
+
+import onnxtext
+from benchmarks.merging.edits import Edit, apply
+from benchmarks.merging.joint import by_items, draw_edits, expected, normal
+from onnxtext.merge import MergeResult, merge
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+LARGEST = 120_000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A merge.
+
+    Attributes:
+        name: the model and the edits.
+        base: the model.
+        ours: edits of one side.
+        theirs: edits of the other.
+        texts: how each version is spelled: base, ours, theirs.
+    """
+
+    name: str
+    base: ModelProto
+    ours: Sequence[Edit]
+    theirs: Sequence[Edit]
+    texts: tuple[str, str, str]
+
+
+def models(directory: Path = SHARED, largest: int = LARGEST) -> list[tuple[str, bytes]]:
+    """The models that are edited."""
+    entries = json.loads((directory / "models" / "index.json").read_text())
+    files = [directory / entry["file"] for entry in entries]
+    files += sorted((directory / "exports").glob("*.onnx"))
+    found = [(file.name, file.read_bytes()) for file in files if file.stat().st_size <= largest]
+    # Most shared models have a node or two: edits of larger ones interact less.
+    many = [file for file in found if len(ModelProto.FromString(file[1]).graph.node) > _FEW]
+    return found + many * 4
+
+
+_FEW = 5
+
+
+def spelled(data: bytes, draw: random.Random) -> str:
+    """A model as text, with options drawn."""
+    return onnxtext.from_binary(
+        data,
+        weights=draw.choice(("section", "section", "inline")),
+        inline_limit=draw.choice((64, 64, 0, 4, 1000)),
+        metadata=draw.choice(("auto", "auto", "inline", "section")),
+    )
+
+
+def roughened(text: str, word: str, draw: random.Random) -> str:
+    """The same model in another layout, with comments."""
+    lines = text.split("\n")
+    for _ in range(draw.randrange(4)):
+        at = draw.randrange(len(lines))
+        if draw.random() < 0.5:
+            lines.insert(at, f"  # {word} {draw.randrange(10**6)}")
+        elif draw.random() < 0.5:
+            lines[at] += f"  # {word} {draw.randrange(10**6)}"
+        else:
+            lines[at] = lines[at].replace(" = ", "  =   ").replace(", ", " ,", 1)
+    made = "\n".join(lines)
+    try:
+        same = onnxtext.parse(made) == onnxtext.parse(text)
+    except onnxtext.OnnxTextError:
+        return text
+    return made if same else text
+
+
+def trials(files: Sequence[tuple[str, bytes]], count: int, seed: int) -> Iterator[Trial]:
+    """Random merges; each depends on its own seed only."""
+    number = 0
+    made = 0
+    while made < count:
+        draw = random.Random(f"{seed} {number}")
+        number += 1
+        trial = _trial(draw.choice(files), draw, f"{seed} {number - 1}")
+        if trial is not None:
+            made += 1
+            yield trial
+
+
+def _trial(file: tuple[str, bytes], draw: random.Random, name: str) -> Trial | None:
+    base = ModelProto.FromString(file[1])
+    shared = draw_edits(base, draw, 1) if draw.random() < 0.15 else []
+    ours = [*shared, *draw_edits(base, draw, draw.randrange(1, 6))]
+    theirs = [*shared, *draw_edits(base, draw, draw.randrange(1, 6))]
+    sides = [apply(base, ours), apply(base, theirs)]
+    if sides[0] is None or sides[1] is None or not ours or not theirs:
+        return None
+    seed = draw.randrange(10**9)
+    same_spelling, rough = draw.random() < 0.5, draw.random() < 0.4
+    texts = []
+    for number, model in enumerate((base, *sides)):
+        options = random.Random(seed if same_spelling else seed + number)
+        text = spelled(model.SerializeToString(), options)  # type: ignore[union-attr]
+        texts.append(text)
+    if rough:
+        texts[0] = roughened(texts[0], "base", draw)
+        texts[1:] = [roughened(text, f"side{at}", draw) for at, text in enumerate(texts[1:])]
+    edits = [", ".join([edit.name for edit in side]) for side in (ours, theirs)]
+    label = f"{name}: {file[0]}: [{edits[0]}] [{edits[1]}]"
+    return Trial(label, base, ours, theirs, (texts[0], texts[1], texts[2]))
+
+
+# ---- Judging ----------------------------------------------------------------------------------
+
+
+def verdict(trial: Trial) -> str:
+    """`merged`, `conflict`, or what is wrong."""
+    base, ours, theirs = [text.encode() for text in trial.texts]
+    result, other = merge(base, ours, theirs), merge(base, theirs, ours)
+    if bool(result.conflicts) != bool(other.conflicts):
+        return "wrong: a conflict in one order only"
+    if any("line by line" in note for note in (*result.notes, *other.notes)):
+        return "wrong: merged line by line"
+    found = _judged(trial, result, other)
+    plain = [
+        apply(trial.base, *sets).SerializeToString()  # type: ignore[union-attr]
+        for sets in ((), (trial.ours,), (trial.theirs,))
+    ]
+    binary = merge(plain[0], plain[1], plain[2])
+    if bool(binary.conflicts) != bool(result.conflicts):
+        about_comments = not binary.conflicts and any("# side" in text for text in trial.texts)
+        return found if about_comments else "wrong: a conflict in one spelling only"
+    if not binary.conflicts and not found.startswith("wrong"):
+        model = ModelProto.FromString(binary.content)
+        if model != ModelProto.FromString(onnxtext.to_binary(result.content.decode())):
+            return "wrong: another model in another spelling"
+    return found
+
+
+def _judged(trial: Trial, result: MergeResult, other: MergeResult) -> str:
+    text = result.content.decode()
+    wanted = expected(trial.base, trial.ours, trial.theirs)
+    if not result.conflicts:
+        model = ModelProto.FromString(onnxtext.to_binary(text))
+        if onnxtext.to_binary(other.content.decode()) != onnxtext.to_binary(text):
+            return "wrong: another model in the other order"
+        if not wanted:
+            return "wrong: merged, but the edits do not fit together"
+        if normal(model) not in wanted:
+            return "wrong: another model"
+        sets = [(trial.ours, trial.theirs), (trial.theirs, trial.ours)]
+        both = [one for pair in sets if (one := apply(trial.base, *pair)) is not None]
+        for names in (_inputs, _outputs):
+            if both and names(model) not in [names(one) for one in both]:
+                return "wrong: another order of inputs or outputs"
+        return "merged" if model in both or not both else "merged, in another order"
+    sides = [(resolved(text, a), resolved(other.content.decode(), b)) for a, b in _SIDES]
+    for mine, others in sides:
+        if onnxtext.to_binary(mine) != onnxtext.to_binary(others):
+            return "wrong: another conflict in the other order"
+    if onnxtext.to_binary(sides[0][0]) == onnxtext.to_binary(sides[1][0]):
+        return "conflict that both sides resolve alike"
+    apart = by_items(trial.base, trial.ours, trial.theirs)
+    return "conflict" if apart is None else "needless conflict"
+
+
+def _inputs(model: ModelProto) -> list[str]:
+    return [value.name for value in model.graph.input]
+
+
+def _outputs(model: ModelProto) -> list[str]:
+    return [value.name for value in model.graph.output]
+
+
+_SIDES = (("ours", "theirs"), ("theirs", "ours"))
+
+
+def resolved(text: str, side: str) -> str:
+    """A text in which one side of each conflict is kept."""
+    kept, within = [], "all"
+    for line in text.split("\n"):
+        if line == "<<<<<<< ours":
+            within = "ours"
+        elif line == "||||||| base" and within == "ours":
+            within = "base"
+        elif line == "=======" and within == "base":
+            within = "theirs"
+        elif line == ">>>>>>> theirs" and within == "theirs":
+            within = "all"
+        elif within in ("all", side):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run trials, and count."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.merge_trial", description=__doc__)
+    parser.add_argument("--count", type=int, default=200, metavar="N")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="run one trial of the seed")
+    parser.add_argument("--show", action="store_true", help="print the merge")
+    options = parser.parse_args(arguments)
+    print(f"seed {options.seed}")
+    warnings.simplefilter("ignore")
+    files = models()
+    counts: Counter[str] = Counter()
+    start = time.process_time()
+    if options.only is not None:
+        draw = random.Random(f"{options.seed} {options.only}")
+        trial = _trial(draw.choice(files), draw, f"{options.seed} {options.only}")
+        found = [] if trial is None else [trial]
+    else:
+        found = trials(files, options.count, options.seed)  # type: ignore[assignment]
+    for trial in found:
+        try:
+            said = verdict(trial)
+        except Exception as error:
+            said = f"wrong: {type(error).__name__}: {str(error)[:200]}"
+        counts[said] += 1
+        if said.startswith("wrong") or said == "needless conflict" or options.show:
+            print(f"{said}: {trial.name}", flush=True)
+        if options.show:
+            for name, text in zip(("base", "ours", "theirs"), trial.texts, strict=True):
+                Path(f"/tmp/wtd/{name}.onnxtxt").write_text(text)
+            texts = [text.encode() for text in trial.texts]
+            result = merge(*texts)
+            Path("/tmp/wtd/merged.onnxtxt").write_bytes(result.content)
+            print(result.notes)
+    for said, count in counts.most_common():
+        print(f"{count:6} {said}")
+    print(f"{time.process_time() - start:.0f} s of the processor")
+    return int(any(said.startswith("wrong") for said in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

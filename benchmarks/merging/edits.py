@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random edits of models by the onnx API, and what two sets of them must give together.
+
+An edit finds what it changes by name, so that it can be made on the base and on a model that other
+edits have changed already; `Gone` says that it cannot. Two sets of edits fit together if both
+orders give the same model, where the order of the items of most lists is no matter.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onnx import AttributeProto, ModelProto
+
+
+class Gone(Exception):
+    """What an edit changes is not there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """A change of a model.
+
+    Attributes:
+        name: what it does.
+        apply: does it; raises `Gone`.
+    """
+
+    name: str
+    apply: Callable[[Any], None]
+
+
+def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
+    """A model after sets of edits, each edit made once; None if one of them cannot be made."""
+    made = ModelProto()
+    made.CopyFrom(model)
+    done: list[Edit] = []
+    for edits in sets:
+        for edit in edits:
+            if edit in done or any(edit.name == e.name and "delete" in e.name for e in done):
+                continue
+            done.append(edit)
+            try:
+                edit.apply(made)
+            except Gone:
+                return None
+    return made
+
+
+Draw = random.Random
+
+# ---- Finding things ----
+
+
+def one(items: Any, **fields: Any) -> Any:
+    """The only item with these fields."""
+    found = [i for i in items if all(getattr(i, name) == value for name, value in fields.items())]
+    if len(found) != 1:
+        raise Gone
+    return found[0]
+
+
+def node_of(graph: Any, output: str) -> Any:
+    """The only node whose first output has a name."""
+    found = [node for node in graph.node if list(node.output[:1]) == [output]]
+    if len(found) != 1:
+        raise Gone
+    return found[0]
+
+
+Where = Callable[[Any], Any]
+"""Finds a graph or function in a model."""
+
+
+def owners(model: ModelProto) -> list[Where]:
+    """The main graph, graphs in attributes of its nodes, graphs of functions."""
+    found: list[Where] = [lambda model: model.graph] * 4
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            if attribute.type == AttributeProto.GRAPH and node.output:
+                found.append(_nested(node.output[0], attribute.name))
+    for function in model.functions:
+        found.append(function_of(function.domain, function.name, function.overload))
+    return found
+
+
+def _nested(output: str, name: str) -> Where:
+    return lambda model: one(node_of(model.graph, output).attribute, name=name).g
+
+
+def function_of(domain: str, name: str, overload: str) -> Where:
+    return lambda m: one(m.functions, domain=domain, name=name, overload=overload)
+
+
+def remove(items: Any, item: Any) -> None:
+    """Take an item out of a list, by its identity."""
+    at = next(at for at, other in enumerate(items) if other is item)
+    del items[at]
+
+
+def reorder(items: Any, order: Sequence[Any]) -> None:
+    """Put copies of items into a list."""
+    copies = []
+    for item in order:
+        made = type(item)()
+        made.CopyFrom(item)
+        copies.append(made)
+    del items[:]
+    items.extend(copies)
+
+
+def rename(graph: Any, old: str, new: str, *, model: Any = None) -> None:
+    """Rename a value wherever it is named."""
+    for node in graph.node:
+        for names in (node.input, node.output):
+            for at, name in enumerate(names):
+                if name == old:
+                    names[at] = new
+        for attribute in node.attribute:
+            if attribute.type == AttributeProto.GRAPH:
+                rename(attribute.g, old, new)
+    for field in ("input", "output", "value_info", "initializer"):
+        items: Any = getattr(graph, field, ())
+        for at, item in enumerate(items):
+            if isinstance(item, str):
+                if item == old:
+                    items[at] = new
+            elif item.name == old:
+                item.name = new
+    for annotation in getattr(graph, "quantization_annotation", ()):
+        if annotation.tensor_name == old:
+            annotation.tensor_name = new
+
+
+def values_of(graph: Any) -> list[str]:
+    """The names that nodes can use."""
+    names = [i if isinstance(i, str) else i.name for i in graph.input]
+    names += [tensor.name for tensor in getattr(graph, "initializer", ())]
+    return [*names, *[name for node in graph.node for name in node.output if name]] or ["x"]
+
+
+def fresh(draw: Draw, word: str) -> str:
+    """A name that nothing else has."""
+    return f"{word}_{draw.randrange(10**8)}"
+
+
+def metadata_change(owner: Any, draw: Draw) -> Any:
+    """An edit of metadata."""
+    keys = [entry.key for entry in owner.metadata_props]
+    key, value = draw.choice([*keys, "k", fresh(draw, "key")]), fresh(draw, "value\nof")
+    delete = key in keys and draw.random() < 0.3
+
+    def change(owner: Any, graph: Any = None) -> None:
+        found = [entry for entry in owner.metadata_props if entry.key == key]
+        if len(found) > 1 or (delete and not found):
+            raise Gone
+        if delete:
+            remove(owner.metadata_props, found[0])
+        elif found:
+            found[0].value = value
+        else:
+            owner.metadata_props.add(key=key, value=value)
+
+    return change
+
+
+def named(items: Sequence[Any], name: str) -> Any:
+    """The first item of a name."""
+    return next(item for item in items if item.name == name)

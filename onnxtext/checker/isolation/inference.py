@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""onnx's shape inference, of a model or of one node, in child processes that are kept warm."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from onnxtext.checker.isolation.process import Died, Failure, Worker
+from onnxtext.checker.isolation.worker import FINE, MEMORY
+
+_MOST_IDLE = 2
+"""How many processes wait for the next request."""
+_MOST_LOST = 6.0
+"""Seconds of processor time that the failed requests of one check may take in all."""
+_STARTED = 0.05
+"""Seconds of processor time that a new process takes."""
+_MOST_FAILED = 50
+"""How many requests of one check may fail."""
+_MOST_KNOWN = 50_000
+"""How many answers of one check are remembered."""
+_LARGEST_KNOWN = 1 << 14
+"""Larger requests are not remembered."""
+_SECONDS = {"model": 1.0, "node": 0.5}
+"""Processor time that a small request may take. onnx needs a millisecond."""
+_SECONDS_A_BYTE = 20e-6
+_MEMORY = 1 << 30
+"""Bytes that a small request may allocate."""
+_MEMORY_A_BYTE = 64
+_NO_START = 60.0
+"""Seconds without another attempt after a process could not be started."""
+
+Answer = list[bytes] | str | Failure
+"""The results, the objection of onnx, or why there is no answer."""
+
+
+class _Pool:
+    """The idle processes of this process, for all threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._idle: list[Worker] = []
+        self._failed: tuple[float, Failure] | None = None
+        atexit.register(self.close)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def take(self) -> Worker:
+        """A process that nobody else uses.
+
+        Raises:
+            Died: none can be started.
+        """
+        with self._lock:
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.alive:
+                    return worker
+                worker.close()
+            if self._failed is not None and time.monotonic() < self._failed[0]:
+                raise Died(self._failed[1])
+        try:
+            return Worker()
+        except OSError as error:
+            raise self.no_start(Failure("unavailable", str(error))) from None
+
+    def no_start(self, failure: Failure) -> Died:
+        """Remember that no process can be started."""
+        with self._lock:
+            self._failed = time.monotonic() + _NO_START, failure
+        return Died(failure)
+
+    def give(self, worker: Worker) -> None:
+        """Keep a process for the next request."""
+        with self._lock:
+            if len(self._idle) < _MOST_IDLE:
+                self._idle.append(worker)
+                return
+        worker.close()
+
+    def close(self) -> None:
+        """End all idle processes."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.close()
+
+    def _forget(self) -> None:
+        """After a fork the processes are the parent's."""
+        self._lock = Lock()
+        idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.abandon()
+
+
+_POOL = _Pool()
+
+
+def close_workers() -> None:
+    """End the processes that wait for requests."""
+    _POOL.close()
+
+
+def start_worker() -> None:
+    """Start a process, so that it is ready when the first request comes.
+
+    It may be forked: the earlier it is, the less memory it shares.
+    """
+    with contextlib.suppress(Died):
+        _POOL.give(_POOL.take())
+
+
+class Inference:
+    """The requests of one check: repeated ones are answered once, failures are limited.
+
+    Attributes:
+        failures: the requests that failed.
+    """
+
+    def __init__(self) -> None:
+        self.failures: list[Failure] = []
+        self._known: dict[object, Answer] = {}
+        self._lost = 0.0
+
+    def model(self, data: bytes) -> Answer:
+        """Infer all types of a model, and check them.
+
+        Args:
+            data: the model.
+        """
+        return self._ask("model", len(data), data)
+
+    def node(
+        self,
+        operator: tuple[str, int, str],
+        node: bytes,
+        types: Mapping[str, bytes],
+        constants: Mapping[str, bytes],
+        opsets: Mapping[str, int],
+        version: int,
+    ) -> Answer:
+        """Infer the types of a node's outputs.
+
+        Args:
+            operator: its name, version and domain.
+            node: the encoded node.
+            types: the encoded types of the values it uses.
+            constants: the encoded tensors of those that are constant.
+            opsets: the operator sets in use.
+            version: the IR version.
+
+        Returns:
+            The names and the encoded types of its outputs, in turns.
+        """
+        size = len(node)
+        size += sum([len(name) + len(type) for name, type in types.items()])
+        size += sum(map(len, constants.values()))
+        arguments = operator, node, dict(types), dict(constants), dict(opsets), version
+        if size > _LARGEST_KNOWN:
+            return self._ask("node", size, *arguments)
+        key = (
+            operator, node, tuple(types.items()), tuple(constants.items()),
+            tuple(opsets.items()), version,
+        )  # fmt: skip
+        known = self._known.get(key)
+        if known is None:
+            known = self._ask("node", size, *arguments)
+            if len(self._known) < _MOST_KNOWN or isinstance(known, Failure):
+                self._known[key] = known
+        return known
+
+    def _ask(self, kind: str, size: int, *arguments: Any) -> Answer:
+        if self.failures:
+            last = self.failures[-1]
+            if last.kind in ("unavailable", "stopped"):
+                return last
+            if self._lost > _MOST_LOST or len(self.failures) >= _MOST_FAILED:
+                return self._failed(Failure("stopped"))
+        seconds = _SECONDS[kind] + _SECONDS_A_BYTE * size
+        memory = _MEMORY + _MEMORY_A_BYTE * size
+        try:
+            parts = _answer(seconds, memory, kind, *arguments)
+        except Died as died:
+            self._lost += seconds if died.failure.kind == "time" else _STARTED
+            return self._failed(died.failure)
+        status = parts[0] if parts else b""
+        if status == FINE:
+            return parts[1:]
+        if status == MEMORY:
+            return self._failed(Failure("memory"))
+        return parts[1].decode("utf-8", "replace") if len(parts) == 2 else ""
+
+    def _failed(self, failure: Failure) -> Failure:
+        self.failures.append(failure)
+        return failure
+
+
+def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
+    """The answer of a child process; it is asked again if another process has killed it.
+
+    Raises:
+        Died: the child died of the request, or none can be started.
+    """
+    for last in (False, True):
+        worker = _POOL.take()
+        try:
+            parts = worker.ask(seconds, memory, kind, *arguments)
+        except Died as died:
+            if not died.outside or last:
+                if died.failure.kind == "unavailable":
+                    raise _POOL.no_start(died.failure) from None
+                raise
+            continue
+        _POOL.give(worker)
+        return parts
+    raise AssertionError

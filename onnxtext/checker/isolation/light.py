@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models without their weights: inference does not read them, and sending them takes time."""
+
+from __future__ import annotations
+
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
+from onnxtext.wire.writer import LENGTH, delimited
+
+LARGE = 16 << 20
+"""Models of so many bytes are encoded again, without their weights, not joined."""
+_SMALL = 1 << 20
+"""Smaller models are sent as they are."""
+_HEAVY = 1 << 16
+"""Tensors of so many bytes describe no shape."""
+_GRAPH = 7
+_INITIALIZER = 5
+_DATA_TYPE = 2
+_DATA = frozenset((4, 5, 6, 7, 9, 10, 11))
+"""The fields of a `TensorProto` with data: `float_data`, `raw_data` and so on."""
+_ELSEWHERE = b"\x70\x01"
+"""`data_location: EXTERNAL`: the data is not in the model."""
+_SHAPES = frozenset((ELEMENTS["int32"].number, ELEMENTS["int64"].number))
+"""The types of tensors that can hold a shape."""
+
+
+def without_weights(data: bytes) -> bytes:
+    """A model without the data of large initializers of its main graph.
+
+    Args:
+        data: a `ModelProto`.
+    """
+    if len(data) < _SMALL:
+        return data
+    try:
+        return b"".join(_model(data))
+    except WireError:
+        return data
+
+
+def _model(data: bytes) -> list[bytes]:
+    parts = []
+    for field in read_fields(data, 0, len(data)):
+        if field.number == _GRAPH and field.wire_type == LENGTH:
+            parts.append(delimited(_key(_GRAPH), b"".join(_graph(data, field))))
+        else:
+            parts.append(data[field.start : field.end])
+    return parts
+
+
+def _graph(data: bytes, graph: WireField) -> list[bytes]:
+    parts = []
+    copied = graph.value
+    for field in read_fields(data, graph.value, graph.end):
+        if field.number != _INITIALIZER or field.end - field.value < _HEAVY:
+            continue
+        tensor = _tensor(data, field)
+        if tensor is not None:
+            parts += [data[copied : field.start], delimited(_key(_INITIALIZER), tensor)]
+            copied = field.end
+    return [*parts, data[copied : graph.end]]
+
+
+def _tensor(data: bytes, tensor: WireField) -> bytes | None:
+    """A tensor without its data; None if it may describe a shape."""
+    kept = []
+    for field in read_fields(data, tensor.value, tensor.end):
+        if field.number == _DATA_TYPE and read_varint(data, field.value, field.end)[0] in _SHAPES:
+            return None
+        if field.number not in _DATA:
+            kept.append(data[field.start : field.end])
+    return b"".join([*kept, _ELSEWHERE])
+
+
+def _key(number: int) -> bytes:
+    return bytes((number << 3 | LENGTH,))

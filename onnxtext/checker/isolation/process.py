@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parent's side of the child process: start it, ask it, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import select
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from onnxtext.checker.isolation.child import start
+from onnxtext.checker.isolation.worker import HEAD, READY, framed, unpack, write_all
+
+STARTING = 60.0
+"""Seconds that the child may take to start."""
+_LIMITED = sys.platform not in ("win32", "darwin")
+"""Whether the child can limit its own memory; else the parent watches it."""
+
+Kind = Literal["crash", "time", "memory", "unavailable", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer.
+
+    Attributes:
+        kind: the child crashed, ran out of time or memory, could not be started, or was not asked
+            because too many requests had failed.
+        detail: the signal, or what the child wrote before it died; may be empty.
+    """
+
+    kind: Kind
+    detail: str = ""
+
+
+class Died(Exception):
+    """The child did not answer, and is no more.
+
+    Attributes:
+        failure: why.
+        outside: whether another process may have killed it.
+    """
+
+    def __init__(self, failure: Failure, *, outside: bool = False) -> None:
+        super().__init__(failure.kind)
+        self.failure = failure
+        self.outside = outside
+
+
+class Worker:
+    """A child process that answers requests.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+
+    def __init__(self) -> None:
+        self._child = start()
+        self._ready = False
+        self._exceeded: Literal["time", "memory"] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._child.poll() is None
+
+    def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
+        """The parts of the answer to a request.
+
+        Args:
+            seconds: the limit of processor time.
+            memory: how many bytes of memory may be allocated.
+            kind: the request.
+            arguments: its arguments.
+
+        Raises:
+            Died: there is no answer; the process has ended.
+        """
+        try:
+            if not self._ready:
+                self._start()
+            self._send(framed(marshal.dumps((seconds, memory, kind, *arguments))))
+            if not _LIMITED:
+                return unpack(self._watched(seconds, memory))
+            # The child measures processor time; this is for a child that waits or is starved.
+            return unpack(self._receive(10 * seconds + 20))
+        except (OSError, EOFError, ValueError):
+            raise self._died() from None
+        except BaseException:  # Ctrl-C: the child is busy
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        try:
+            if unpack(self._receive(STARTING)) != [READY]:
+                raise EOFError
+        except (OSError, EOFError, ValueError):
+            died = self._died()
+            raise Died(Failure("unavailable", died.failure.detail), outside=died.outside) from None
+        self._ready = True
+
+    def close(self) -> None:
+        """End the process."""
+        self._child.close()
+
+    def abandon(self) -> None:
+        """Forget the process: after a fork it is the parent's."""
+        self._child.abandon()
+
+    # ---- Pipes ------------------------------------------------------------------------------
+
+    def _send(self, data: bytes) -> None:
+        """Write a request; a child that has died is an OSError here, never a signal."""
+        fd = self._child.requests
+        if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
+            write_all(fd, data)
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+        try:
+            write_all(fd, data)
+        except BrokenPipeError:
+            if signal.SIGPIPE in signal.sigpending():
+                signal.sigwait({signal.SIGPIPE})
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _watched(self, seconds: float, memory: int) -> bytes:
+        """The content of a frame from a child whose limits are enforced here."""
+        from onnxtext.checker.isolation.watch import Watch
+
+        watch = Watch(self._child, 10 * seconds + 20, memory)
+        try:
+            with watch:
+                return self._receive(10 * seconds + 30)
+        finally:
+            self._exceeded = self._exceeded or watch.exceeded
+
+    def _receive(self, seconds: float) -> bytes:
+        """The content of a frame.
+
+        Raises:
+            EOFError: the process has ended, or was ended because it took too long.
+        """
+        fd = self._child.answers
+        deadline = time.monotonic() + seconds
+        size = int.from_bytes(self._read(fd, HEAD, deadline), "little")
+        return self._read(fd, size, deadline)
+
+    def _read(self, fd: int, size: int, deadline: float) -> bytes:
+        parts = []
+        while size > 0:
+            self._wait(fd, deadline)
+            part = os.read(fd, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, fd: int, deadline: float) -> None:
+        """Wait until there is something to read.
+
+        Raises:
+            EOFError: it took too long.
+        """
+        if not hasattr(select, "poll"):  # Windows: a read ends when the process does
+            return
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        if not poll.poll(1000 * max(deadline - time.monotonic(), 0)):
+            self._exceeded = "time"
+            raise EOFError
+
+    # ---- Death ------------------------------------------------------------------------------
+
+    def _died(self) -> Died:
+        """Why the process has ended; it is ended if it has not."""
+        child = self._child
+        child.wait(0 if self._exceeded else 1)
+        said = self._said()
+        child.close()
+        code = child.returncode or 0
+        if self._exceeded == "time" or code == -getattr(signal, "SIGPROF", 0):
+            return Died(Failure("time"))
+        if self._exceeded == "memory" or "bad_alloc" in said:
+            return Died(Failure("memory"))
+        if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
+            return Died(Failure("memory"), outside=True)  # the kernel kills where memory is short
+        name = f"exit status {code}"
+        if code < 0:
+            with contextlib.suppress(ValueError):
+                name = signal.Signals(-code).name
+        return Died(Failure("crash", f"{name}: {said}" if said else name))
+
+    def _said(self) -> str:
+        """The last line of what the process wrote to standard error."""
+        fd = self._child.errors
+        if hasattr(os, "set_blocking"):
+            with contextlib.suppress(OSError):
+                os.set_blocking(fd, False)
+        said = b""
+        with contextlib.suppress(OSError):
+            said = os.read(fd, 1 << 16)
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1].strip()[-_LONGEST:] if lines else ""  # an assertion stands at the end
+
+
+_LONGEST = 160

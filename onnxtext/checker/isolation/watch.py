@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of a child process on systems where it cannot limit itself: macOS and Windows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Literal
+
+from onnxtext.checker.isolation.child import Child
+
+SLICE = 0.2
+"""Seconds between two looks at the process."""
+
+
+class Watch:
+    """Ends a process that takes too long or too much memory, while a request runs.
+
+    Attributes:
+        exceeded: the limit that was exceeded; None if none was.
+    """
+
+    def __init__(
+        self,
+        process: Child,
+        seconds: float,
+        memory: int,
+        measure: Callable[[int], int] | None = None,
+    ) -> None:
+        self.exceeded: Literal["time", "memory"] | None = None
+        self._process = process
+        self._deadline = time.monotonic() + seconds
+        self._memory = memory
+        self._measure = measure or memory_of
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="onnxtext-watch", daemon=True)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._done.wait(SLICE):
+            if time.monotonic() > self._deadline:
+                self.exceeded = "time"
+            elif self._measure(self._process.pid) > self._memory:
+                self.exceeded = "memory"
+            if self.exceeded:
+                self._process.kill()
+                return
+
+
+def memory_of(pid: int) -> int:
+    """How many bytes of memory a process uses; 0 if unknown."""
+    if sys.platform == "win32":
+        return _windows_memory(pid)
+    try:
+        # Where it is not in the PATH, or a sandbox forbids it, only time is limited.
+        done = subprocess.run(
+            ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False, timeout=5
+        )
+        return int(done.stdout or 0) * 1024
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return 0
+
+
+def _windows_memory(pid: int) -> int:
+    if sys.platform != "win32":
+        return 0
+    import ctypes
+    from ctypes import wintypes
+
+    class Counters(ctypes.Structure):
+        # PROCESS_MEMORY_COUNTERS of psapi.h
+        _fields_ = [
+            ("size", wintypes.DWORD),
+            ("faults", wintypes.DWORD),
+            *[(f"size{index}", ctypes.c_size_t) for index in range(6)],
+            ("committed", ctypes.c_size_t),
+            ("peak", ctypes.c_size_t),
+        ]
+
+    counters = Counters()
+    counters.size = ctypes.sizeof(counters)
+    query = 0x1000  # PROCESS_QUERY_LIMITED_INFORMATION
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.OpenProcess.restype = wintypes.HANDLE
+    handle = kernel.OpenProcess(query, False, pid)
+    if not handle:
+        return 0
+    try:
+        read = kernel.K32GetProcessMemoryInfo
+        read.argtypes = [wintypes.HANDLE, ctypes.POINTER(Counters), wintypes.DWORD]
+        return counters.committed if read(handle, ctypes.byref(counters), counters.size) else 0
+    finally:
+        kernel.CloseHandle(wintypes.HANDLE(handle))

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models as canonical bytes in which digests stand for data, and back.
+
+So data that one version holds inline, another in its resources and a third in a store beside the
+text is the same data, and no weight has to be read for a merge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from onnxtext.ast.model import Model
+from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Blob,
+    DataFile,
+    FieldData,
+    Floats,
+    RawData,
+    SplatData,
+    TensorData,
+)
+from onnxtext.proto.habits import Habits
+from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.value_lowering import LowerError
+from onnxtext.wire.writer import Piece
+
+_MARK = b"\xffdigest\xfe"
+_DIGITS = 16
+"""How many digits a digest in a text has at least."""
+
+Known = dict[bytes, Any]
+"""What the digests stand for, as the versions spell it."""
+
+
+def lower_all(models: Sequence[Model | None]) -> tuple[list[bytes], Known]:
+    """Lower versions of a model; one that does not exist has no bytes.
+
+    Raises:
+        LowerError: one of them cannot be lowered.
+    """
+    known: Known = {}
+    missing: set[bytes] = set()
+    for _ in range(2):
+        found, before = [], len(missing)
+        for model in models:
+            if model is None:
+                found.append(b"")
+                continue
+            lowering = _Lowering(model, known, missing)
+            found.append(b"".join(lowering.model(model)))
+        if len(missing) == before:
+            break  # else inline values may be those of a missing blob
+    return found, known
+
+
+def lower_one(model: Model, known: Known) -> bytes:
+    """Lower the merge of versions that were lowered."""
+    missing = {mark for mark, data in known.items() if isinstance(data, Blob)}
+    return b"".join(_Lowering(model, dict(known), missing).model(model))
+
+
+class _Lowering(Lowering):
+    """Lowering with digests for data."""
+
+    def __init__(self, model: Model, known: Known, missing: set[bytes]) -> None:
+        super().__init__(Habits(model.presence), model.resources)
+        self._known = known
+        self._missing = missing
+
+    def _data(
+        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+    ) -> TensorData:
+        if not isinstance(data, (Blob, DataFile, RawData)):
+            return data
+        mark = _mark_of(data)
+        self._known[mark] = data
+        return RawData(mark)
+
+    def _raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
+        mark = _digest(data)
+        self._known[mark] = RawData(data)
+        return super()._raw_initializer(type, name, mark)
+
+    def blob(self, blob: Blob, at: int) -> bytes | memoryview:
+        mark = _mark_of(blob)
+        try:
+            if mark not in self._missing:
+                return super().blob(blob, at)
+        except LowerError:
+            self._missing.add(mark)
+        self._known[mark] = blob
+        return mark
+
+    def _value(self, attribute: Attribute) -> bytes:
+        if self._missing:
+            data = _bytes_of(attribute.type, attribute.value)
+            if data is not None and (mark := _digest(data)) in self._missing:
+                return self._blob_value(attribute.type, mark, mark.hex())
+        return super()._value(attribute)
+
+
+def _bytes_of(kind: AttributeType | None, value: Any) -> bytes | None:
+    """What a blob for the value of an attribute would hold."""
+    match value:
+        case bytes():
+            return value
+        case Floats(data):
+            return data
+        case tuple() if kind is AttributeType.INTS:
+            return struct.pack(f"<{len(value)}q", *value)
+    return None
+
+
+def _digest(*pieces: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return _MARK + digest.digest()[: _DIGITS // 2]
+
+
+def _mark_of(data: Blob | DataFile | RawData) -> bytes:
+    match data:
+        case Blob(digest):
+            return _MARK + bytes.fromhex(digest[:_DIGITS])
+        case DataFile(path, entry):
+            return _digest(repr((path, entry)).encode("utf-8", "surrogatepass"))
+        case SplatData():
+            return _digest(*data.repetition.pieces())
+        case RawData(content):
+            return _digest(content)
+
+
+class _Restorer(Rewriter):
+    """Puts data back where digests stand for it."""
+
+    def __init__(self, known: Known) -> None:
+        super().__init__()
+        self._known = known
+        self.used: dict[str, Blob] = {}
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        match data:
+            case RawData(content) if len(content) == len(_MARK) * 2:
+                return self._found(bytes(content), data)
+            case FieldData(((("raw_data", bytes() as content)),)):
+                return self._found(content, data)
+        return data
+
+    def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
+        data = _bytes_of(kind, value)
+        if data is not None and len(data) == len(_MARK) * 2:
+            return self._found(data, value)
+        return super().value(kind, value, name)
+
+    def _found(self, mark: bytes, data: Any) -> Any:
+        found = self._known.get(mark, data)
+        if isinstance(found, Blob):
+            self.used[found.digest] = found
+        return found
+
+
+def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
+    """The tree of a merged model, with its data and the resources that it needs."""
+    from onnxtext.printer.placement import place_metadata
+    from onnxtext.proto.lift import lift_model
+
+    model = lift_model(data, place_metadata)
+    model.encoding_habits, model.encoding = (), None
+    restorer = _Restorer(known)
+    restorer.run(model)
+    versions = list(versions)
+    for digest in restorer.used:
+        add_resource(model, digest, versions)
+    return model
+
+
+def add_resource(model: Model, digest: str, versions: Iterable[Model]) -> None:
+    """Add what the versions have of a blob to a model: its bytes, or the places where they are."""
+    for version in versions:
+        for name, content in version.resources.items():
+            if name.startswith(digest) or digest.startswith(name):
+                model.resources.setdefault(name, content)
+                return
+    for version in versions:
+        for place in version.places:
+            if place not in model.places:
+                model.places.append(place)

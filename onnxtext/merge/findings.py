@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong in a merge: names that do not fit together, and nodes that are out of order."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from onnxtext.ast.model import Model
+from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.rules import definitions, uses
+from onnxtext.checker.scopes import GIVEN, Scope
+from onnxtext.checker.subject import Options, Subject, plain_domain
+
+_CALLS = "function-deleted"
+_HELP = "keep what one side has deleted, or do without it"
+
+
+class _Subject(Subject):
+    """A model in which no names are looked for that may have been meant."""
+
+    def near(self, name: str, candidates: Iterable[str]) -> str | None:
+        """Nothing: it takes time, and nobody is told."""
+        return None
+
+
+def subject_of(model: Model) -> Subject:
+    """A model with its scopes."""
+    return _Subject(model, Options())
+
+
+def identity(finding: Finding) -> tuple[str, str]:
+    """What makes a finding the same in two models, which may call their graphs differently."""
+    return finding.slug, _GRAPH_NAME.sub("", finding.message)
+
+
+_GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
+
+
+def known_in(sides: Sequence[Model]) -> set[tuple[str, str]]:
+    """What is wrong in one of the sides already."""
+    return {identity(found) for side in sides for found in find(subject_of(side), sides)}
+
+
+def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
+    """What is wrong with names: of values, and of functions and domains that a side has deleted."""
+    yield from uses.check(subject)
+    yield from definitions.check(subject)
+    yield from _references(subject)
+    model = subject.model
+    assert model is not None
+    functions = set().union(*map(_functions, sides)) - _functions(model)
+    domains = set().union(*map(_domains, sides)) - _domains(model)
+    for _, node in subject.nodes() if functions or domains else ():
+        domain = plain_domain(node.domain)
+        if (domain, node.op_type, node.overload or "") in functions:
+            message = f"{quoted(node.op_type)} is called, a function that one side has deleted"
+            yield Finding(_CALLS, message, (Place(node),), _HELP)
+        elif domain in domains:
+            message = f"{quoted(domain)} is used, a domain that one side no longer imports"
+            yield Finding(_CALLS, message, (Place(node),), _HELP)
+
+
+def _references(subject: Subject) -> Iterator[Finding]:
+    """What is said about values that do not exist."""
+    model = subject.model
+    assert model is not None
+    for scope in subject.scopes:
+        about: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
+        for annotation in scope.quantization:
+            about.append((annotation.tensor_name, annotation))
+            about += [(name, annotation) for _, name in annotation.entries]
+        for name, item in about:
+            if name not in scope.position:
+                yield _reference(name, item)
+    names = subject.main.position if subject.main is not None else {}
+    for training in model.training:
+        for name, _ in (*training.initialization_binding, *training.update_binding):
+            if name not in names:
+                yield _reference(name, training)
+
+
+def _reference(name: str, item: Any) -> Finding:
+    message = f"something is said about {quoted(name)}, which is not defined"
+    return Finding("reference-undefined", message, (Place(item),), _HELP)
+
+
+def _functions(model: Model) -> set[tuple[str, str, str]]:
+    return {
+        (plain_domain(function.domain), function.name, function.overload or "")
+        for function in model.functions
+    }
+
+
+def _domains(model: Model) -> set[str]:
+    return {plain_domain(item.domain) for item in model.opset_imports}
+
+
+def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
+    """The nodes in the nearest order in which each stands behind those it uses; None for cycles.
+
+    New nodes are moved before those that use them, others behind those that they use.
+    """
+    used = []
+    for node in scope.nodes:
+        found = {scope.position.get(name, GIVEN) for name in uses.used_names(node)}
+        used.append(sorted(found - {GIVEN}))
+    raised = _raised(used, new)
+    rank = {index: at for at, index in enumerate(raised)}
+    users: list[list[int]] = [[] for _ in used]
+    for index, ats in enumerate(used):
+        for at in ats:
+            users[at].append(index)
+    waiting = [len(ats) for ats in used]
+    ready = sorted([rank[index] for index, count in enumerate(waiting) if not count])
+    order = []
+    while ready:
+        index = raised[heapq.heappop(ready)]
+        order.append(index)
+        for user in users[index]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, rank[user])
+    return order if len(order) == len(used) else None
+
+
+def _raised(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
+    """The nodes, but the new ones no later than directly before the first that uses them."""
+    order: list[int] = []
+    entered = [False] * len(used)
+    for index in range(len(used)):
+        if entered[index]:
+            continue
+        entered[index] = True
+        stack = [(index, iter(used[index]))]
+        while stack:
+            top, rest = stack[-1]
+            late = next((at for at in rest if at in new and not entered[at]), None)
+            if late is None:
+                stack.pop()
+                order.append(top)
+            else:
+                entered[late] = True
+                stack.append((late, iter(used[late])))
+    return order

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reviewing the merge of models: what each side has changed for itself may not fit together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.checker.finding import Finding
+from onnxtext.checker.subject import Subject
+from onnxtext.merge.digests import Known, lift, lower_one
+from onnxtext.merge.findings import find, identity, known_in, sorted_nodes, subject_of
+from onnxtext.merge.messages import GRAPH, first, split
+from onnxtext.merge.models import ModelMerger, Where
+from onnxtext.wire.writer import LENGTH
+
+Models = tuple[bytes, bytes, bytes]
+
+
+def merge_models(
+    merger: ModelMerger,
+    versions: Sequence[bytes],
+    trees: Callable[[], Sequence[Model]],
+    known: Known,
+    notes: list[str],
+) -> Models:
+    """Merge models, and make conflicts of what does not fit together.
+
+    Args:
+        merger: merges them.
+        versions: the base, ours and theirs as canonical bytes.
+        trees: gives the syntax trees of ours and theirs.
+        known: what digests stand for.
+        notes: takes what people should know.
+
+    Returns:
+        The merge, resolved to ours, to theirs and to the base.
+    """
+    base, ours, theirs = versions
+    resolved = merger.model(base, ours, theirs)
+    if ours in (base, theirs) or theirs == base:
+        return resolved
+    sides = trees()
+    model = lift(resolved[0], known, ())
+    owners = _owners(model)
+    subject = subject_of(model)
+    findings = list(find(subject, sides))
+    old = known_in(sides) if findings else set()
+    new = [found for found in findings if identity(found) not in old]
+    late = [found for found in new if found.slug == "node-order"]
+    marked = [found for found in new if found.slug != "node-order"]
+    before = _outputs(base)
+    in_order = bool(late) and _sort(model, subject, late, before)
+    if late and not in_order:
+        marked += late
+    names = both_defined(resolved[0], ours, theirs)
+    if marked or names:
+        notes += [f"{found.message} (in the merge, but in neither side)" for found in marked]
+        notes += [f"both sides define `{_text(name)}`" for name in names]
+        merger.forced, placed = _places(owners, marked)
+        for where, index in _named(resolved[0], names):
+            merger.forced.setdefault(where, set()).add(index)
+        resolved = merger.model(base, ours, theirs)
+        merger.ambiguous |= resolved[0] == resolved[1] or not placed
+    if not in_order:
+        return resolved
+    if resolved[0] == resolved[1]:
+        return (lower_one(model, known),) * 3
+    return tuple([_sorted(one, sides, known, before) for one in resolved])  # type: ignore[return-value]
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")
+
+
+# ---- Names ----------------------------------------------------------------------------------
+
+_NAMES: dict[int, Callable[[bytes], Any]] = {
+    number: GRAPH.lists[number].key for number in (5, 11, 15)
+}
+
+
+def _given(data: bytes) -> dict[bytes, set[int]]:
+    """The names that the main graph gives values without computing them, and how it does."""
+    found: dict[bytes, set[int]] = defaultdict(set)
+    fields = split(first(data, 7) or b"")
+    for number, name_of in _NAMES.items():
+        for item in fields.get(number << 3 | LENGTH, ()):
+            found[name_of(item)].add(number)
+    return found
+
+
+def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
+    """Names that the merge defines as no side does."""
+    if merged in (ours, theirs):
+        return []
+    found, mine, others = _given(merged), _given(ours), _given(theirs)
+    none: set[int] = set()
+    return [
+        name
+        for name, kinds in found.items()
+        if kinds not in (mine.get(name, none), others.get(name, none)) and name is not None
+    ]
+
+
+def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[Where, int]]:
+    """The items that define names."""
+    fields = split(first(data, 7) or b"")
+    for number, name_of in _NAMES.items():
+        for index, item in enumerate(fields.get(number << 3 | LENGTH, ())):
+            if name_of(item) in names:
+                yield (7, number), index
+
+
+# ---- Places ---------------------------------------------------------------------------------
+
+
+def _owners(model: Model) -> dict[int, tuple[Where, int]]:
+    """Where the statements of a model stand, and those in them, by their identity."""
+    owners: dict[int, tuple[Where, int]] = {}
+    graph = model.graph
+    for index, node in enumerate(graph.nodes):
+        owners[id(node)] = (7, 1), index
+        for inner in walk_nodes(node):
+            owners[id(inner)] = (7, 1), index
+        for owner in walk_graphs(node):
+            _own(owners, owner, ((7, 1), index))
+    for index, function in enumerate(model.functions):
+        owners[id(function)] = (0, 25), index
+        for owner in walk_graphs(function):
+            _own(owners, owner, ((0, 25), index))
+            for inner in owner.nodes:
+                owners[id(inner)] = (0, 25), index
+    for number, (start, values) in _values(graph).items():
+        for index, value in enumerate(values, start):
+            owners.setdefault(id(value), ((7, number), index))
+    return owners
+
+
+def _places(
+    owners: dict[int, tuple[Where, int]], findings: Sequence[Finding]
+) -> tuple[dict[Where, set[int]], bool]:
+    """The items of the merge that findings are about, and whether each finding has one."""
+    found: dict[Where, set[int]] = defaultdict(set)
+    complete = True
+    for finding in findings:
+        complete = complete and any(id(place.item) in owners for place in finding.places)
+        for place in finding.places:
+            if id(place.item) in owners:
+                where, index = owners[id(place.item)]
+                found[where].add(index)
+    return found, complete
+
+
+def _own(owners: dict[int, tuple[Where, int]], graph: Any, place: tuple[Where, int]) -> None:
+    for value in (*graph.inputs, *graph.outputs, *graph.values):
+        owners[id(value)] = place
+
+
+def _values(graph: Graph) -> dict[int, tuple[int, list[Any]]]:
+    """The values of a graph by the fields that hold them, and the index of the first of each."""
+    data = [value for value in (*graph.inputs, *graph.values) if value.data is not None]
+    implied = any(decorator.name == "value_info" for decorator in graph.decorators)
+    return {
+        11: (0, graph.inputs),
+        12: (0, graph.outputs),
+        5: (0, [value for value in data if not isinstance(value.data, SparseTensor)]),
+        13: (len(data) * implied, [value for value in graph.values if value.data is None]),
+        14: (0, list(graph.quantization)),
+        15: (0, [value for value in data if isinstance(value.data, SparseTensor)]),
+    }
+
+
+# ---- Order ----------------------------------------------------------------------------------
+
+
+def _outputs(data: bytes) -> set[str]:
+    """The outputs of the nodes of a model's main graph."""
+    if not data:
+        return set()
+    nodes = split(first(data, 7) or b"").get(1 << 3 | LENGTH, ())
+    return {(first(node, 2) or b"").decode("utf-8", "surrogateescape") for node in nodes}
+
+
+def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
+    """Sort the nodes of the graphs in which some are out of order; False if that cannot be."""
+    wanted = {id(place.item) for finding in findings for place in finding.places}
+    owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}
+    changes = []
+    for scope in subject.scopes:
+        if not any(id(node) in wanted for node in scope.nodes):
+            continue
+        new = {at for at, n in enumerate(scope.nodes) if n.outputs and n.outputs[0] not in known}
+        order = sorted_nodes(scope, new)
+        owner = owners.get(id(scope.nodes[0]))
+        if order is None or owner is None:
+            return False
+        changes.append((owner, [owner.nodes[at] for at in order]))
+    for owner, nodes in changes:
+        owner.nodes[:] = nodes
+    return True
+
+
+def _sorted(data: bytes, sides: Sequence[Model], known: Known, old: set[str]) -> bytes:
+    """A resolved merge with its nodes in order."""
+    model = lift(data, known, ())
+    subject = subject_of(model)
+    late = [found for found in find(subject, sides) if found.slug == "node-order"]
+    if not late or not _sort(model, subject, late, old):
+        return data
+    return lower_one(model, known)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes that the weights of a model take, summed before any of them is read or made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onnxtext.ast.model import Fragment, Function, Model
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Blob,
+    DataFile,
+    RawData,
+    SparseTensor,
+    Tensor,
+)
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+
+_INTS_FRACTION = 4
+"""An integer takes eight bytes in a blob, and at least two in an attribute."""
+
+
+def wanted_size(type: TensorType) -> int:
+    """The bytes that raw data of a type takes; -1 if that is not known."""
+    element = ELEMENTS.get(type.element)
+    count = 1
+    for dim in type.shape or ():
+        if isinstance(dim, int):
+            if dim < 0:
+                return -1
+            count *= dim
+    return -1 if element is None or not element.bits else raw_size(element, count)
+
+
+def declared_size(model: Model | Fragment) -> tuple[int, int]:
+    """The bytes that the weights of a model take, as their types say; nothing is read.
+
+    Returns:
+        The sum, each use of a blob counted, and the offset of the largest statement in the text.
+    """
+    resources = model.resources if isinstance(model, Model) else {}
+    known: dict[int, int] = {}
+    total = largest = at = 0
+    for graph in walk_graphs(model):
+        values = [] if isinstance(graph, Function) else [*graph.inputs, *graph.values]
+        sizes = [(_value(value.data, value.type), value.at) for value in values if value.data]
+        if isinstance(graph, Function):
+            sizes.append((_attributes(graph.attributes, resources), graph.at))
+        for node in graph.nodes:
+            if node.attributes:
+                size = known.get(id(node.attributes))
+                if size is None:
+                    size = _attributes(node.attributes, resources)
+                    known[id(node.attributes)] = size
+                if size:
+                    sizes.append((size, node.at))
+        for size, place in sizes:
+            total += size
+            if size > largest:
+                largest, at = size, max(place, 0)
+    return total, at
+
+
+def _attributes(
+    attributes: tuple[str | Attribute, ...], resources: Mapping[str, bytes | memoryview]
+) -> int:
+    total = 0
+    for item in attributes:
+        if isinstance(item, Attribute):
+            values = item.value if isinstance(item.value, tuple) else (item.value,)
+            for value in values:
+                if isinstance(value, Blob):
+                    size = len(resources.get(value.digest, b""))
+                    total += size // _INTS_FRACTION if item.type is AttributeType.INTS else size
+                elif isinstance(value, (Tensor, SparseTensor)):
+                    total += _value(value, None)
+    return total
+
+
+def _value(data: Any, type: Any) -> int:
+    match data:
+        case Tensor():
+            return _value(data.data, data.type)
+        case SparseTensor():
+            return _value(data.values, None) + _value(data.indices, None)
+        case Blob() | DataFile() | RawData() if isinstance(type, TensorType):
+            return max(wanted_size(type), 0)
+    return 0

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of attributes through calls: the call is to blame, and the body is shown."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import onnxtext
+from onnxtext import Diagnostic
+from tests.checker.models import codes, errors, text
+
+VALUES = {
+    "float": "1.5", "int": "2", "string": '"s"', "floats": "[1.5, 2.5]", "ints": "[1, 2]",
+    "strings": '["a", "b"]',
+}  # fmt: skip
+CONSTANTS = {name: f"value_{name}" for name in VALUES}
+
+
+def functions(*sources: str) -> str:
+    header = '<domain: "l", opset_import: ["": 21, "l": 1]>'
+    return "\n".join(f"{header}\n{source}" for source in sources)
+
+
+def model(call: str, *sources: str) -> str:
+    opsets = '"": 21, "l": 1'
+    return text(call, opsets=opsets, outputs="y", rest=functions(*sources)).replace(
+        "=> (y)", "=> (float[4] y)"
+    )
+
+
+def marked(source: str, found: Diagnostic) -> list[str]:
+    return [source[label.span.start : label.span.end] for label in found.labels]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+@pytest.mark.parametrize("given", VALUES)
+@pytest.mark.parametrize("wanted", VALUES)
+def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) -> None:
+    """Every type that is given where another is needed is an error of the call, and only of it."""
+    inner = (
+        f"F0 <k> (a) => (b) {{ c = Constant <{CONSTANTS[wanted]}: {wanted} = @k> ()\n"
+        " b = Identity (a) }"
+    )
+    outer = [
+        f"F{i} <k> (a) => (b) {{ b = l.F{i - 1} <k: {wanted} = @k> (a) }}" for i in range(1, depth)
+    ]
+    source = model(f"y = l.F{depth - 1} <k = {VALUES[given]}> (x)", inner, *outer)
+    found = errors(onnxtext.check(source))
+    assert [item.code for item in found] == ["function-call-attribute"] * (given != wanted)
+    for item in found:
+        assert marked(source, item) == [VALUES[given], "@k"]
+        assert f"`{wanted}`, not `{given}`" in item.message
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_the_call_that_changes_the_type_is_to_blame(level: int) -> None:
+    """A chain of calls, one of which declares another type for the reference."""
+    types = ["int" if i <= level else "float" for i in range(3)]
+    chain = [
+        "F0 <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",
+        *[f"F{i} <k> (a) => (b) {{ b = l.F{i - 1} <k: {types[3 - i]} = @k> (a) }}" for i in (1, 2)],
+    ]
+    source = model(f"y = l.F2 <k = {'1' if types[0] == 'int' else '1.0'}> (x)", *chain)
+    found = errors(onnxtext.check(source))
+    assert [item.code for item in found] == ["function-call-attribute"]
+    primary = marked(source, found[0])[0]
+    assert primary == ("1" if level == 0 else "@k")
+
+
+def test_defaults() -> None:
+    inner = "F <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }"
+    outer = "G <k: int = 1> (a) => (b) { b = l.F <k: int = @k> (a) }"
+    assert codes(model("y = l.G (x)", inner, outer)) == {"function-call-attribute"}
+    direct = "F <u: int = 3, k: int = 1> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }"
+    source = model("y = l.F (x)", direct)
+    (finding,) = errors(onnxtext.check(source))
+    assert finding.code == "attribute-ref-unknown"
+    assert marked(source, finding) == ["@k", "k: int = 1"]
+
+
+def test_a_reference_in_a_nested_graph_of_a_body() -> None:
+    body = (
+        "F <k> (a, c) => (b) { b = If (c) <then_branch = t () => (float[4] z)"
+        " { z = LeakyRelu <alpha: float = @k> (a) }, else_branch = e () => (float[4] w)"
+        " { w = Relu (a) }> }"
+    )
+    source = model("c = Constant <value = bool {1}> ()\ny = l.F <k = 1> (x, c)", body)
+    (finding,) = errors(onnxtext.check(source))
+    assert marked(source, finding) == ["1", "@k"]
+
+
+def test_two_types_of_one_parameter() -> None:
+    body = (
+        "F <k> (a) => (b) { c = LeakyRelu <alpha: float = @k> (a)\n"
+        " b = Softmax <axis: int = @k> (c) }"
+    )
+    for value in ("1", "1.0"):
+        source = model(f"y = l.F <k = {value}> (x)", body)
+        assert [item.code for item in errors(onnxtext.check(source))] == ["attribute-ref-unknown"]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "b = Concat <axis: int = @k> (a)",
+        "c = Constant <value_int: int = @k> ()\n b = Identity (a)",
+        "b = Split <num_outputs: int = @k> (a)",
+        "b = Cast <to: int = @k> (a)",
+    ],
+)
+def test_a_call_that_omits_what_the_body_needs(body: str, depth: int) -> None:
+    chain = [f"F0 <k> (a) => (b) {{ {body} }}"]
+    middle = "F{} <k> (a) => (b) {{ b = l.F{} <k: int = @k> (a) }}"
+    chain += [middle.format(i, i - 1) for i in range(1, depth)]
+    source = model(f"y = l.F{depth - 1} (x)", *chain)
+    (finding,) = errors(onnxtext.check(source))
+    assert finding.code == "function-call-attribute"
+    assert marked(source, finding)[0] == f"l.F{depth - 1}"
+    value = 0 if "Concat" in body else 1
+    assert not errors(onnxtext.check(source.replace("(x)", f"<k = {value}> (x)", 1)))
+
+
+def test_what_a_body_can_do_without_may_be_omitted() -> None:
+    body = "F <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }"
+    assert not codes(model("y = l.F (x)", body))
+
+
+def test_an_input_that_a_called_function_needs() -> None:
+    inner = "F (a, b) => (c) { c = Add (a, b) }"
+    outer = "G (a, b) => (c) { c = l.F (a, b) }"
+    source = model("y = l.G (x)", inner, outer)
+    (finding,) = errors(onnxtext.check(source))
+    assert (finding.code, marked(source, finding)[0]) == ("function-call-arity", "l.G")
+
+
+@pytest.mark.parametrize(
+    ("node", "fixed"),
+    [
+        ("y = l.S <k = 3> (x)", "<k = 3.0>"),
+        ("y = l.S <k = -1> (x)", "<k = -1.0>"),
+        ("y = l.T <k = [1, 2]> (x)", "<k = [1.0, 2.0]>"),
+        ("y = LeakyRelu <alpha = 3> (x)", "<alpha = 3.0>"),
+        ("y = l.F <k = 3> (x)", "<k = 3.0>"),
+    ],
+)
+def test_an_integer_for_a_float_is_offered_as_one(node: str, fixed: str) -> None:
+    sources = (
+        "S <k: float = 1.0> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",
+        "T <k: floats = [1.0]> (a) => (b) { c = Constant <value_floats: floats = @k> ()\n"
+        " b = Identity (a) }",
+        "F <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",
+    )
+    source = model(node, *sources)
+    (finding,) = errors(onnxtext.check(source))
+    assert finding.fix is not None
+    after = finding.fix.apply(source)
+    assert fixed in after
+    assert not codes(after)
+
+
+@pytest.mark.parametrize(
+    ("body", "spelled"),
+    [
+        ("c = Constant <value_float = @k> ()\n b = Identity (a)", "value_float: float = @k"),
+        ("b = Concat <axis = @k> (a)", "axis: int = @k"),
+        ("b = Upsample <scales = @k> (a)", "scales: floats = @k"),
+        ("b = l.S <k = @k> (a)", "k: float = @k"),
+    ],
+)
+def test_the_remedy_of_an_untyped_reference_is_its_type(body: str, spelled: str) -> None:
+    sources = (
+        f"F <k> (a) => (b) {{ {body} }}",
+        "S <k: float = 1.0> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",
+    )
+    opset = '"": 7, "l": 1'
+    source = model("y = Identity (x)", *sources)
+    if "Upsample" in body:
+        source = source.replace('"": 21, "l": 1', opset)
+    found = [item for item in onnxtext.check(source) if item.code == "attribute-type-missing"]
+    assert [item.help for item in found] == [f"write its type: `{spelled}`"]
+    assert found[0].fix is not None
+    assert spelled in found[0].fix.apply(source)
+    assert "attribute-type-missing" not in codes(found[0].fix.apply(source))
+
+
+def test_long_chains_and_circles_end() -> None:
+    chain = ["F0 <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }"]
+    chain += [f"F{i} <k> (a) => (b) {{ b = l.F{i - 1} <k: float = @k> (a) }}" for i in range(1, 60)]
+    assert codes(model("y = l.F59 <k = 1> (x)", *chain)) == {"function-call-attribute"}
+    circle = [
+        f"F{i} <k> (a) => (b) {{ b = l.F{j} <k: float = @k> (a) }}"
+        for i, j in itertools.pairwise([0, 1, 2, 0])
+    ]
+    assert codes(model("y = l.F0 <k = 1> (x)", *circle)) == {
+        "function-call-attribute",
+        "function-recursive",
+    }

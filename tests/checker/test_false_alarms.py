@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the specification allows is no error; findings are where the mistake is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import onnx
+import pytest
+from onnx import helper
+
+import onnxtext
+from onnxtext import Diagnostic
+from onnxtext.checker.fixes import fix_text
+from tests.checker.models import codes, errors, text
+
+BEFORE_IMPORTS = "<ir_version: {}> g (float[2] x) => (float[2] y) {{ y = {} }}"
+
+
+@pytest.mark.parametrize("ir_version", [1, 2])
+@pytest.mark.parametrize(
+    "node", ["Relu (x)", "Neg (x)", "Constant <value = float[2] {1, 2}> ()", "Add (x, x)"]
+)
+def test_the_first_operator_set_is_implied_before_ir_3(ir_version: int, node: str) -> None:
+    source = BEFORE_IMPORTS.format(ir_version, node)
+    assert not errors(onnxtext.check(source))
+    assert not errors(onnxtext.check(onnxtext.to_binary(source)))
+
+
+def test_mistakes_are_found_with_an_implied_operator_set() -> None:
+    assert codes(BEFORE_IMPORTS.format(2, "Gelu (x)")) == {"op-unknown"}
+    source = BEFORE_IMPORTS.format(2, "MatMul (x, w)").replace(
+        " {", " <float[3] w = {1, 2, 3}> {", 1
+    )
+    assert "shape-mismatch" in codes(source)
+
+
+def nested(kind: str, ir_version: int) -> str:
+    """A graph in an `If` that defines `t` again."""
+    given = "float[4] t" if kind == "input" else ""
+    values = " <float[4] t = {1, 2, 3, 4}>" if kind == "initializer" else ""
+    node = "t = Relu (x)\n" if kind == "node" else ""
+    op = (
+        f"y = Loop (m, c, x) <body = b (int64 i, bool k, float[4] {'t' if given else 'p'}) =>"
+        f" (bool k2, float[4] o){values} {{ k2 = Identity (k)\n {node}"
+        f"o = Neg ({'p' if not given and not node and not values else 't'}) }}>"
+    )
+    return text(
+        "t = Abs (x)\nm = Constant <value = int64 {3}> ()\n"
+        f"c = Constant <value = bool {{1}}> ()\n{op}",
+        ir_version=ir_version,
+        opsets="17",
+    )
+
+
+@pytest.mark.parametrize("ir_version", [4, 8, 9, 10])
+@pytest.mark.parametrize("kind", ["input", "initializer", "node"])
+def test_names_that_shadow(kind: str, ir_version: int) -> None:
+    found = [i for i in onnxtext.check(nested(kind, ir_version)) if i.code == "value-shadows-outer"]
+    wanted = "error" if kind == "node" or ir_version >= 9 else "warning"
+    assert [item.severity for item in found] == [wanted]
+    assert not [i for i in onnxtext.check(nested("none", ir_version)) if "shadows" in i.code]
+
+
+def duplicated(names: list[str], shapes: list[list[int | None]]) -> bytes:
+    x = helper.make_tensor_value_info("x", 1, [2])
+    y = helper.make_tensor_value_info("y", 1, [2])
+    chain = ["x", "a", "b", "y"]
+    nodes = [helper.make_node("Relu", [i], [o]) for i, o in pairwise(chain)]
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    for name, shape in zip(names, shapes, strict=True):
+        graph.value_info.append(helper.make_tensor_value_info(name, 1, shape))
+    opsets = [helper.make_opsetid("", 21)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    onnx.checker.check_model(made, full_check=True)
+    return made.SerializeToString()
+
+
+@pytest.mark.parametrize("names", ["aa", "abab", "aba", "aabba"])
+def test_value_infos_that_are_the_same_twice(names: str) -> None:
+    data = duplicated(list(names), [[2]] * len(names))
+    source = onnxtext.from_binary(data)
+    found = onnxtext.check(source)
+    assert {(item.code, item.severity) for item in found} == {("value-info-duplicate", "warning")}
+    assert not errors(onnxtext.check(data))
+    repaired = fix_text(source.encode(), name="m.onnxtxt").text
+    assert not onnxtext.check(repaired)
+    after = onnx.ModelProto.FromString(onnxtext.to_binary(repaired))
+    assert sorted(value.name for value in after.graph.value_info) == sorted(set(names))
+    before = onnx.ModelProto.FromString(data)
+    del before.graph.value_info[:], after.graph.value_info[:]
+    assert after == before
+
+
+def test_value_infos_that_differ_are_an_error() -> None:
+    data = duplicated(["a", "a"], [[2], [None]])
+    (finding,) = errors(onnxtext.check(onnxtext.from_binary(data)))
+    assert (finding.code, finding.fix) == ("value-info-duplicate", None)
+
+
+def test_declared_initializers_are_not_removed_with_their_declarations() -> None:
+    source = text(
+        "y = Add (x, w)",
+        values="float[4] w = {1, 2, 3, 4}, float[4] w = {1, 2, 3, 4},",
+    ).replace("main (", "@value_info(initializers)\nmain (")
+    for item in onnxtext.check(source):
+        if item.code == "value-info-duplicate":
+            assert item.fix is None
+
+
+def test_a_function_of_the_standard_domain_has_one() -> None:
+    body = "(a) => (b) {\n  c = Exp (a)\n  b = Log (c)\n}"
+    stored = f'<domain: "", opset_import: ["": 21]>\nSoftplus {body}'
+    assert not codes(text("y = Softplus (x)", rest=stored))
+    missing = f'<opset_import: ["": 21]>\nOther {body}'
+    assert codes(text("y = Relu (x)", rest=missing)) == {"function-domain-missing"}
+
+
+def marked(source: str, item: Diagnostic) -> str:
+    assert item.span is not None
+    return source[item.span.start : item.span.end]
+
+
+@pytest.mark.parametrize(
+    ("header", "code", "place"),
+    [
+        ("<ir_version: 8>", "opset-import-missing", "<ir_version: 8>"),
+        ("<opset_import: [21]>", "ir-version-missing", "<opset_import: [21]>"),
+        ("# c\n<\n  ir_version: 8,\n>", "opset-import-missing", "<"),
+        ("<ir_version: 0, opset_import: [21]>", "ir-version-missing", "0"),
+        ("<ir_version: 8, opset_import: []>", "opset-import-missing", "[]"),
+    ],
+)
+def test_what_a_header_lacks_is_shown_there(header: str, code: str, place: str) -> None:
+    source = f"{header}\nmain (float[4] x) => (float[4] y) {{ y = Relu (x) }}\n"
+    found = [item for item in onnxtext.check(source) if item.code == code]
+    assert [marked(source, item) for item in found] == [place]
+
+
+BRANCHES = (
+    "{y} = If (c) <then_branch = t () => (float[4] z) {{ z = Relu ({use}) }},"
+    " else_branch = e () => (float[4] z2) {{ z2 = Relu (x) }}>"
+)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "code"),
+    [
+        (BRANCHES.format(y="y", use="y"), "graph-cycle"),
+        (BRANCHES.format(y="a", use="b") + "\nb = Neg (a)\ny = Neg (b)", "graph-cycle"),
+        (BRANCHES.format(y="y", use="b") + "\nb = Neg (x)", "node-order"),
+        (
+            "y = If (c) <then_branch = o () => (float[4] q) { "
+            + BRANCHES.format(y="q", use="y")
+            + " }, else_branch = e () => (float[4] w) { w = Relu (x) }>",
+            "graph-cycle",
+        ),
+    ],
+)
+def test_cycles_through_nested_graphs(nodes: str, code: str) -> None:
+    source = text(nodes, inputs="float[4] x, bool c")
+    (finding,) = errors(onnxtext.check(source))
+    assert finding.code == code
+    repaired = fix_text(source.encode(), name="m.onnxtxt").text
+    if code == "node-order":
+        assert not errors(onnxtext.check(repaired))
+    else:
+        assert not repaired or repaired == source
+
+
+def test_a_name_that_a_nested_graph_defines_is_no_cycle() -> None:
+    """The branch defines its own `y`, which has nothing to do with the output of its node."""
+    branch = BRANCHES.format(y="y", use="x").replace(
+        "z = Relu (x) }", "k = Relu (x)\n z = Neg (k) }"
+    )
+    source = text(f"b = Neg (k)\n{branch}\nk = Abs (x)", inputs="float[4] x, bool c")
+    assert "graph-cycle" not in codes(source)

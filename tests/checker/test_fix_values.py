@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--fix` on damaged models: it never fails, makes no new errors, and the values stay the same.
+
+The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` sets it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+import onnxtext
+from onnxtext.checker.fixes import fix_text
+from tests.checker.models import codes
+from tests.corpus import REPOSITORY, onnx_directory, wheel_models
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+HAND_MADE = """\
+<
+  ir_version: 10,
+  opset_import: ["": 21],
+>
+g (float[2, 3] x, float[2, 3] z, bool c) => (float[2, 3] y, float[2, 3] q) <
+  float[3] w = {1, 2, 3},
+  float[3] v = {4, 5, 6},
+> {
+  a = Add (x, w)
+  b = Mul (a, v)
+  d = If (c) <
+    then_branch = then () => (e) <float[3] w2 = {7, 8, 9}> { t = Sub (b, w2) e = Neg (t) },
+    else_branch = else () => (f) { f = Identity (a) },
+  >
+  y = l.F <k = 2> (d, z)
+  h = Abs (d)
+  q = Add (h, b)
+}
+<domain: "l", opset_import: ["": 21]>
+F <k> (m, n) => (o) {
+  p = Constant <value_int: int = @k> ()
+  r = CastLike (p, m)
+  s = Mul (m, r)
+  o = Add (s, n)
+}
+"""
+
+
+@cache
+def models() -> list[bytes]:
+    """Small models that the reference implementation runs."""
+    texts = [HAND_MADE.replace('["": 21],', '["": 21, "l": 1],', 1)]
+    texts += [
+        path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+    ]
+    found = [onnxtext.to_binary(text) for text in texts]
+    names = [name for name in wheel_models() if "node" in name or "simple" in name]
+    found += [(onnx_directory() / name).read_bytes() for name in names]
+    found += node_cases()
+    return [data for data in found if len(data) < 30_000]
+
+
+def node_cases() -> list[bytes]:
+    """Models of the backend test cases of onnx that use graphs in attributes or several nodes."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    cases = collect_testcases("If") + collect_testcases("Loop") + collect_testcases("Gemm")
+    return [case.model.SerializeToString() for case in cases if case.model is not None]
+
+
+def random_input(rng: np.random.Generator, value: onnx.ValueInfoProto) -> Any:
+    """A value of the declared type; an error if it is no tensor."""
+    type = value.type.tensor_type
+    dims = [dim.dim_value or 2 for dim in type.shape.dim]
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(type.elem_type)
+    return np.asarray(rng.random(dims) * 4 - 2).astype(dtype)
+
+
+def values(data: bytes, seed: int) -> list[Any] | None:
+    """What a model computes of random inputs; None if it cannot be run."""
+    rng = np.random.default_rng(seed)
+    try:
+        model = onnx.load_from_string(data)
+        held = {tensor.name for tensor in model.graph.initializer}
+        given = {v.name: random_input(rng, v) for v in model.graph.input if v.name not in held}
+        return list(ReferenceEvaluator(model).run(None, given))
+    except Exception:
+        return None
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values, or lists of values, are the same."""
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray) and one.dtype.kind in "fc":
+        return np.array_equal(one, other, equal_nan=True)
+    return np.array_equal(one, other)
+
+
+def graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    """A graph and those in it."""
+    found = [graph]
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                found += graphs(attribute.g)
+    return found
+
+
+def damage(rng: random.Random, model: onnx.ModelProto) -> set[str]:
+    """Damage a model in ways that `--fix` repairs; which ones."""
+    kinds = set()
+    for _ in range(rng.choice((1, 2, 4))):
+        graph: Any = rng.choice(graphs(model.graph))
+        kind = rng.choice(("shuffle", "unused", "unknown", "import", "typo", "shuffle function"))
+        if kind == "shuffle function":
+            if not model.functions:
+                continue
+            graph = rng.choice(model.functions)
+        if kind.startswith("shuffle"):
+            nodes = list(graph.node)
+            rng.shuffle(nodes)
+            del graph.node[:]
+            graph.node.extend(nodes)
+        elif kind == "unused":
+            array = np.arange(rng.choice((1, 5, 100)), dtype=np.float32)
+            graph.initializer.insert(
+                rng.randint(0, len(graph.initializer)),
+                onnx.numpy_helper.from_array(array, f"unused {rng.randrange(99)}"),
+            )
+        elif kind == "unknown":
+            info = onnx.helper.make_tensor_value_info(f"lost{rng.randrange(99)}", 1, [2])
+            graph.value_info.insert(rng.randint(0, len(graph.value_info)), info)
+        elif kind == "import":
+            del model.opset_import[:]
+        else:
+            _mistype(rng, graph)
+        kinds.add(kind)
+    return kinds
+
+
+def _mistype(rng: random.Random, graph: Any) -> None:
+    node = rng.choice(graph.node) if graph.node else None
+    if node is not None and node.input:
+        at = rng.randrange(len(node.input))
+        node.input[at] += node.input[at][-1:] or "x"
+
+
+def decorated(rng: random.Random, text: str) -> str:
+    """The text, some statements of which have decorators and comments that change nothing."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        opens = (
+            line.startswith("  ") and " = " in line and line.rstrip().endswith((")", "],", "},"))
+        )
+        if opens and line[2] != " " and rng.random() < 0.2 and '"""' not in text:
+            extra = rng.choice(("@set(999: 7)", '@doc("d")', "# why\n ", '@set(doc_string: "e")'))
+            lines[at] = f"  {extra} {line.strip()}"
+    return "\n".join(lines)
+
+
+def check_fix(rng: random.Random, data: bytes) -> str:
+    """Damage a model, repair its text, and check the laws; what kind of values were compared."""
+    model = onnx.load_from_string(data)
+    kinds = damage(rng, model)
+    plain = onnxtext.from_binary(model.SerializeToString(), weights="inline")
+    text = decorated(rng, plain)
+    try:
+        onnxtext.parse(text)
+    except onnxtext.OnnxTextError:
+        text = plain
+    broken = onnxtext.to_binary(text)
+    made = fix_text(text.encode(), name="t.onnxtxt")
+    if not made.done:
+        return "nothing done"
+    fixed = onnxtext.to_binary(made.text)
+    again = fix_text(made.text.encode(), name="t.onnxtxt")
+    assert again.done == ()
+    assert not Counter(errors(made.text)) - Counter(errors(text))
+    seed = rng.randrange(1 << 30)
+    before, after = values(broken, seed), values(fixed, seed)
+    if before is not None:
+        assert after is not None
+        assert same(before, after)
+    good = values(data, seed)
+    if good is None or after is None or kinds & {"typo", "import"}:
+        return "unlike" if before is None else "as before"
+    assert same(good, after)
+    return "as intended"
+
+
+def errors(text: str) -> list[str]:
+    return [item.code for item in onnxtext.check(text) if item.severity == "error"]
+
+
+def sweep(wanted: int) -> Counter[str]:
+    seed = int(os.environ.get("ONNXTEXT_SEED") or secrets.randbits(48))
+    counts: Counter[str] = Counter()
+    for number in range(seed, seed + wanted):
+        rng = random.Random(number)
+        data = rng.choice(models())
+        try:
+            counts[check_fix(rng, data)] += 1
+        except Exception as error:
+            raise AssertionError(f"ONNXTEXT_SEED={number}") from error
+    return counts
+
+
+def test_random_damage_is_repaired_and_values_stay() -> None:
+    counts = sweep(60)
+    assert counts["as intended"] >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_much_random_damage(part: int) -> None:
+    sweep(400)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<ir_version: 10> @set(999: 7) g (float[4] x) => (float[4] y) { y = Relu (x) }",
+        "<onnxtext: 1, ir_version: 10>\n@set(999: {1: 5i32, 2: [1, 2], 3: 0x7})\n"
+        "g (float[4] x) => (float[4] y) { y = Relu (x) }",
+        "<ir_version: 10, opset_import: [21]> g (float[4] x) => (float[4] y) <\n"
+        '  @set(999: 7) float[1] w = {1},\n  @set(name: "v") float[1] u = {1},\n'
+        "  @set(dims: [2]) float[2] t = {1, 2}\n> { y = Relu (x) }",
+        "<ir_version: 10, opset_import: [21]> g (float[4] x) => (float[4] y) <\n"
+        '  @set(name: "z") float[4] info\n> { y = Relu (x) }',
+        "<ir_version: 10, opset_import: [21]> g (float[4] hidden) => (float[4] y) {\n"
+        '  @set(input: ["hiden"]) y = Relu (hidden) }',
+        '<ir_version: 10, opset_import: [21]> @set(node: [{op_type: "Relu", input: ["a"],\n'
+        '  output: ["y"]}, {op_type: "Relu", input: ["x"], output: ["a"]}])\n'
+        "g (float[4] x) => (float[4] y) { y = Relu (a)\n a = Relu (x) }",
+    ],
+)
+def test_what_decorators_change_is_repaired_or_left(text: str) -> None:
+    made = fix_text(text.encode(), name="t.onnxtxt")
+    fixed = made.text if made.done else text
+    assert fix_text(fixed.encode(), name="t.onnxtxt").done == ()
+    assert set(codes(fixed)) <= set(codes(text))
+
+
+def test_a_name_that_means_two_things_is_not_moved() -> None:
+    """Sorted, the second node would use another `a`."""
+    text = (
+        "<ir_version: 10, opset_import: [21]>\ng (float[4] x) => (float[4] y) {\n"
+        "  a = Relu (x)\n  y = Add (a, b)\n  b = Neg (x)\n  a = Abs (x)\n}\n"
+    )
+    assert fix_text(text.encode(), name="t.onnxtxt").done == ()
+
+
+def test_models_of_old_versions_import_nothing() -> None:
+    """Without imports a model of IR version 1 or 2 uses version 1 of the operators."""
+    text = "<ir_version: 2>\ng (float[4] x) => (float[4] y) { y = Relu (x) }\n"
+    assert not any("import" in line for line in fix_text(text.encode(), name="t.onnxtxt").done)
+
+
+def test_thousands_of_repairs_are_done_at_once() -> None:
+    unused = "".join([f"  float[1] w{n} = {{1}},\n" for n in range(1200)])
+    text = (
+        f"<ir_version: 10, opset_import: [21]>\ng (float[4] x) => (float[4] y) <\n{unused}> {{\n"
+        "  y = Relu (x)\n}\n"
+    )
+    made = fix_text(text.encode(), name="t.onnxtxt")
+    assert len(made.done) == 1200

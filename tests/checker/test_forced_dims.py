@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of dimensions that can only be one size, and strings that lose backslashes."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext import Diagnostic
+from tests.checker.models import codes, text
+from tests.corpus import SHARED
+
+
+def forced(source: str | bytes) -> list[Diagnostic]:
+    return [item for item in onnxtext.check(source) if item.code == "dim-forced"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "nodes", "number"),
+    [
+        ("float[batch, 256] x", "y = Reshape (x, s)", 1),
+        ("float[batch, 16, 16] x", "y = Reshape (x, s)", 1),
+        ("float[batch, 128] x", "y = Reshape (x, s)", 2),
+        ("float[16, batch, 2] x", "r = Relu (x)\ny = Reshape (r, s)", 8),
+        ("float[batch, 256] x, float[1, 256] o", "y = Concat <axis = 1> (x, o)", 1),
+        ("float[batch, 256] x", "r = Squeeze (x, zero)\ny = Unsqueeze (r, zero)", 1),
+        ("float[batch, 256] x", "float[1, 256] r = Relu (x)\ny = Neg (r)", 1),
+    ],
+)
+def test_what_allows_one_size_only(inputs: str, nodes: str, number: int) -> None:
+    source = text(
+        nodes,
+        inputs=inputs,
+        outputs="float[?, ?] y",
+        values="int64[2] s = {1, 256},\nint64[1] zero = {0},",
+    )
+    (finding,) = forced(source)
+    assert finding.severity == "warning"
+    assert f"`batch` can only be {number}" in finding.message
+    first, second = finding.labels[:2]
+    assert source[second.span.start : second.span.end] == inputs.partition(" x")[0]
+    line = source[source.rfind("\n", 0, first.span.start) + 1 :].partition("\n")[0]
+    assert "=" in line
+    assert "main" not in line
+    assert [item.code for item in onnxtext.check(onnxtext.to_binary(source))].count(
+        "dim-forced"
+    ) == 1
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "y = Reshape (x, rest)",
+        "y = Relu (x)",
+        "y = Add (x, row)",
+        "y = If (c) <then_branch = t () => (float[?, ?] a) { a = Reshape (x, s) },"
+        " else_branch = e () => (float[?, ?] b) { b = Relu (x) }>",
+        "y = MatMul (x, square)",
+        "y = Add (x, rows)",
+        "t = Transpose (x)\ny = MatMul (t, rows)",
+        "y = Concat <axis = 1> (x, rows)",
+    ],
+)
+def test_what_allows_more_sizes(nodes: str) -> None:
+    source = text(
+        nodes,
+        inputs="float[batch, 256] x, bool c",
+        outputs="float[?, ?] y",
+        values="int64[2] rest = {-1, 256},\nint64[2] s = {1, 256},\nfloat[1, 256] row = [0, ...],\n"
+        "float[256, 256] square = [0, ...],\nfloat[7, 256] rows = [0, ...],",
+    )
+    assert not forced(source)
+
+
+def test_a_symbol_is_declared_where_a_number_is_computed() -> None:
+    source = text(
+        "r = Relu (x)\ny = Identity (w)",
+        inputs="float[batch, 4] x",
+        outputs="float[batch, 4] y, float[batch, 4] r",
+        values="float[3, 4] w = [0, ...],",
+    )
+    (finding,) = forced(source)
+    assert "`batch` can only be 3: the declared type of `y`" in finding.message
+
+
+def test_a_default_does_not_force_a_size() -> None:
+    source = text(
+        "y = Relu (d)", inputs="float[n] d = {1, 2, 3}", outputs="float[n] y", opsets="21"
+    )
+    assert "dim-forced" not in codes(source)
+
+
+def test_a_contradiction_is_told_once() -> None:
+    source = text(
+        "a = Reshape (x, s)\nb = Reshape (x, t)\ny = Concat <axis = 0> (a, b)",
+        inputs="float[n, 4] x",
+        outputs="float[?, ?] y",
+        values="int64[2] s = {1, 4}, int64[2] t = {2, 4},",
+    )
+    assert codes(source) == {"dim-variable-conflict"}
+
+
+def made_dynamic(name: str) -> bytes:
+    """An export of a model with a fixed batch, whose inputs and outputs then got a symbol."""
+    assert SHARED is not None
+    model = onnx.load(SHARED / "exports" / name)
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "N"
+    del model.graph.value_info[:]
+    return model.SerializeToString()
+
+
+@pytest.mark.data
+def test_exports_made_dynamic() -> None:
+    """The dynamo exporter reshapes to a constant; the TorchScript exporter flattens.
+
+    `cnn_ts_dynamic_batch` computes a batch of two: onnxruntime was asked.
+    """
+    assert SHARED is not None
+    (finding,) = forced(made_dynamic("cnn_dyn.onnx"))
+    assert "`N` can only be 1: `Reshape`" in finding.message
+    assert not forced(made_dynamic("cnn_ts.onnx"))
+    assert not forced((SHARED / "exports" / "cnn_ts_dynamic_batch.onnx").read_bytes())
+
+
+# ---- Backslashes --------------------------------------------------------------------------------
+
+
+def lost(source: str) -> list[Diagnostic]:
+    return [item for item in onnxtext.check(source) if item.code == "backslash-lost"]
+
+
+def with_attribute(value: str) -> str:
+    return text(f"y = Relu (x)\nz = e.Op <a = {value}> (x)", opsets='21, "e": 1')
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [
+        (r'"c:\temp"', 1),
+        (r'"a\nb\tc"', 2),
+        (r'"it\'s"', 1),
+        (r'"\\\x"', 1),
+        (r'["a", "b\c"]', 1),
+        (r'"c:\\temp"', 0),
+        (r'"say \"hi\""', 0),
+        (r'"\\n"', 0),
+        (r'b"a\nb"', 0),
+        ('"""\n    a\\nb\n    """', 0),
+    ],
+)
+def test_strings_with_backslashes(value: str, count: int) -> None:
+    source = with_attribute(value)
+    found = lost(source)
+    assert sum(len(item.labels) for item in found) == count
+    before = onnxtext.parse(source).graph.nodes[1].attributes[0].value
+    for item in found:
+        assert item.severity == "warning"
+        assert item.fix is not None
+        after = item.fix.apply(source)
+        assert not lost(after)
+        value_after = onnxtext.parse(after).graph.nodes[1].attributes[0].value
+        assert str(value_after).count("\\") > str(before).count("\\")
+
+
+def test_where_a_backslash_is_no_string() -> None:
+    source = with_attribute('"a"').replace("y = ", '# "c:\\temp"\n  y = ')
+    assert not lost(source)
+    comment = "# onnxtext: ignore[backslash-lost]"
+    silenced = with_attribute(r'"c:\temp"').replace("(x)\n}", f"(x) {comment}\n}}")
+    assert comment in silenced
+    assert not onnxtext.check(silenced, ignore=["op-unknown-domain"])
+
+
+def test_what_is_printed_loses_nothing() -> None:
+    """No string that `from_binary` prints has such a backslash, whatever it holds."""
+    for data in (b"c:\\temp", b"\\", b'\\"', b"a\nb\\n", b"\x00\\x00", b'"""\\'):
+        node = onnx.helper.make_node("Op", [], ["y"], name=data.decode(), domain="e")
+        node.attribute.append(onnx.helper.make_attribute("a", data))
+        graph = onnx.helper.make_graph([node], "g", [], [], doc_string=data.decode())
+        model = onnx.helper.make_model(graph)
+        source = onnxtext.from_binary(model.SerializeToString())
+        assert not lost(source)

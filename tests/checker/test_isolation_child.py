@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The child process that runs onnx's inference: started, watched, killed, abandoned."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext.checker.isolation import child, inference, process
+from onnxtext.checker.isolation.inference import close_workers
+from onnxtext.checker.isolation.process import Died, Worker
+from onnxtext.checker.isolation.watch import Watch, memory_of
+from tests.checker.test_isolation import CALM, CODE, bomb
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> inference._Pool:
+    """No child is kept."""
+    pool = inference._Pool()
+    monkeypatch.setattr(inference, "_POOL", pool)
+    return pool
+
+
+def test_without_a_child_shapes_are_not_checked_and_that_is_said(
+    fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    monkeypatch.setattr(child, "_may_fork", lambda: False)
+    [found] = onnxtext.check(CALM)
+    assert (found.code, found.severity) == (CODE, "warning")
+    assert "cannot be run" in found.message
+    codes = {item.code for item in onnxtext.check(CALM.replace("(x)", "(q)"))}
+    assert "value-undefined" in codes
+
+
+def test_a_child_that_does_not_start_is_no_crash(
+    fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "_may_fork", lambda: False)
+    monkeypatch.setattr(child, "_CODE", "import sys; sys.exit('no')")
+    [found] = onnxtext.check(CALM)
+    assert found.severity == "warning"
+    assert "no" in found.message
+
+
+@POSIX
+def test_a_child_that_another_kills_is_started_again(fresh: inference._Pool) -> None:
+    assert not onnxtext.check(CALM)
+    [worker] = fresh._idle
+    os.kill(worker._child.pid, signal.SIGKILL)
+    assert not onnxtext.check(CALM.replace("Relu", "Abs"))
+
+
+@POSIX
+def test_writing_to_a_dead_child_ends_no_process_by_sigpipe() -> None:
+    script = """
+import os, signal
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+from onnxtext.checker.isolation.process import Died, Worker
+worker = Worker()
+worker.ask(5, 1 << 30, "model", b"")
+os.kill(worker._child.pid, signal.SIGKILL)
+os.waitid(os.P_PID, worker._child.pid, os.WEXITED | os.WNOWAIT)
+try:
+    worker.ask(5, 1 << 30, "model", bytes(1 << 20))
+except Died as died:
+    print(died.failure.kind, died.outside)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout == "memory True\n", done.stderr
+    assert done.returncode == 0
+
+
+@LINUX
+@pytest.mark.parametrize("forked", [False, True])
+def test_a_child_is_ended_with_its_parent_in_the_middle_of_a_loop(
+    forked: bool, tmp_path: Path
+) -> None:
+    data = tmp_path / "m.onnx"
+    data.write_bytes(onnxtext.to_binary(bomb("einsum-loop")))
+    script = f"""
+import sys
+{"import onnxtext.cli.main" if forked else ""}
+from onnxtext.checker.isolation import child, process
+worker = process.Worker()
+assert (worker._child._spawned is None) is {forked}
+print(worker._child.pid, flush=True)
+worker.ask(60, 1 << 30, "model", open({str(data)!r}, "rb").read())
+"""
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    _wait_until_busy(pid)
+    parent.kill()
+    parent.communicate()
+    _wait_until_gone(pid)
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["check", "to-binary"])
+def test_signals_end_a_command_and_its_child(
+    command: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    file = tmp_path / "m.onnxtxt"
+    file.write_text(bomb("einsum-loop"))
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "onnxtext", command, str(file)], stderr=subprocess.PIPE
+    )
+    pid = _child_of(parent.pid)
+    _wait_until_busy(pid)
+    before = _processor_time(parent.pid)
+    parent.send_signal(number)
+    _, said = parent.communicate(timeout=30)
+    assert parent.returncode == 128 + number
+    assert before < 30
+    assert b"Traceback" not in said
+    _wait_until_gone(pid)
+
+
+def _child_of(pid: int) -> int:
+    for _ in range(2000):
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        if found:
+            return int(found[0])
+        time.sleep(0.02)
+    raise AssertionError("it starts no child")
+
+
+def _processor_time(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _wait_until_busy(pid: int) -> None:
+    """Wait until a child has used a tenth of a second: it loops."""
+    for _ in range(2000):
+        if _processor_time(pid) > 0.15:
+            return
+        time.sleep(0.02)
+    raise AssertionError("it does not loop")
+
+
+def _wait_until_gone(pid: int) -> None:
+    for _ in range(500):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return
+        if state == "Z":  # nobody has waited for it
+            return
+        time.sleep(0.01)
+    raise AssertionError("the child lives on")
+
+
+def test_threads_check_at_once() -> None:
+    found: list[int] = []
+
+    def check(number: int) -> None:
+        text = CALM.replace("float[2] x", f"float[{2 + number % 2}] x")
+        found.append(len(onnxtext.check(text)) - number % 2)
+
+    threads = [threading.Thread(target=check, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [0] * 8
+
+
+@POSIX
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_starts_its_own_child() -> None:
+    assert not onnxtext.check(CALM)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os._exit(len(onnxtext.check(CALM.replace("Relu", "Neg"))))
+        finally:
+            os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert not onnxtext.check(CALM.replace("Relu", "Abs"))
+
+
+def test_what_the_parent_watches_is_limited_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS and Windows, where the child cannot limit itself."""
+    worker = Worker()
+    worker.ask(5, 1 << 30, "model", b"")
+    monkeypatch.setattr(process, "_LIMITED", False)
+    data = onnxtext.to_binary(bomb("einsum-loop"))
+    monkeypatch.setattr("onnxtext.checker.isolation.watch.memory_of", lambda pid: 1 << 40)
+    with pytest.raises(Died) as caught:
+        worker.ask(60, 1 << 30, "model", data)
+    assert caught.value.failure.kind == "memory"
+    assert not worker.alive
+
+
+def test_a_watch_ends_a_process_at_the_deadline() -> None:
+    worker = Worker()
+    with Watch(worker._child, 0.0, 1 << 40) as watch:
+        worker._child.wait(10)
+    assert watch.exceeded == "time"
+    assert not worker.alive
+    worker.close()
+
+
+@LINUX
+def test_the_memory_of_a_process_is_measured() -> None:
+    assert memory_of(os.getpid()) > 1 << 20
+    assert memory_of(1 << 30) == 0
+
+
+def test_no_child_is_left() -> None:
+    assert not onnxtext.check(CALM)
+    close_workers()
+    assert not onnxtext.check(CALM)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries of typed fields hold the elements they stand for, and nothing else (TensorProto)."""
+
+from __future__ import annotations
+
+import pytest
+from onnx import TensorProto, helper
+
+import onnxtext
+from onnxtext.tensor.elements import ELEMENTS
+from tests.checker.models import codes, text
+
+ENTRIES: dict[str, tuple[str, int, int, int]] = {
+    "int2": ("int32_data", 4, -128, 255),
+    "uint2": ("int32_data", 4, 0, 255),
+    "int4": ("int32_data", 2, -128, 255),
+    "uint4": ("int32_data", 2, 0, 255),
+    "float4e2m1": ("int32_data", 2, 0, 255),
+    "bool": ("int32_data", 1, 0, 1),
+    "int8": ("int32_data", 1, -128, 127),
+    "uint8": ("int32_data", 1, 0, 255),
+    "int16": ("int32_data", 1, -(1 << 15), (1 << 15) - 1),
+    "uint16": ("int32_data", 1, 0, (1 << 16) - 1),
+    "int32": ("int32_data", 1, -(1 << 31), (1 << 31) - 1),
+    "float16": ("int32_data", 1, 0, (1 << 16) - 1),
+    "bfloat16": ("int32_data", 1, 0, (1 << 16) - 1),
+    "float8e4m3fn": ("int32_data", 1, 0, 255),
+    "float8e4m3fnuz": ("int32_data", 1, 0, 255),
+    "float8e5m2": ("int32_data", 1, 0, 255),
+    "float8e5m2fnuz": ("int32_data", 1, 0, 255),
+    "float8e8m0": ("int32_data", 1, 0, 255),
+    "uint32": ("uint64_data", 1, 0, (1 << 32) - 1),
+    "uint64": ("uint64_data", 1, 0, (1 << 64) - 1),
+    "int64": ("int64_data", 1, -(1 << 63), (1 << 63) - 1),
+}
+"""The field of each type, how many elements an entry has, the least and the greatest entry.
+
+An entry of a signed packed type may be written with its sign extended.
+"""
+RANGES = {
+    "int32_data": (-(1 << 31), (1 << 31) - 1),
+    "uint64_data": (0, (1 << 64) - 1),
+    "int64_data": (-(1 << 63), (1 << 63) - 1),
+}
+NEAR = sorted(
+    {bound + d for _, _, *bounds in ENTRIES.values() for bound in bounds for d in (-1, 0, 1)}
+    | {497, 4096, 0, 1, 2}
+)
+
+
+SLUGS = {"tensor-value-range", "tensor-data-size", "tensor-data-field"}
+
+
+def found(data_type: str, field: str, entry: int, count: int, place: str) -> set[str]:
+    held = f"{data_type}[{count}] w = {field}{{{entry}}}"
+    if place == "initializer":
+        source = text("y = Relu (x)", values=f"{held},", ir_version=14, opsets="21")
+    else:
+        tensor = TensorProto(data_type=ELEMENTS[data_type].number, dims=[count])
+        getattr(tensor, field).append(entry)
+        return codes(helper.make_node("Constant", [], ["z"], value=tensor)) & SLUGS
+    return codes(source) & SLUGS
+
+
+@pytest.mark.parametrize("place", ["initializer", "attribute"])
+@pytest.mark.parametrize("data_type", ENTRIES)
+def test_entries_at_all_bounds(data_type: str, place: str) -> None:
+    field, elements, low, high = ENTRIES[data_type]
+    for entry in NEAR:
+        if RANGES[field][0] <= entry <= RANGES[field][1]:
+            wanted = set() if low <= entry <= high else {"tensor-value-range"}
+            assert found(data_type, field, entry, elements, place) == wanted, entry
+
+
+@pytest.mark.parametrize("data_type", [name for name, entry in ENTRIES.items() if entry[1] > 1])
+def test_an_entry_has_no_more_elements_than_a_byte(data_type: str) -> None:
+    field, elements, *_ = ENTRIES[data_type]
+    for count in range(1, 4 * elements + 1):
+        wanted = set() if count <= elements else {"tensor-data-size"}
+        assert found(data_type, field, 1, count, "initializer") == wanted
+
+
+def test_what_onnx_writes_is_right() -> None:
+    for name in ENTRIES:
+        number = getattr(TensorProto, name.upper(), None)
+        if number is None:
+            continue
+        values = [0, 1, 1] if name == "bool" else [1, 1, 0]
+        tensor = helper.make_tensor("w", number, [3], values)
+        graph = helper.make_graph([], "g", [], [], [tensor])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+        model.ir_version = 14
+        assert not {item.code for item in onnxtext.check(model) if item.severity == "error"}, name
+
+
+def test_external_data_that_does_not_count() -> None:
+    held = '@set(external_data: [{key: "location", value: "a"}]) float[1] w =,'
+    assert codes(text("y = Relu (x)", values=held)) == {"tensor-data-size"}

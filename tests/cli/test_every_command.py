@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command in every odd surrounding: streams, files, settings, environment variables.
+
+Whatever happens, the exit status is one of README's, nobody sees a traceback, and a message names
+the file as the user does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import (
+    BAD_TEXT,
+    TEXT,
+    WITHOUT_PRIVILEGES,
+    Result,
+    binary,
+    environment,
+    onnxtext_command,
+    run,
+)
+
+COMMANDS = {
+    "to-binary": ("to-binary", "-f", "m.onnxtxt", "-o", "made.onnx"),
+    "to-binary to stdout": ("to-binary", "m.onnxtxt", "-o", "-"),
+    "to-binary of stdin": ("to-binary", "-", "-o", "made.onnx", "-f"),
+    "from-binary": ("from-binary", "-f", "m.onnx", "-o", "made.onnxtxt"),
+    "from-binary to stdout": ("from-binary", "m.onnx", "-o", "-"),
+    "check": ("check", "bad.onnxtxt"),
+    "check as json": ("check", "--output-format", "json", "bad.onnxtxt"),
+    "check of stdin": ("check", "-"),
+    "fmt": ("fmt", "m.onnxtxt"),
+    "fmt of stdin": ("fmt", "-"),
+    "fmt --diff": ("fmt", "--diff", "ugly.onnxtxt"),
+    "diff": ("diff", "m.onnxtxt", "other.onnxtxt"),
+    "verify": ("verify", "m.onnx"),
+    "verify as json": ("verify", "--output-format", "json", "m.onnx"),
+    "merge": ("merge", "m.onnxtxt", "m.onnxtxt", "other.onnxtxt"),
+    "weights list": ("weights", "list", "w"),
+    "weights verify": ("weights", "verify", "w"),
+    "weights gc": ("weights", "gc", "w"),
+    "git status": ("git", "status"),
+    "git textconv": ("git", "textconv", "m.onnx"),
+    "git clean": ("git", "clean", "m.onnx"),
+    "git smudge": ("git", "smudge", "m.onnx"),
+    "git filter-process": ("git", "filter-process"),
+    "explain": ("explain", "syntax-error"),
+    "lsp": ("lsp",),
+    "help": ("--help",),
+    "help of a verb": ("fmt", "--help"),
+    "version": ("--version",),
+    "wrong usage": ("fmt", "--nonsense"),
+}
+"""What people run, in the directory that `place` makes."""
+
+TO_STDOUT = {
+    "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "diff", "verify",
+    "verify as json", "merge", "weights list", "weights verify", "weights gc", "git textconv",
+    "git clean", "git smudge", "explain", "help", "help of a verb", "version",
+}  # fmt: skip
+"""Those that cannot do without standard output."""
+
+STREAMS = {
+    "all closed": ("<&-", ">&-", "2>&-"),
+    "no output": ("<m.onnxtxt", ">&-"),
+    "nothing can be written": ("<m.onnxtxt", ">/dev/full", "2>/dev/full"),
+    "no input": ("<&-",),
+    "no errors": ("<m.onnxtxt", "2>&-"),
+    "full disk": ("<m.onnxtxt", ">/dev/full"),
+    "input is for writing": ("0>sink",),
+    "output is for reading": ("<m.onnxtxt", "1</dev/null"),
+}
+FEW = ("all closed",)
+"""What is tried each time."""
+
+_SHOWN = re.compile(r"Traceback|internal-error|Exception ignored|cannot \w+ (?:None|\d+)\b|\bNone:")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A directory with files for all commands."""
+    (tmp_path / "m.onnxtxt").write_text(TEXT)
+    (tmp_path / "other.onnxtxt").write_text(TEXT.replace("Relu", "Tanh"))
+    (tmp_path / "ugly.onnxtxt").write_text(TEXT.replace(" = ", "="))
+    (tmp_path / "bad.onnxtxt").write_text(BAD_TEXT)
+    (tmp_path / "m.onnx").write_bytes(binary())
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / ("0" * 64)).write_bytes(b"")
+    return tmp_path
+
+
+def in_shell(place: Path, arguments: tuple[str, ...], redirections: tuple[str, ...]) -> Result:
+    """Run a command with its standard streams as a shell redirects them."""
+    words = [*onnxtext_command(*arguments), *redirections]
+    line = " ".join(w if w in redirections else f"'{w}'" for w in words)
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], cwd=place, env=environment(), capture_output=True,
+        stdin=subprocess.DEVNULL, timeout=120, check=False,
+    )  # fmt: skip
+    return Result(done.returncode, done.stdout, done.stderr.decode())
+
+
+def check_result(done: Result, *, statuses: tuple[int, ...] = (0, 1, 2)) -> None:
+    assert done.status in statuses, done.err
+    assert not _SHOWN.search(done.err), done.err
+
+
+def check_streams(place: Path, name: str, streams: str) -> None:
+    before = {path: path.read_bytes() for path in place.iterdir() if path.is_file()}
+    done = in_shell(place, COMMANDS[name], STREAMS[streams])
+    check_result(done)
+    if name in TO_STDOUT and streams in (
+        "all closed",
+        "no output",
+        "nothing can be written",
+        "full disk",
+    ):
+        assert done.status == 2
+    if streams == "no output" and name in TO_STDOUT:
+        assert "standard output" in done.err or "standard input" in done.err
+    made = ("made.onnx", "made.onnxtxt", "sink")
+    assert all(path.read_bytes() == data for path, data in before.items())
+    assert all(path in before or path.name in made for path in place.iterdir() if path.is_file())
+
+
+@pytest.mark.parametrize("streams", FEW)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_standard_streams(place: Path, name: str, streams: str) -> None:
+    check_streams(place, name, streams)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("streams", [key for key in STREAMS if key not in FEW])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_more_standard_streams(place: Path, name: str, streams: str) -> None:
+    check_streams(place, name, streams)
+
+
+# ---- Files --------------------------------------------------------------------------------------
+
+READERS = {
+    "to-binary": ("to-binary", "{}", "-o", "made"),
+    "from-binary": ("from-binary", "{}", "-o", "made"),
+    "check": ("check", "{}"),
+    "check --fix": ("check", "--fix", "{}"),
+    "fmt": ("fmt", "{}"),
+    "diff": ("diff", "{}", "m.onnx"),
+    "verify": ("verify", "{}"),
+    "merge": ("merge", "m.onnx", "{}", "m.onnx"),
+    "weights list": ("weights", "list", "{}"),
+    "weights verify": ("weights", "verify", "{}"),
+    "weights gc": ("weights", "gc", "{}"),
+    "git textconv": ("git", "textconv", "{}"),
+}
+
+FILES = {
+    "missing": "nothing",
+    "missing directory": "no/thing.onnxtxt",
+    "a file as directory": "m.onnx/x",
+    "empty name": "",
+    "line break": "a\nb.onnxtxt",
+    "surrogate": os.fsdecode(b"a\xff.onnxtxt"),
+    "too long": "x" * 300,
+    "directory": "w",
+    "null device": "/dev/null",
+    "loop": "loop.onnxtxt",
+    "unreadable": "secret.onnxtxt",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("name", READERS)
+def test_odd_files(place: Path, name: str, kind: str) -> None:
+    (place / "loop.onnxtxt").symlink_to("loop.onnxtxt")
+    (place / "secret.onnxtxt").write_text(TEXT)
+    (place / "secret.onnxtxt").chmod(0)
+    arguments = [word.format(FILES[kind]) for word in READERS[name]]
+    code = f"{WITHOUT_PRIVILEGES}\nfrom onnxtext.cli.main import main\nmain()"
+    command = [onnxtext_command()[0], "-c", code, *arguments]
+    done = subprocess.run(
+        command, cwd=place, env=environment(), capture_output=True, stdin=subprocess.DEVNULL,
+        timeout=120, check=False,
+    )  # fmt: skip
+    check_result(Result(done.returncode, done.stdout, done.stderr.decode()))
+
+
+@pytest.mark.parametrize("name", ["weights list", "weights verify", "weights gc"])
+def test_a_store_that_holds_a_directory_of_a_blobs_name(place: Path, name: str) -> None:
+    (place / "w" / ("a" * 64)).mkdir()
+    os.mkfifo(place / "w" / ("b" * 64))
+    done = run(*name.split(), "w", cwd=place)
+    check_result(done)
+    assert done.status == (1 if name == "weights verify" else 0)
+
+
+# ---- Settings and the environment ---------------------------------------------------------------
+
+SETTINGS: dict[str, str | bytes] = {
+    "long number": "x = " + "9" * 5000,
+    "brackets": "x = " + "[" * 5000,
+    "braces": "x = " + "{a=" * 5000,
+    "long key": "a." * 5000 + "a = 1",
+    "no TOML": "[tool",
+    "no UTF-8": b"\xff\xfe",
+    "NUL": b"x = \0",
+    "strings": '[tool.onnxtext]\nselect = "all"',
+    "numbers": "[tool.onnxtext]\nselect = [1]",
+    "large": "[tool.onnxtext]\nmax-findings = " + "9" * 4000,
+    "negative": "[tool.onnxtext]\nmax-findings = -1",
+    "date": "[tool.onnxtext]\nstrict = 2020-01-01",
+    "array": "[[tool.onnxtext]]",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_odd_settings(tmp_path: Path, kind: str) -> None:
+    from onnxtext.cli.report import Refused
+    from onnxtext.cli.settings import read_settings
+
+    content = SETTINGS[kind]
+    path = tmp_path / "pyproject.toml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    messages = [str(path)]
+    try:
+        read_settings(tmp_path / "m.onnxtxt")
+    except Refused as refused:
+        messages.append(str(refused))
+    assert all(str(path) in message and len(message) < 1000 for message in messages)
+
+
+ENVIRONMENTS = {
+    "no home": {"HOME": "", "XDG_CACHE_HOME": ""},
+    "cache is a file": {"ONNXTEXT_CACHE": "m.onnx"},
+    "cache is no place": {"ONNXTEXT_CACHE": "/proc/nothing"},
+    "ASCII": {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    "ASCII output": {"PYTHONIOENCODING": "ascii:strict"},
+    "Latin 1 output": {"PYTHONIOENCODING": "latin-1:strict"},
+    "dumb terminal": {"TERM": "dumb", "COLUMNS": "-5"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ENVIRONMENTS)
+def test_odd_environments(place: Path, kind: str) -> None:
+    text = TEXT.replace("y = Relu", 'y = Op <s = "\u20ac \U0001f600"> (x)\n  z = Relu')
+    (place / "\u20ac.onnxtxt").write_text(text, "utf-8")
+    env = environment(**ENVIRONMENTS[kind])
+    for arguments, status in ((("check",), 1), (("fmt", "--diff"), 0), (("verify",), 0)):
+        done = run(*arguments, "\u20ac.onnxtxt", cwd=place, env=env)
+        check_result(done)
+        assert done.status == status, done.err
+
+
+# ---- The cache of the tables --------------------------------------------------------------------
+
+
+def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from onnxtext.syntax import table_cache
+    from onnxtext.syntax.tables import Tables, build_tables, grammar_path
+
+    monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
+    grammar = grammar_path().read_text("utf-8")
+    path = table_cache.cache_path(grammar)
+    assert path is not None
+    built: list[str] = []
+    right = build_tables(grammar)
+
+    def build(text: str) -> Tables:
+        built.append(text)
+        return right
+
+    monkeypatch.setattr("onnxtext.syntax.table_cache.build_tables", build)
+    assert table_cache.cached_tables(grammar) == right
+    whole = path.read_bytes()
+    assert table_cache.cached_tables(grammar) == right
+    assert len(built) == 1
+    content = json.loads(whole.partition(b"\n")[2])
+    wrong: list[bytes] = [b"", b"\n", whole[:-1], whole + b" ", b"[" * 100_000, b"null"]
+    odd: tuple[Any, ...] = (None, 0, 1e999, {}, [], [None], [{}], "x", 10**50)
+    for key in content:
+        for value in odd:
+            wrong.append(json.dumps({**content, key: value}).encode())
+        wrong.append(json.dumps({k: v for k, v in content.items() if k != key}).encode())
+    swapped = dict(content, actions=content["actions"][1:] + content["actions"][:1])
+    wrong.append(json.dumps(swapped).encode())
+    digest = whole.partition(b"\n")[0] + b"\n"
+    for damaged in [*wrong, *[digest + item for item in wrong[5:]]]:
+        path.write_bytes(damaged)
+        assert table_cache._read(path) is None
+    assert table_cache.cached_tables(grammar) == right
+    assert len(built) == 2
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "directory"])
+def test_a_cache_that_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    from onnxtext.syntax import table_cache
+    from onnxtext.syntax.tables import grammar_path, load_tables
+
+    monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(table_cache, "build_tables", lambda text: load_tables())
+    load_tables()
+    grammar = grammar_path().read_text("utf-8")
+    path = table_cache.cache_path(grammar)
+    assert path is not None
+    path.parent.mkdir()
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        path.symlink_to(victim)
+    else:
+        path.mkdir()
+    assert table_cache.cached_tables(grammar) == load_tables()
+    assert victim.read_bytes() == b"mine"

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whichever operation of a command fails, or is its last, files are the old or the new ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+import pytest
+
+from onnxtext.weights.store import TEMPORARY
+from tests.cli.command import run
+from tests.corpus import REPOSITORY
+
+TEXT = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {{\n  y = {} (x)\n}}\n"
+STATUSES = {"SIGKILL": -9, "SIGTERM": 143, "SIGINT": 130}
+COMMANDS = {
+    "fmt": ["fmt", "ugly.onnxtxt"],
+    "from-binary": ["from-binary", "--weights", "store", "-f", "new.onnx", "-o", "m.onnxtxt"],
+    "to-binary": ["to-binary", "--externalize", "--no-check", "-f", "m.onnxtxt", "-o", "old.onnx"],
+    "merge": ["merge", "-f", "base.onnxtxt", "ours.onnxtxt", "base.onnxtxt", "-o", "made.onnxtxt"],
+    "gc": ["weights", "gc", "--delete", "m.weights"],
+}
+
+
+def model(seed: int) -> bytes:
+    arrays = np.random.default_rng(seed).standard_normal((2, 20_000), dtype=np.float32)
+    tensors = [nh.from_array(array, f"w{number}") for number, array in enumerate(arrays)]
+    data: bytes = oh.make_model(oh.make_graph([], "g", [], [], tensors)).SerializeToString()
+    return data
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files to begin with: a text and its store, where one blob is not used."""
+    directory = tmp_path_factory.mktemp("faults") / "source"
+    directory.mkdir()
+    (directory / "old.onnx").write_bytes(model(1))
+    (directory / "new.onnx").write_bytes(model(2))
+    stored = run("from-binary", "--weights", "store", "old.onnx", "-o", "m.onnxtxt", cwd=directory)
+    assert (stored.status, stored.err) == (0, "")
+    (directory / "m.weights" / ("0" * 64)).write_bytes(b"")
+    for path in (directory / "m.weights").iterdir():
+        os.utime(path, (0, 0))
+    for name, operator in (("base", "Relu"), ("ours", "Tanh"), ("made", "Abs"), ("ugly", "  Neg")):
+        (directory / f"{name}.onnxtxt").write_text(TEXT.format(operator))
+    return directory
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    ["EIO,SIGTERM", pytest.param("SIGKILL,SIGINT,ENOSPC,EMFILE,ENOMEM", marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_every_operation_fails_once(source: Path, verb: str, kinds: str) -> None:
+    command = [sys.executable, "-m", "tests.cli.faults", str(source), kinds, *COMMANDS[verb]]
+    done = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True, timeout=120)
+    first, *runs = json.loads(done.stdout)
+    old = {
+        str(path.relative_to(source)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in source.rglob("*")
+        if path.is_file()
+    }
+    new = first["files"]
+    assert (first["status"], first["said"]) == (0, "")
+    assert new != old
+    assert {made["kind"] for made in runs} == set(kinds.split(","))
+    for made in runs:
+        told = f"{made['kind']} at operation {made['at']}: {made['status']} {made['said']}"
+        assert "Traceback" not in made["said"], told
+        assert "internal" not in made["said"], told
+        if made["kind"] in STATUSES:
+            assert made["status"] == STATUSES[made["kind"]], told
+            assert made["said"] == "", told
+        elif made["status"] != 0:
+            # What cannot be read can be a finding of the text that names it.
+            assert made["status"] == 2 or "[weights-" in made["said"], told
+            assert made["said"].startswith("error"), told
+            assert "None" not in made["said"], told
+        else:
+            assert made["files"] == new, told
+        for name, digest in made["files"].items():
+            if TEMPORARY.fullmatch(Path(name).name):
+                assert made["kind"] == "SIGKILL", told
+            else:
+                assert digest in (old.get(name), new.get(name)), f"{name}: {told}"
+        assert made["files"].keys() >= old.keys() & new.keys(), told
+        if "again" in made:
+            again = made["again"]
+            assert (again["status"], again["said"]) == (0, ""), told
+            kept = {n: d for n, d in again["files"].items() if not TEMPORARY.search(n)}
+            assert kept == new, told

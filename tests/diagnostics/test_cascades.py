@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One mistake is one error, in its line: listed mistakes, and mistakes drawn at random."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.source import Source
+from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.parse import parse_partial
+from tests.corpus import onnx_directory, wheel_models
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
+SEED = int(os.environ.get("ONNXTEXT_SEED", random.SystemRandom().randrange(1 << 30)))
+H = '<ir_version: 10, opset_import: ["": 21]>\n'
+HEAD = H + "g (float[2] x) => (float[2] y) {\n"
+G = "g (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n"
+NODE = "  y = Relu (x)\n}\n"
+LONG_HEADER = '<\n  ir_version: 10{}\n  opset_import: ["": 21]{}\n  producer_name: "a"{}\n>\n'
+FUNCTION = '\n<domain: "l", opset_import: ["": 21]>\n'
+
+CASES = {
+    "two inputs of one name": (H + G.replace("x)", "x, int64[1] x)", 1), 2, "input-duplicate"),
+    "a negative dim": (
+        H + "g (float[2] x) => (float[2] y) <float[-2] w = {1, 2}> {\n  y = Add (x, w)\n}\n",
+        2,
+        "tensor-dim-negative",
+    ),
+    "a wrong type of a value": (
+        H + "g (float[2] x) => (float[2] y) <int64[2] h> {\n  h = Relu (x)\n  y = Neg (h)\n}\n",
+        3,
+        "type-mismatch",
+    ),
+    "a blank in an arrow": (H + G.replace("=>", "= >"), 2, "wrong-mark"),
+    ">= for an arrow": (H + G.replace("=>", ">="), 2, "wrong-mark"),
+    "an empty header": ("<>\n" + G, 1, "syntax-error"),
+    "a header in parentheses": ("(" + H[1:-2] + ")\n" + G, 1, "wrong-mark"),
+    "a long header in parentheses": (
+        "(\n  ir_version: 10,\n  opset_import: [21]\n)\n" + G,
+        1,
+        "wrong-mark",
+    ),
+    "a header in braces": ("{" + H[1:-2] + "}\n" + G, 1, "wrong-mark"),
+    "a graph without a name": (H + G[2:], 2, "syntax-error"),
+    "a second header": (H + H + G, 2, "misplaced-section"),
+    "def": (H + "def " + G, 2, "foreign-word"),
+    "a function of Python": (
+        H + "def g (float[2] x) -> (float[2] y):\n  y = Relu (x)\n",
+        2,
+        "foreign-word",
+    ),
+    "the word function": (
+        H + G + FUNCTION + "function F (a) => (b) {\n  b = Relu (a)\n}\n",
+        7,
+        "foreign-word",
+    ),
+    "the word function before the header": (
+        H + G + FUNCTION.replace("<", "function <") + "F (a) => (b) {\n  b = Relu (a)\n}\n",
+        6,
+        "foreign-word",
+    ),
+    "a missing comma in a header": (LONG_HEADER.format("", ",", "") + G, 2, "missing-comma"),
+    "another missing comma": (LONG_HEADER.format(",", "", "") + G, 3, "missing-comma"),
+    "dimensions without a bracket": (
+        H + "g (float[2] x) => (float[2] y) <\n  float 3,2] W = {1, 2, 3, 4, 5, 6},\n> {\n" + NODE,
+        3,
+        "missing-bracket",
+    ),
+    "no outputs": (H + "g (float[2] x) {\n" + NODE, 2, "syntax-error"),
+    "no outputs behind the arrow": (H + "g (float[2] x) => {\n" + NODE, 2, "syntax-error"),
+    "no outputs before the values": (
+        H + "g (float[2] x) => <float[1] w = {1}> {\n" + NODE,
+        2,
+        "syntax-error",
+    ),
+    "outputs behind a node": (HEAD + "  Relu (x) -> y\n}\n", 3, "missing-equals"),
+    "if and else": (
+        HEAD + "  if (x) {\n    y = Relu (x)\n  } else {\n    y = Neg (x)\n  }\n}\n",
+        3,
+        "foreign-word",
+    ),
+    "if within a line": (
+        HEAD + "  y = if (x) { z = Relu (x) } else { z = Neg (x) }\n}\n",
+        3,
+        "foreign-word",
+    ),
+    "for": (HEAD + "  for i in range(3):\n    y = Relu (x)\n}\n", 3, "foreign-word"),
+    "for with braces": (
+        HEAD + "  for (i = 0; i < 3; i++) {\n    y = Relu (x)\n  }\n}\n",
+        3,
+        "foreign-word",
+    ),
+    "import": ("import onnx\n" + H + G, 1, "foreign-word"),
+    "from import": ("from onnx import helper\n\n" + H + G, 1, "foreign-word"),
+    "fences": ("```onnxtxt\n" + H + G + "```\n", 1, "foreign-word"),
+    "a colon before the nodes": (
+        HEAD.replace(" {", ":") + "  y = Relu (x)\n",
+        2,
+        "syntax-error",
+    ),
+    "nothing": ("", 1, "syntax-error"),
+    "a comment only": ("# nothing\n", 2, "syntax-error"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_mistake_is_one_error(name: str) -> None:
+    text, line, code = CASES[name]
+    found = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert [(item.code, line_of(text, item)) for item in found] == [(code, line)]
+
+
+def line_of(text: str, item: Diagnostic) -> int:
+    assert item.span is not None
+    return text.count("\n", 0, item.span.start) + 1
+
+
+# ---- Mistakes at random -------------------------------------------------------------------------
+
+HAND = """\
+<ir_version: 10, opset_import: ["": 21, "l": 1]>
+g (float[2] x, float[N, 3] z) => (float[2] y, float[N, 3] q) <
+  float[2] w = {1, 2},
+  float[2] t,
+> {
+  t = Add (x, w)
+  [named] y = l.F <k = 2, s = "a"> (t)
+  q = Softmax <axis = -1> (z)
+}
+
+<domain: "l", opset_import: ["": 21]>
+F <k, s: string = "b"> (a) => (b) {
+  c = Relu (a)
+  b = Identity (c)
+}
+"""
+_TOKENS = """
+( ) [ ] { } < > , = => : . -> == ; def return function float float[3] x 3 1.5 @ %x None True
+if for | & ! * + - / ... null int tensor @doc( //
+"""
+TOKENS = _TOKENS.split()
+LINES = [
+    "import onnx",
+    "def f(x):",
+    "return y",
+    "for i in range(3):",
+    "if x > 0:",
+    "x = 3",
+    "print(x)",
+    "// comment",
+    "-- comment",
+    "int x = 3;",
+    "#include <a.h>",
+    "module {",
+    'node { op_type: "Relu" input: "x" }',
+    'input: "x"',
+    "- name: x",
+    "name: x",
+    "y = torch.relu(y)",
+    "y = x @ w",
+    "class M(nn.Module):",
+    "```",
+    "pass",
+    "let x = 3",
+    "Relu (x) -> z",
+    "Relu (x)",
+    "z = Relu x",
+    "z := Relu (x)",
+    "z = Relu (x);",
+    "z =",
+    "z = Relu (x,, y)",
+    "z = Relu (x",
+]
+BRACKETS = "()[]{}<>"
+
+
+def mutants(text: str, rng: random.Random, count: int) -> Iterator[tuple[str, str, int]]:
+    """A kind of mistake, the text with it, and where it is."""
+    tokens = load_lexer().tokens(text, 0, len(text))
+    lines = text.split("\n")
+    brackets = [token for token in tokens if str(token) in BRACKETS]
+    for _ in range(count):
+        index = rng.randrange(len(tokens) - 1)
+        token = tokens[index]
+        end = token.at + len(token)
+        match rng.randrange(7):
+            case 0:
+                yield "token left out", text[: token.at] + text[end:], token.at
+            case 1:
+                yield "token twice", f"{text[:end]} {token}{text[end:]}", token.at
+            case 2:
+                yield "another token", text[: token.at] + rng.choice(TOKENS) + text[end:], token.at
+            case 3:
+                yield "token added", f"{text[:end]} {rng.choice(TOKENS)} {text[end:]}", end
+            case 4:
+                wrong = rng.choice(brackets)
+                mark = rng.choice([mark for mark in BRACKETS if mark != wrong])
+                yield "another bracket", text[: wrong.at] + mark + text[wrong.at + 1 :], wrong.at
+            case 5:
+                line_end = (text + "\n").find("\n", end)
+                if text[end:line_end].strip():
+                    yield "line cut", text[:end] + text[line_end:], end
+            case _:
+                number = rng.randrange(len(lines))
+                at = sum(len(line) + 1 for line in lines[:number])
+                blanks = re.match(" *", lines[number])
+                indent = blanks[0] if blanks is not None else ""
+                yield (
+                    "line of another language",
+                    (f"{text[:at]}{indent}{rng.choice(LINES)}\n{text[at:]}"),
+                    at,
+                )
+
+
+def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = random.Random(seed)
+    texts = [HAND, HAND, *(path.read_text("utf-8") for path in EXAMPLES)]
+    files = [onnx_directory() / name for name in wheel_models()]
+    small = [path for path in files if path.stat().st_size < 3000]
+    texts += [onnxtext.from_binary(path.read_bytes()) for path in rng.sample(small, models)]
+    total: Counter[str] = Counter()
+    one: Counter[str] = Counter()
+    near: Counter[str] = Counter()
+    for text in texts:
+        for kind, wrong, at in mutants(text, rng, count):
+            found = parse_partial(Source(wrong), "model")[1]
+            if found:
+                line = wrong.count("\n", 0, at) + 1
+                total[kind] += 1
+                one[kind] += len(found) == 1
+                near[kind] += abs(min(line_of(wrong, item) for item in found) - line) <= 1
+    with capsys.disabled():
+        print(f"\nseed {seed}: {total.total()} mistakes")
+        for kind in sorted(total):
+            shares = f"{one[kind] / total[kind]:.1%} one error, {near[kind] / total[kind]:.1%} near"
+            print(f"  {kind}: {shares} of {total[kind]}")
+        print(f"  all: {one.total() / total.total():.1%}, {near.total() / total.total():.1%}")
+    assert one.total() / total.total() >= 0.9, seed
+    assert near.total() / total.total() >= 0.95, seed
+
+
+def test_mistakes_at_random(capsys: pytest.CaptureFixture[str]) -> None:
+    sweep(SEED, 50, 8, capsys)
+
+
+@pytest.mark.slow
+def test_many_mistakes_at_random(capsys: pytest.CaptureFixture[str]) -> None:
+    sweep(SEED + 1, 400, 40, capsys)

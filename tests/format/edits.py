@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random edits by hand, and random sentences of the grammar, for the laws of the formatter."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cache
+
+import onnxtext
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.tables import Rule, load_tables
+
+Gap = Callable[[random.Random, str], str]
+"""What becomes of the blanks and comments between two tokens."""
+
+_COMMENTS = (
+    "# note", "#", "##", '# "', '# """', "# a, b = [1", "# \\", "# fmt: skip", "# fmt: off",
+    "# fmt: on", "# fmt: skip because", "#fmt: off", "# onnxtext: ignore[value-unused]", "# }>)",
+)  # fmt: skip
+
+
+def _joined(rng: random.Random, gap: str) -> str:
+    return gap if "#" in gap else " "
+
+
+def _broken(rng: random.Random, gap: str) -> str:
+    return gap + rng.choice(("\n", "\n\n", "\n\n\n", "\r\n", "\n\t", "\n  \n    ", "\v", "\f\n"))
+
+
+def _commented(rng: random.Random, gap: str) -> str:
+    comment = rng.choice(_COMMENTS)
+    before = rng.choice((" ", "\n", "\n\n  ", ""))
+    return f"{gap}{before}{comment}{rng.choice(('', ' ', '  ', chr(13)))}\n{rng.choice(('', '  '))}"
+
+
+def _marked(rng: random.Random, gap: str) -> str:
+    mark = rng.choice(("# fmt: off", "# fmt: on", "# fmt: skip"))
+    return f" {mark}\n" if mark.endswith("skip") else f"{gap}\n  {mark}\n"
+
+
+def _spaced(rng: random.Random, gap: str) -> str:
+    return gap + rng.choice((" ", "   ", "\t"))
+
+
+def _unspaced(rng: random.Random, gap: str) -> str:
+    return gap if "#" in gap else gap.strip(" \t")
+
+
+GAPS: tuple[Gap, ...] = (_joined, _broken, _commented, _marked, _spaced, _unspaced)
+
+
+def pieces(text: str) -> tuple[list[str], list[str]]:
+    """The tokens of a text that parses, and the blanks and comments around them."""
+    tokens = load_lexer().tokens(text, 0, len(text))
+    gaps, at = [], 0
+    for token in tokens:
+        gaps.append(text[at : token.at])
+        at = token.at + len(token)
+    return [str(token) for token in tokens], [*gaps, text[at:]]
+
+
+def joined(tokens: list[str], gaps: list[str]) -> str:
+    """The text of tokens and of what is between them."""
+    return "".join(part for pair in zip(gaps, [*tokens, ""], strict=True) for part in pair)
+
+
+def respelled(rng: random.Random, token: str, kind: str) -> str:
+    """A token, or another that may mean the same."""
+    if kind in ("WORD", "PRIM", "CONTAINER", "BOOL"):
+        return f'"{token}"' if rng.random() < 0.7 else f'b"{token}"'
+    if kind == "STRING" and token[1:-1].isprintable():
+        return rng.choice((f"b{token}", f'"\\{token[1:]}' if len(token) > 2 else token))
+    if kind in ("NUMBERS", "NESTED", "BRACES"):
+        comma = rng.choice((", ", " ,", ",\n", "  ,\t"))
+        body = comma.join(item.strip() for item in token[1:-1].split(","))
+        return f"{token[0]}{rng.choice(('', ' ', chr(10)))}{body}{token[-1]}"
+    if kind == "TYPE":
+        return token.replace("[", " [" if rng.random() < 0.5 else "[ ").replace(",", " ,")
+    return token
+
+
+def edited(rng: random.Random, text: str) -> str:
+    """A text after some random edits by hand; it may be none of the language any more."""
+    tokens, gaps = pieces(text)
+    lexer = load_lexer()
+    kind_of_edit = rng.random()
+    if kind_of_edit < 0.08:  # one habit everywhere
+        change = rng.choice(GAPS)
+        gaps = [change(rng, gap) for gap in gaps]
+    else:
+        for _ in range(rng.choice((1, 1, 2, 3, 5, 12))):
+            at = rng.randrange(len(gaps))
+            gaps[at] = rng.choice(GAPS)(rng, gaps[at])
+    if rng.random() < 0.3 and tokens:
+        for _ in range(rng.choice((1, 2, 10))):
+            at = rng.randrange(len(tokens))
+            kind = lexer.names[lexer.kind(tokens[at])]
+            tokens[at] = respelled(rng, tokens[at], kind)
+    if rng.random() < 0.2:
+        _comma(rng, tokens, gaps)
+    made = joined(tokens, gaps)
+    if rng.random() < 0.05:
+        made = made.replace("\r\n", "\n").replace("\n", "\r\n")
+    if rng.random() < 0.05:
+        made = made.rstrip()
+    if rng.random() < 0.03:
+        made = "\ufeff" + made
+    return made
+
+
+def _comma(rng: random.Random, tokens: list[str], gaps: list[str]) -> None:
+    """Put a comma before a closing bracket, or take one away."""
+    places = [at for at, token in enumerate(tokens) if at and token in (")", "]", ">", "}")]
+    if not places:
+        return
+    at = rng.choice(places)
+    if tokens[at - 1] == ",":
+        del tokens[at - 1]
+        gaps[at - 1 : at + 1] = [gaps[at - 1] + gaps[at]]
+    else:
+        tokens.insert(at, ",")
+        gaps.insert(at, "")
+
+
+def is_text(text: str) -> bool:
+    """Whether a text is of the language."""
+    try:
+        onnxtext.parse(text)
+    except OnnxTextError:
+        return False
+    return True
+
+
+# ---- Sentences ----------------------------------------------------------------------------------
+
+_SAMPLES: dict[str, tuple[str, ...]] = {
+    "TRIPLE": ('"""\n  two\n    lines\n  """', '"""\n"""'),
+    "BLOB": ('blob"ba7816bf8f01cfea"',),
+    "FILE": ('file"w.npy"', 'file"w.npz#a"'),
+    "BYTES": ('b"\\x00\\n"', 'b"\\xff"', 'b"x"'),
+    "STRING": ('"x"', '"a/b:0"', '""', '"two\nlines"'),
+    "ESCAPED_STRING": ('"a\\"b"', '"\\n"'),
+    "TYPE": ("float[2]", "int64[N, 3]", "float[]", "undefined[2]", "float16[?]", "float[2, 2]"),
+    "DECORATOR": ("@doc(", "@meta(", "@set(", "@unset(", "@denotation(", "@segment(", "@device("),
+    "NUMBERS": ("[1, 2]", "[1]", "[1.5, 2.5]", "[0x10, 3]", "[-1, 2, 3, 4]"),
+    "NESTED": ("[[1, 2], [3, 4]]", "[[1], [2]]"),
+    "BRACES": ("{1, 2}", "{1}", "{1.5, 2.5}"),
+    "NAN": ("nan(0x7fc00001)",), "COMPLEX": ("1.0+2.0j",), "HEX_FLOAT": ("0x1.8p3",),
+    "HEX": ("0x1f",), "FIXED": ("5i32", "9i64"), "FLOAT": ("1.5", "1e-05"),
+    "INT": ("1", "0", "-3", "2"),
+    "PRIM": ("float", "int64", "bool"),
+    "CONTAINER": ("seq", "map", "optional", "sparse_tensor", "opaque"),
+    "UNDEFINED": ("undefined",), "BOOL": ("true", "false"), "FLOAT_WORD": ("inf", "nan", "-inf"),
+    "WORD": ("x", "y", "w", "Add", "doc_string", "domain", "name", "raw_data", "ints", "s"),
+    "SPLAT": ("...",),
+}  # fmt: skip
+
+
+@cache
+def _rules() -> tuple[dict[str, list[Rule]], dict[str, str], dict[str, int]]:
+    """The grammar's rules by what they make, the literal tokens, and how deep each rule goes."""
+    tables = load_tables()
+    rules: dict[str, list[Rule]] = {}
+    for rule in tables.rules:
+        rules.setdefault(rule.origin, []).append(rule)
+    literals = {t.name: t.literal or t.pattern for t in tables.terminals}
+    depth: dict[str, int] = {}
+    changed = True
+    while changed:
+        changed = False
+        for origin, alternatives in rules.items():
+            found = [
+                1 + max([depth.get(s, 99) if s in rules else 0 for s in rule.symbols], default=0)
+                for rule in alternatives
+            ]
+            if min(found) < depth.get(origin, 99):
+                depth[origin] = min(found)
+                changed = True
+    return rules, literals, depth
+
+
+def sentence(rng: random.Random, start: str, depth: int = 24) -> str:
+    """A random sentence of a rule of the grammar; actions may refuse what it says."""
+    rules, literals, depths = _rules()
+    out: list[str] = []
+
+    def derive(symbol: str, left: int) -> None:
+        if symbol not in rules:
+            sample = _SAMPLES.get(symbol)
+            out.append(rng.choice(sample) if sample else literals[symbol])
+            return
+        fitting = [
+            rule
+            for rule in rules[symbol]
+            if max([depths[s] if s in rules else 0 for s in rule.symbols], default=0) < left
+        ]
+        rule = rng.choice(fitting or [min(rules[symbol], key=lambda r: len(r.symbols))])
+        for part in rule.symbols:
+            derive(part, left - 1)
+
+    derive(start, depth)
+    return joined_tokens(rng, out)
+
+
+def joined_tokens(rng: random.Random, tokens: list[str]) -> str:
+    """Tokens with blanks between them, and none where that would make a difference."""
+    text = ""
+    for number, token in enumerate(tokens):
+        tight = number and tokens[number - 1].startswith("@") and not token.startswith("@")
+        text += ("" if tight else rng.choice((" ", " ", " ", "\n"))) + token
+    return text.strip() + "\n"

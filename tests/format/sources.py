@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts to edit: the examples, the language reference, official texts, and models in all forms."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+import onnxtext
+from onnxtext.api import to_official
+from onnxtext.conversion import print_binary
+from tests.corpus import (
+    REPOSITORY,
+    index,
+    onnx_directory,
+    shared_model,
+    shared_models,
+    wheel_models,
+)
+from tests.format.edits import is_text, sentence
+from tests.format.test_comments import official_models
+
+WRAPPERS = {
+    "model": "{}",
+    "graph": "{}",
+    "function": "g () => () {{}}\n{}",
+    "node": "g () => () {{\n{}\n}}",
+    "nodes": "g () => () {{\n{}\n}}",
+    "value_info": "g ({}) => () <{}> {{}}",
+    "attribute": "g () => () {{ y = Op <{}> () }}",
+    "tensor": "g () => () {{ y = Op <t = {}> () }}",
+    "type": "g ({} x) => () {{}}",
+    "section": "g () => () {{}}\n{}",
+    "decorator": "g () => () {{ {} y = Op () }}",
+}
+"""What makes the text of a whole model of a part."""
+
+LARGEST = 30_000
+"""The longest text, in characters, that is edited."""
+
+Weights = Literal["section", "store", "safetensors", "inline", "none"]
+Metadata = Literal["auto", "inline", "section", "none"]
+
+
+def wrapped(kind: str, text: str) -> str:
+    """A part of a model as a whole model."""
+    return WRAPPERS[kind].format(*[text] * WRAPPERS[kind].count("{}"))
+
+
+@cache
+def written_texts() -> list[str]:
+    """Texts that people have written."""
+    from tests.test_spec import TEXTS, Block  # reads the document when it is imported
+
+    def whole(block: Block) -> str:
+        return wrapped(block.kind, block.text)
+
+    texts = [
+        path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+    ]
+    texts += [whole(block) for block in TEXTS]
+    if index("official_texts"):
+        texts += [text for _, text in official_models()]
+    return [text for text in texts if len(text) <= LARGEST and is_text(text)]
+
+
+@cache
+def small_models(largest: int = 20_000) -> list[bytes]:
+    """The small models of the onnx wheel and of the shared data."""
+    files = [onnx_directory() / name for name in wheel_models()]
+    found = [path.read_bytes() for path in files if path.stat().st_size <= largest]
+    shared = map(shared_model, shared_models())
+    return found + [data for data in shared if len(data) <= largest]
+
+
+def model_text(rng: random.Random, data: bytes) -> str:
+    """A model as text, in one of the ways in which it can be printed."""
+    if rng.random() < 0.15:
+        return to_official(data)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", onnxtext.OnnxTextWarning)
+        text, _ = print_binary(
+            data,
+            Path("m.onnxtxt"),
+            weights=rng.choice(get_args(Weights)),
+            inline_limit=rng.choice((0, 64, 1000)),
+            metadata=rng.choice(get_args(Metadata)),
+            place=rng.choice((None, "w", "a b/c")),
+            stats=rng.random() < 0.3,
+        )
+    return text
+
+
+def drawn_sentence(rng: random.Random) -> str | None:
+    """A random sentence of the grammar as a whole model; None if it is none of the language."""
+    kind = rng.choice([*WRAPPERS])
+    rule = {"model": "graph", "nodes": "node"}.get(kind, kind)
+    text = wrapped(kind, sentence(rng, rule, rng.choice((6, 8, 12, 16, 24))))
+    return text if is_text(text) else None
+
+
+def drawn_text(rng: random.Random) -> str | None:
+    """A text, from anywhere; None if this time there was none."""
+    kind = rng.random()
+    if kind < 0.45:
+        return rng.choice(written_texts())
+    if kind < 0.75:
+        text = model_text(rng, rng.choice(small_models()))
+        return text if len(text) <= LARGEST and is_text(text) else None
+    return drawn_sentence(rng)

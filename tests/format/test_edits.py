@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L3 for any text: those that people and tools write, edited at random, and random sentences.
+
+The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` sets it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+
+import pytest
+
+import onnxtext
+from tests.format.edits import edited, is_text
+from tests.format.laws import check
+from tests.format.sources import drawn_text, wrapped
+
+pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+
+STORE = """\
+g (x) => (y) {
+  y = Relu (x)   # by hand
+}
+resources { store : "a b/c" # the weights
+  safetensors: "m.safetensors" }
+"""
+
+
+def sweep(wanted: int) -> None:
+    """Check so many random texts."""
+    seed = int(os.environ.get("ONNXTEXT_SEED") or secrets.randbits(48))
+    done = 0
+    while done < wanted:
+        seed += 1
+        rng = random.Random(seed)
+        text = drawn_text(rng)
+        if text is not None and rng.random() < 0.9:
+            text = edited(rng, text)
+        if text is None or not is_text(text):
+            continue
+        done += 1
+        try:
+            check(text)
+        except Exception as error:
+            shown = f"{text[:2000]!r}…" if len(text) > 2000 else repr(text)
+            raise AssertionError(f"ONNXTEXT_SEED={seed - 1}, the text is {shown}") from error
+
+
+def test_random_edits_and_sentences() -> None:
+    sweep(400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_many_random_edits_and_sentences(part: int) -> None:
+    sweep(2_000)
+
+
+def test_places_of_weights_stay() -> None:
+    formatted = check(STORE)
+    assert '  store: "a b/c" # the weights\n  safetensors: "m.safetensors"\n' in formatted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (int64[N, 3] x) => () \n#  \n{} # fmt: skip\n",
+        "g () => () {\n  y = Op # a\n    (x,\n # b\n  z) # fmt: skip\n  z  =  A (y)\n}\n",
+        "g () => () <\n  float[2] w = {1,\n # two\n 2}, # fmt: skip\n float[1] v\n> {}\n",
+        "g () => () { y = If (x) <b = t () => () {\n z =\n# c\n A () # fmt: skip\n }> }\n",
+    ],
+)
+def test_comments_inside_of_what_is_skipped_stay_there(text: str) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize("type", ["undefined", "float", "float[2]", "undefined[2]", "undefined w"])
+@pytest.mark.parametrize("end", [">", " >", ",>", "\n>"])
+@pytest.mark.parametrize("kind", ["node", "function"])
+def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: str) -> None:
+    """The `=` and the `>` become an arrow if nothing stands between them."""
+    if type == "undefined" and end == ">":
+        return  # `undefined =>` begins a graph
+    start = "y = Op <a = 1, t" if kind == "node" else "f <a, t"
+    rest = "()" if kind == "node" else "() => () {}"
+    text = wrapped(kind, f"{start} = {type} ={end}{rest}")
+    assert onnxtext.parse(check(text)) == onnxtext.parse(text)
+
+
+@pytest.mark.parametrize("depth", [48, 90, 97, 200, 330])
+@pytest.mark.parametrize("comment", ["", "# why\n"])
+def test_records_are_formatted_however_deep(depth: int, comment: str) -> None:
+    check(f"@set(999: {comment}{'{1: ' * depth}1{'}' * depth})g () => () {{}}")
+
+
+@pytest.mark.parametrize("depth", [10, 50, 90, 97, 98])
+def test_nested_groups_of_binaries_are_formatted(depth: int) -> None:
+    data = bytes([0x0B] * depth + [0x0C] * depth)  # groups of field 1 inside of one another
+    text = onnxtext.from_binary(b"\x9b\x06" + data + b"\x9c\x06")
+    assert onnxtext.format_text(text) == text
+    check(text + "# by hand\n")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short texts that ask for much memory: refused before anything is made, or held in little."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import pickle
+import tracemalloc
+from collections.abc import Callable, Iterator
+
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext.ast import ValueInfo
+from onnxtext.ast.values import RawData, SplatData
+from onnxtext.conversion import encode
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.diff.side import Side
+from onnxtext.printer import print_model
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.weights.external import ExternalFile
+
+SPLAT = "float[400000000]"
+BLOB = b"x" * (1 << 20)
+DIGEST = hashlib.sha256(BLOB).hexdigest()[:32]
+RESOURCES = f'resources {{ "{DIGEST}": base64 """\n{base64.b64encode(BLOB).decode()}\n""" }}'
+NODES = "\n".join(f"x{i} = Op <a = {SPLAT} [0, ...]> ()" for i in range(20))
+TENSORS = ", ".join(f"{SPLAT} x{i} = [0, ...]" for i in range(20))
+
+BOMBS = {
+    "initializers": f"g () => () <{TENSORS}> {{}}",
+    "inputs": f"g ({TENSORS}) => () {{}}",
+    "attributes": f"g () => () {{ {NODES} }}",
+    "functions": f"g () => () {{}} f (x) => (y) {{ {NODES} }}",
+    "parameters": f"g () => () {{}} f <a = {SPLAT} [0, ...], b = {SPLAT} [1, ...]> (x) => (y) {{}}",
+    "nested": f"g () => () {{ y = If <b = t () => () <{TENSORS}> {{}}> () }}",
+    "lists": f"g () => () {{ y = Op <a = [{SPLAT} [0, ...], {SPLAT} [0, ...]]> () }}",
+    "sparse": "g () => () <sparse_tensor(float[4]) s = "
+    f"sparse({SPLAT} [0, ...], int64[200000000] [0, ...])> {{}}",
+    "training": f"g () => () {{}} training {{ algorithm: t () => () <{TENSORS}> {{}} }}",
+    "blobs": "g () => () <" + f'uint8[1048576] w = blob"{DIGEST}", ' * 2100 + f"> {{}} {RESOURCES}",
+    "strings": "g () => () {"
+    + f'y = Op <s = blob"{DIGEST}", t = [blob"{DIGEST}", blob"{DIGEST}"]> () ' * 700
+    + f"}} {RESOURCES}",
+    "packed": "g () => () <"
+    + ", ".join(f"int4[4000000000] x{i} = [7, ...]" for i in range(2))
+    + "> {}",
+}
+
+
+@pytest.fixture
+def memory() -> Iterator[Callable[[], int]]:
+    tracemalloc.start()
+    yield lambda: tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_is_too_large_is_refused_before_it_is_made(
+    name: str, memory: Callable[[], int]
+) -> None:
+    text = BOMBS[name]
+    for read in (onnxtext.to_binary, onnxtext.loads, Side.of_text):
+        with pytest.raises(OnnxTextError) as caught:
+            read(text)
+        (diagnostic,) = caught.value.diagnostics
+        assert diagnostic.code == "model-too-large"
+        assert diagnostic.span is not None
+        assert diagnostic.span.start > 0
+    assert [item.code for item in onnxtext.check(text)] == ["model-too-large"]
+    onnxtext.format_text(text)
+    assert memory() < 60_000_000
+
+
+def test_what_fits_takes_no_memory(memory: Callable[[], int]) -> None:
+    text = "<onnxtext: 1>\ng () => () <int4[4000000000] x = [7, ...]> {}\n"
+    model = onnxtext.parse(text)
+    assert onnxtext.parse(onnxtext.format_text(text)) == model
+    assert memory() < 10_000_000
+
+
+def test_external_data_may_be_larger(memory: Callable[[], int]) -> None:
+    source = Source(BOMBS["initializers"])
+    external = ExternalFile("m.data")
+    pieces = encode(parse_model(source), source, external=external)
+    assert external.size >= 20 * 1_600_000_000
+    assert external.size == external.parts[-1][0] + len(external.parts[-1][1])
+    assert sum(map(len, pieces)) < 5000
+    assert memory() < 60_000_000
+
+
+def test_what_stays_inside_is_refused_too() -> None:
+    source = Source(BOMBS["sparse"])  # sparse tensors are never external
+    with pytest.raises(OnnxTextError, match="model-too-large"):
+        encode(parse_model(source), source, external=ExternalFile("m.data"))
+
+
+def test_external_data_of_repetitions() -> None:
+    text = (
+        "g () => () <" + ", ".join(f"uint8[70001] x{i} = [9, {i}, ...]" for i in range(3)) + "> {}"
+    )
+    external = ExternalFile("m.data")
+    pieces = encode(parse_model(Source(text)), Source(text), external=external)
+    model = onnx.ModelProto.FromString(b"".join(pieces))
+    data = b"".join(external.pieces())
+    for index, tensor in enumerate(model.graph.initializer):
+        offset = int({item.key: item.value for item in tensor.external_data}["offset"])
+        assert data[offset : offset + 70_001] == b"\x09" + bytes((index,)) * 70_000
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        (element.name, 262_149 + more)
+        for element in ELEMENTS.values()
+        for more in range(4 if 0 < element.bits < 8 else element.bits > 0)
+    ],
+)
+@pytest.mark.parametrize("start", ["y", "xy", "yyyyy"])
+def test_a_repetition_is_what_it_stands_for(name: str, count: int, start: str) -> None:
+    element = ELEMENTS[name]
+    zero, one = {"bool": ("false", "true"), "float": ("2.0", "1.0")}.get(element.kind, ("0", "1"))
+    if element.name == "float8e8m0":
+        zero = "4.0"
+    written = "".join([f"{zero if letter == 'x' else one}, " for letter in start])
+    text = f"<onnxtext: 1> g () => () <{name}[{count}] x = [{written}...]> {{}}"
+    short, long = (onnxtext.parse(item).graph.values[0].data for item in (text, text))
+    assert isinstance(short, SplatData) or raw_size(element, count) <= 1 << 16
+    assert isinstance(short, RawData)
+    assert len(short.data) == raw_size(element, count)
+    whole = RawData(short.data)
+    assert short == whole
+    assert whole == short
+    assert hash(short) == hash(whole)
+    assert short == long
+    assert pickle.loads(pickle.dumps(short)) == copy.deepcopy(short) == whole
+    changed = RawData(bytes(short.data[:-1]) + bytes((short.data[-1] ^ 1,)))
+    assert short != changed
+    data = onnxtext.to_binary(text)
+    assert short.data in data
+    assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+
+
+def test_a_repetition_prints_as_itself() -> None:
+    value = onnxtext.parse("g () => () <float[100000] x = [0.5, 0.5, ...]> {}").graph.values[0]
+    assert isinstance(value, ValueInfo)
+    model = onnxtext.parse("g () => () <float[100000] x = [0.5, 0.5, ...]> {}")
+    assert "x = [0.5, ...]" in print_model(model)

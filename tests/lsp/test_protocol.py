@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every request is answered exactly once, whatever it is; what nobody waits for is not computed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from onnxtext.lsp.pipe import PipeReader
+from onnxtext.lsp.server import Server, create_server
+from tests.lsp.documents import EXAMPLES, example, large
+
+URI = "file:///m.onnxtxt"
+TEXT = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n"
+SEED = int(os.environ.get("ONNXTEXT_SEED", random.SystemRandom().randrange(1 << 30)))
+
+
+class Wire:
+    """A server without a process: what is sent to it, and what it answers."""
+
+    def __init__(self) -> None:
+        self.server: Server = create_server()
+        self.server.checker.submit = lambda *_args: None  # type: ignore[method-assign]
+        self.protocol: Any = self.server.protocol
+        self.protocol.set_writer(self, include_headers=False)
+        self.answers: dict[Any, list[dict[str, Any]]] = {}
+        self.number = 0
+
+    def write(self, data: bytes) -> None:
+        """What the server sends."""
+        message = json.loads(data)
+        if "method" not in message:
+            self.answers.setdefault(message["id"], []).append(message)
+
+    def close(self) -> None:
+        """Do nothing: there is no stream."""
+
+    def send(self, **message: Any) -> None:
+        """Hand a message to the server, as if it had been read."""
+        text = json.dumps({"jsonrpc": "2.0", **message})
+        self.protocol.handle_message(json.loads(text, object_hook=self.protocol.structure_message))
+
+    def ask(self, method: Any, params: Any) -> int:
+        """Send a request; its id."""
+        self.number += 1
+        self.send(id=self.number, method=method, params=params)
+        return self.number
+
+    async def settle(self) -> None:
+        """Wait until every request is answered."""
+        for _ in range(20_000):
+            if all(number in self.answers for number in range(1, self.number + 1)):
+                return
+            await asyncio.sleep(0.001)
+        missing = set(range(1, self.number + 1)) - set(self.answers)
+        raise AssertionError(f"not answered: {sorted(missing)}, seed {SEED}")
+
+    async def start(self, text: str = TEXT) -> None:
+        """Initialize the server and open a document."""
+        self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        await self.settle()
+        self.send(method="initialized", params={})
+        document = {"uri": URI, "languageId": "onnxtxt", "version": 1, "text": text}
+        self.send(method="textDocument/didOpen", params={"textDocument": document})
+
+    def code(self, number: int) -> int | None:
+        """The code of the error that a request was answered with; None for a result."""
+        (answer,) = self.answers[number]
+        return answer["error"]["code"] if "error" in answer else None
+
+
+def run(test: Callable[[Wire], Awaitable[None]]) -> None:
+    """Run a test in a loop of its own; the server ends with it."""
+
+    async def main() -> None:
+        wire = Wire()
+        try:
+            await test(wire)
+        finally:
+            wire.server.checker.close()
+        assert all(len(answers) == 1 for key, answers in wire.answers.items() if key is not None)
+
+    asyncio.run(asyncio.wait_for(main(), 120))
+
+
+HERE = {"textDocument": {"uri": URI}, "position": {"line": 2, "character": 6}}
+RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 3, "character": 0}}
+OPTIONS = {"tabSize": 2, "insertSpaces": True}
+ITEM = {"name": "g", "kind": 2, "uri": URI, "range": RANGE, "selectionRange": RANGE}
+REQUESTS: dict[str, dict[str, Any]] = {
+    "textDocument/completion": HERE,
+    "textDocument/hover": HERE,
+    "textDocument/signatureHelp": HERE,
+    "textDocument/definition": HERE,
+    "textDocument/references": {**HERE, "context": {"includeDeclaration": True}},
+    "textDocument/documentHighlight": HERE,
+    "textDocument/prepareRename": HERE,
+    "textDocument/rename": {**HERE, "newName": "z"},
+    "textDocument/documentSymbol": {"textDocument": {"uri": URI}},
+    "workspace/symbol": {"query": "y"},
+    "textDocument/foldingRange": {"textDocument": {"uri": URI}},
+    "textDocument/selectionRange": {"textDocument": {"uri": URI}, "positions": [RANGE["start"]]},
+    "textDocument/semanticTokens/full": {"textDocument": {"uri": URI}},
+    "textDocument/semanticTokens/full/delta": {
+        "textDocument": {"uri": URI},
+        "previousResultId": "0",
+    },
+    "textDocument/semanticTokens/range": {"textDocument": {"uri": URI}, "range": RANGE},
+    "textDocument/inlayHint": {"textDocument": {"uri": URI}, "range": RANGE},
+    "textDocument/formatting": {"textDocument": {"uri": URI}, "options": OPTIONS},
+    "textDocument/rangeFormatting": {
+        "textDocument": {"uri": URI},
+        "range": RANGE,
+        "options": OPTIONS,
+    },
+    "textDocument/onTypeFormatting": {**HERE, "ch": "\n", "options": OPTIONS},
+    "textDocument/documentLink": {"textDocument": {"uri": URI}},
+    "textDocument/codeAction": {
+        "textDocument": {"uri": URI},
+        "range": RANGE,
+        "context": {"diagnostics": []},
+    },
+    "textDocument/prepareCallHierarchy": HERE,
+    "callHierarchy/incomingCalls": {"item": ITEM},
+    "callHierarchy/outgoingCalls": {"item": ITEM},
+    "completionItem/resolve": {"label": "Relu"},
+    "onnxtext/graph": {"uri": URI},
+}
+INVALID: list[Any] = [
+    None,
+    [],
+    3,
+    "x",
+    {},
+    {"textDocument": None},
+    {"textDocument": {"uri": 3}, "item": 1},
+    {**HERE, "position": {"line": "1", "character": 0}, "item": 1, "options": 1, "query": 1},
+]
+
+
+def test_invalid_parameters_are_answered() -> None:
+    async def test(wire: Wire) -> None:
+        await wire.start()
+        asked = []
+        for method in REQUESTS:
+            if method.startswith("onnxtext/"):  # they say themselves what is missing
+                wire.ask(method, {})
+            else:
+                asked += [wire.ask(method, wrong) for wrong in INVALID]
+        asked.append(wire.ask("textDocument/hover", {**HERE, "position": {"line": "x"}}))
+        await wire.settle()
+        assert {wire.code(number) for number in asked} == {-32602}
+        right = [wire.ask(method, params) for method, params in REQUESTS.items()]
+        await wire.settle()
+        assert {wire.code(number) for number in right} == {None}
+
+    run(test)
+
+
+def test_states_of_the_server() -> None:
+    async def test(wire: Wire) -> None:
+        early = wire.ask("textDocument/hover", HERE)
+        assert wire.code(early) == -32002
+        await wire.start()
+        unknown = [wire.ask("textDocument/sing", {}), wire.ask("$/nothing", None)]
+        again = wire.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        wire.send(id=[1], method="textDocument/hover", params=HERE)
+        wire.send(id=1.5, method="textDocument/hover", params=HERE)
+        wire.send(id=None, method="textDocument/hover", params=HERE)
+        wire.protocol.handle_message([])
+        for method in (3, None, "textDocument/didChange", "$/cancelRequest", "nothing"):
+            wire.send(method=method, params={"id": {}})
+        wire.send(id="no request", result=3)
+        wire.send(id="no request", error=3)
+        waiting = wire.ask("textDocument/hover", HERE)
+        wire.ask("shutdown", None)
+        late = [wire.ask("textDocument/hover", HERE), wire.ask("shutdown", None)]
+        await wire.settle()
+        assert {wire.code(number) for number in unknown} == {-32601}
+        assert wire.code(again) == -32600
+        assert [answer["error"]["code"] for answer in wire.answers[None]] == [-32600] * 4
+        assert wire.code(waiting) == -32800
+        assert [wire.code(number) for number in late] == [-32600, -32600]
+
+    run(test)
+
+
+def test_what_is_no_json_is_answered() -> None:
+    wire = Wire()
+    try:
+        json.loads("{")
+    except ValueError as error:
+        wire.server.report_server_error(error, ValueError)
+    assert wire.answers[None][0]["error"]["code"] == -32700
+
+
+def change(version: int, text: str, line: int = 2, column: int = 14) -> dict[str, Any]:
+    place = {"line": line, "character": column}
+    edit = {"range": {"start": place, "end": place}, "text": text}
+    return {"textDocument": {"uri": URI, "version": version}, "contentChanges": [edit]}
+
+
+@pytest.mark.parametrize("method", REQUESTS)
+def test_what_is_cancelled_or_outdated_is_not_computed(method: str) -> None:
+    async def test(wire: Wire) -> None:
+        await wire.start()
+        asked: list[int] = []
+        for number in range(20):
+            wire.send(method="textDocument/didChange", params=change(number + 2, " "))
+            if asked and number % 2:
+                wire.send(method="$/cancelRequest", params={"id": asked[-1]})
+            asked.append(wire.ask(method, REQUESTS[method]))
+        before = wire.protocol.computed
+        await wire.settle()
+        codes = [wire.code(number) for number in asked]
+        assert codes[-1] is None
+        assert codes[0:-1:2] == [-32800] * 10
+        if "textDocument" in REQUESTS[method]:
+            assert set(codes[1:-1:2]) == {-32801}
+            assert wire.protocol.computed == before + 1
+        else:
+            assert wire.protocol.computed == before + 10
+
+    run(test)
+
+
+def test_a_large_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as keys come, nothing is read; behind the last one the text is read once."""
+    monkeypatch.setattr("onnxtext.lsp.server.PAUSE", 1.0)
+
+    async def test(wire: Wire) -> None:
+        await wire.start(large())
+        first = wire.ask("textDocument/hover", HERE)
+        await wire.settle()
+        assert wire.code(first) is None
+        document = wire.server.documents[URI]
+        document.version.cost = 10.0  # as in a text that takes long
+        versions = []
+        for number in range(10):
+            wire.send(method="textDocument/didChange", params=change(number + 2, " "))
+            versions.append(document.version)
+            wire.ask("textDocument/completion", HERE)
+            for _ in range(5):
+                await asyncio.sleep(0)
+        await wire.settle()
+        assert [version.is_read for version in versions] == [False] * 9 + [True]
+
+    run(test)
+
+
+def test_a_long_answer_is_stopped_by_an_edit() -> None:
+    async def test(wire: Wire) -> None:
+        await wire.start(large())
+        asked = wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
+        while not wire.protocol._running:
+            await asyncio.sleep(0)
+        wire.send(method="textDocument/didChange", params=change(2, " "))
+        await wire.settle()
+        assert wire.code(asked) == -32801
+        asked = wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
+        while not wire.protocol._running:
+            await asyncio.sleep(0)
+        wire.send(method="$/cancelRequest", params={"id": asked})
+        await wire.settle()
+        assert wire.code(asked) == -32800
+
+    run(test)
+
+
+# ---- Anything in any order ----------------------------------------------------------------------
+
+PIECES = [
+    "(",
+    ")",
+    "<",
+    "{",
+    "}",
+    '"',
+    '"""',
+    "\n",
+    "\r",
+    "𝄞",
+    "\u2028",
+    "=",
+    "y = Relu (x)\n",
+    ",",
+]
+NAMES = ["z", "", '"', "a b", "\n", "𝄞\x00", "x" * 5000, "}", 'b"\\xff"', "\ud800"]
+ODD: list[Any] = [None, True, -1, 10**30, 1.5, "x", [], {}, [{}], {"uri": URI}, "\ud800"]
+
+
+def spoiled(rng: random.Random, value: Any) -> Any:
+    """A copy of parameters with something else in one place."""
+    if isinstance(value, dict) and value and rng.random() < 0.8:
+        key = rng.choice(list(value))
+        return {**value, key: spoiled(rng, value[key])}
+    return rng.choice(ODD)
+
+
+def position(rng: random.Random) -> dict[str, int]:
+    return {"line": rng.choice([0, 2, 3, 10, 40, 10**9]), "character": rng.choice([0, 3, 7, 10**9])}
+
+
+def message(rng: random.Random, uris: list[str]) -> tuple[str, Any]:
+    """A notification or request."""
+    uri = rng.choice(uris)
+    named: dict[str, Any] = {"uri": uri}
+    match rng.randrange(10):
+        case 0:
+            text = example(rng.choice(sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))))
+            item = {**named, "languageId": "onnxtxt", "version": 1, "text": text}
+            return "textDocument/didOpen", {"textDocument": item}
+        case 1:
+            method = rng.choice(["textDocument/didClose", "textDocument/didSave"])
+            return method, {"textDocument": named}
+        case 2 | 3 | 4:
+            edits = []
+            for _ in range(rng.randint(1, 3)):
+                place = {"start": position(rng), "end": position(rng)}
+                edits.append({"range": place, "text": rng.choice(PIECES)})
+            if rng.random() < 0.05:
+                edits = [{"text": rng.choice(PIECES) * 50}]
+            version = {**named, "version": rng.randint(-3, 30)}
+            return "textDocument/didChange", {"textDocument": version, "contentChanges": edits}
+        case _:
+            method = rng.choice(list(REQUESTS))
+            params = {**REQUESTS[method]}
+            if "textDocument" in params:
+                params["textDocument"] = named
+            if "position" in params:
+                params["position"] = position(rng)
+            if "newName" in params:
+                params["newName"] = rng.choice(NAMES)
+            return method, params
+
+
+async def anything(wire: Wire, seed: int, count: int) -> None:
+    rng = random.Random(seed)
+    await wire.start()
+    uris = [URI, *(f"file:///{number}.onnxtxt" for number in range(5)), "untitled:a", "\ud800", ""]
+    for _ in range(count):
+        method, params = message(rng, uris)
+        if rng.random() < 0.15:
+            params = spoiled(rng, params)
+        if method in REQUESTS:
+            number = wire.ask(method, params)
+            if rng.random() < 0.3:
+                wire.send(method="$/cancelRequest", params={"id": number - rng.randrange(3)})
+        else:
+            wire.send(method=method, params=params)
+        if rng.random() < 0.2:
+            await asyncio.sleep(0)
+        if rng.random() < 0.02:
+            await wire.settle()
+    await wire.settle()
+    alive = wire.ask("textDocument/foldingRange", {"textDocument": {"uri": URI}})
+    await wire.settle()
+    assert wire.code(alive) is None
+    internal = [
+        answers[0]
+        for answers in wire.answers.values()
+        if answers[0].get("error", {}).get("code") in (-32603, -32001)
+    ]
+    assert not internal, (seed, internal[:3])
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_anything_in_any_order(number: int) -> None:
+    run(lambda wire: anything(wire, SEED + number, 250))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(40))
+def test_much_of_anything_in_any_order(number: int) -> None:
+    run(lambda wire: anything(wire, SEED + 1000 + number, 1000))
+
+
+def test_a_pipe_is_read_without_waiting() -> None:
+    async def main() -> None:
+        read, write = os.pipe()
+        with os.fdopen(read, "rb") as stream:
+            reader = PipeReader(stream)
+            os.write(write, b"one\r\n\r\nbody")
+            assert await reader.readline() == b"one\r\n"
+            assert await reader.readline() == b"\r\n"
+            assert await reader.readexactly(4) == b"body"
+            assert not reader.waits()
+            os.write(write, b"more")
+            while not reader.waits():
+                await asyncio.sleep(0.001)
+            os.close(write)
+            assert await reader.readexactly(5) == b""
+            assert await reader.readline() == b""
+
+    asyncio.run(main())
