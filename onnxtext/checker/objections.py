@@ -29,6 +29,17 @@ def wrong_items(subject: Subject) -> set[int]:
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
+def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
+    """Outputs, as the id of a node and an index, whose declared type is not the computed one."""
+    return {
+        (id(place.item), int(place.part[1]))
+        for finding in errors_of(subject)
+        if finding.slug == "type-mismatch"
+        for place in finding.places
+        if place.part[:1] in (("outputs",), ("output_types",)) and len(place.part) > 1
+    }
+
+
 def whole_model(subject: Subject) -> str | Failure | None:
     """What the inference of onnx objects to in a model; None if nothing.
 

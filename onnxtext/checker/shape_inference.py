@@ -18,7 +18,7 @@ from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.checker.merging import given_types, merged, plausible
 from onnxtext.checker.node_inference import Made, NodeInference
-from onnxtext.checker.objections import failure_of, slug_of, wrong_items
+from onnxtext.checker.objections import contradicted_outputs, failure_of, slug_of, wrong_items
 from onnxtext.checker.rules.value_infos import contradiction
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
@@ -74,6 +74,8 @@ class ShapeInference:
         self._calls = CallMemo(subject)
         # What is wrong with a node already says why its outputs are not known.
         self._wrong = wrong_items(subject)
+        # Neither of two contradictory types is used: what follows from them is no other mistake.
+        self._contradicted = contradicted_outputs(subject)
 
     def run(self) -> list[Finding]:
         """Go through all graphs, and the functions they call."""
@@ -128,7 +130,7 @@ class ShapeInference:
         environment: Shapes,
     ) -> None:
         for number, name in enumerate(node.outputs):
-            if not name or name in environment.known:
+            if not name or name in environment.known or (id(node), number) in self._contradicted:
                 continue
             found = made.get(name)
             wanted = declared.get(name)

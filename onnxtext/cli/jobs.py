@@ -71,7 +71,7 @@ def plan(
         source = None if name == _DASH else Path(name)
         target = _target(source, output, (*suffixes, suffix), suffix)
         called = STDIN if source is None else name
-        derived = output is None or _is_directory(output)
+        derived = target is not None and (output is None or _is_directory(output))
         jobs.append(Job(called, source, target, makes_directory=to_directory, derived=derived))
     return list(_find_clashes(jobs))
 

@@ -193,9 +193,11 @@ def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
 
 
 def _refuse_outside(scope: Scope, file: Path) -> None:
-    """Refuse a file of the working tree that is a link out of it: the repository may have it."""
+    """Refuse a tracked file that is a link out of the working tree. `.git` is the user's own."""
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
+        return
+    if file.relative_to(_absolute(top)).parts[:1] == (".git",):
         return
     real, root = os.path.realpath(file), os.path.realpath(top)
     if not Path(real).is_relative_to(root):

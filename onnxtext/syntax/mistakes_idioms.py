@@ -13,6 +13,9 @@ from onnxtext.syntax.mistakes_foreign import NAMES, closing
 from onnxtext.syntax.scene import Mistake, Scene, indentation, insert, replace, span_of
 
 _LONGEST_HEADER = 4000
+"""The most characters of a header or a block that are read: a text may have many mistakes."""
+_LONGEST_LINE = 1000
+"""The most characters of a line that are read."""
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -35,6 +38,11 @@ def _end(token: Token) -> int:
 def _tokens_behind(scene: Scene, most: int = _LONGEST_HEADER) -> list[Token]:
     """The token that fits nowhere and those behind it, in this line and in later ones."""
     return scene.lexer.tokens(scene.text, scene.at, min(len(scene.text), scene.at + most))
+
+
+def _line_limit(scene: Scene) -> int:
+    """The end of the line, or of the part of it that is read."""
+    return min(scene.line_end, scene.line_start + _LONGEST_LINE)
 
 
 def empty_text(scene: Scene) -> Iterator[Mistake]:
@@ -81,7 +89,7 @@ def imports(scene: Scene) -> Iterator[Mistake]:
 
 def control_flow(scene: Scene) -> Iterator[Mistake]:
     """`if (x) {…} else {…}`, `for i in range(3):` and the like, with all that belongs to it."""
-    found = _CONTROL.match(scene.text, scene.line_start)
+    found = _CONTROL.match(scene.text, scene.line_start, _line_limit(scene))
     if found is None:
         return
     word = found[1]
@@ -222,7 +230,7 @@ def heads(scene: Scene) -> Iterator[Mistake]:
 
 def python_head(scene: Scene) -> Iterator[Mistake]:
     """`def main (x) -> (y):`."""
-    line = scene.text[scene.line_start : scene.line_end]
+    line = scene.text[scene.line_start : _line_limit(scene)]
     found = _DEF.match(line.lstrip())
     if found is None or "node" in scene.rules:
         return
@@ -245,7 +253,7 @@ def python_head(scene: Scene) -> Iterator[Mistake]:
 
 def function_keyword(scene: Scene) -> Iterator[Mistake]:
     """`function <domain: "l"> F (a) => (b) {…}`: the word was taken for the name."""
-    tokens = scene.lexer.tokens(scene.text, scene.line_start, scene.line_end)
+    tokens = scene.lexer.tokens(scene.text, scene.line_start, _line_limit(scene))
     if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or scene.at > scene.line_end:
         return
     word = tokens[0]
@@ -260,8 +268,9 @@ def function_keyword(scene: Scene) -> Iterator[Mistake]:
 
 def dimensions(scene: Scene) -> Iterator[Mistake]:
     """`float 3, 2] W`: the `[` is missing."""
-    tokens = [*scene.done, *([scene.token] if scene.token is not None else []), *scene.ahead]
-    for index in range(len(scene.done) - 1, max(len(scene.done) - 8, -1), -1):
+    done = scene.done[-_MOST_TOKENS_BACK:]
+    tokens = [*done, *([scene.token] if scene.token is not None else []), *scene.ahead]
+    for index in range(len(done) - 1, -1, -1):
         if scene.name(tokens[index]) != "PRIM":
             continue
         rest = tokens[index + 1 :]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_BLOCK = 1 << 14
-"""The size in bytes of the pieces, which are all one object."""
+_LEAST_BLOCK, _MOST_BLOCK = 1 << 14, 1 << 20
+"""Limits of the size in bytes of the piece that repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Repetition:
 
     def pieces(self) -> list[bytes]:
         """The bytes in pieces; the memory that they take does not grow with their number."""
-        each = max(_BLOCK // len(self.unit), 1)
+        block_size = min(max(len(self) >> 8, _LEAST_BLOCK), _MOST_BLOCK)
+        each = max(block_size // len(self.unit), 1)
         blocks, rest = divmod(self.times, each)
         block = self.unit * each if blocks else b""
         return [self.start, *[block] * blocks, self.unit * rest, self.end]

@@ -59,13 +59,14 @@ def _is_file(path: Path) -> bool:
     """Whether a file that was listed is a regular file.
 
     Raises:
-        OSError: it cannot be read, or it has vanished. A program that is replacing it, but not
-            atomically, may still need the blobs that it named.
+        OSError: it cannot be read; or it has the name of a text, and has vanished. A program that
+            is replacing it, but not atomically, may still need the blobs that it named.
     """
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP) and path.is_symlink():
+        gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+        if gone and (path.is_symlink() or not path.name.lower().endswith(TEXT_SUFFIXES)):
             return False
         raise
 
@@ -76,7 +77,7 @@ def _may_be_text(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             return b"\0" not in file.read(_HEAD)
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return False
 
 

@@ -38,7 +38,7 @@ FROM = (FROM_BINARY.suffixes, FROM_BINARY.suffix)
 def test_the_suffix_is_swapped_or_added(
     source: str, target: str, rule: tuple[tuple[str, ...], str]
 ) -> None:
-    assert plan((source,), None, *rule) == [Job(source, Path(source), Path(target))]
+    assert plan((source,), None, *rule) == [Job(source, Path(source), Path(target), derived=True)]
 
 
 def test_standard_streams() -> None:

@@ -463,12 +463,12 @@ def test_collecting_spares_what_is_being_stored(tmp_path: Path, moment: str) -> 
         patch = (
             "import contextlib, os, subprocess\n"
             "touch = os.utime\n"
-            "def utime(path):\n"
+            "def utime(path, **options):\n"
             "    os.utime = touch\n"
             f"    collector = subprocess.Popen({collect!r})\n"
             "    with contextlib.suppress(subprocess.TimeoutExpired):\n"
             "        collector.wait(2)\n"
-            "    touch(path)\n"
+            "    touch(path, **options)\n"
             "os.utime = utime\n"
         )
         result = run_patched(patch, *convert[3:])

@@ -135,7 +135,7 @@ def test_a_full_disk_is_trouble(files: Path) -> None:
             command, stdout=full, stderr=subprocess.PIPE, check=False, env=environment()
         )
     assert done.returncode == 2
-    assert b"cannot write standard output" in done.stderr
+    assert b"cannot write to standard output" in done.stderr
 
 
 def test_colour_is_for_terminals(files: Path) -> None:

@@ -44,6 +44,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     unknown = any(None in found for found in targets(subject).values())
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
+    # Before IR version 2 attributes may lack a type; only the inference of a node objects.
+    unseen = unseen or subject.ir_version == 1
     if not errors and objection is None and not unknown and not unseen and expandable:
         return
     findings = ShapeInference(subject).run()
