@@ -20,7 +20,7 @@ LONGEST_REST = 20_000
 """If more than this is left without the long lists, other ways are shorter."""
 
 
-def format_source(source: Source, *, read_again: bool = False) -> str:
+def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
     """A text in the canonical layout.
 
     What is not the text itself is proven to say the same: statements of long lists one by one
@@ -30,6 +30,7 @@ def format_source(source: Source, *, read_again: bool = False) -> str:
         source: the text of a whole model.
         read_again: whether to read and compare all of the result again, however it was proven:
             for what is to replace a file. That takes as long as parsing the text.
+        model: what the text was parsed to without an error, if it was parsed already.
 
     Returns:
         The text: its syntax tree is the same, and it has the same comments in the same order.
@@ -40,13 +41,14 @@ def format_source(source: Source, *, read_again: bool = False) -> str:
     """
     # The collector is paused around the call, so that it does not walk the tree in the end.
     with paused_collector(), room_for_nesting():
-        return _format(source, read_again)
+        return _format(source, read_again, model)
 
 
-def _format(source: Source, read_again: bool) -> str:
+def _format(source: Source, read_again: bool, model: Model | None) -> str:
     text = source.text.removeprefix("\ufeff")
     try:
-        model = parse_model(source)
+        if model is None:
+            model = parse_model(source)
         if text != source.text:
             source = Source(text, source.name)
             model = parse_model(source)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.explain import written
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index import Index
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from lsprotocol import types as t
 
+    from onnxtext.ast.types import Type
     from onnxtext.checker.scopes import Scope
     from onnxtext.lsp.analysis import Analysis
 
@@ -58,7 +60,7 @@ class Version:
         self.source = source
         self.lines = Lines(source.text, encoding)
         self._cache = cache
-        self._declared: dict[int, dict[str, str]] = {}
+        self._declared: dict[int, dict[str, Type]] = {}
         self.cost = cost
         self.made = time.monotonic()
 
@@ -79,15 +81,15 @@ class Version:
         return made
 
     @property
-    def is_read(self) -> bool:
-        """Whether the index is made already."""
-        return "index" in self.__dict__
+    def is_parsed(self) -> bool:
+        """Whether the text is parsed already."""
+        return "parsed" in self.__dict__
 
-    def steps(self) -> Iterator[Callable[[], object]]:
+    def steps(self, *, with_index: bool) -> Iterator[Callable[[], object]]:
         """What remains to be computed before a request, in parts that others may work between."""
         if "parsed" not in self.__dict__:
             yield lambda: self.parsed
-        if "index" not in self.__dict__:
+        if with_index and "index" not in self.__dict__:
             yield lambda: self.index
 
     @property
@@ -107,7 +109,7 @@ class Version:
         with paused_collector():
             return Index(self.source, root, self._cache)
 
-    def declared(self, scope: Scope) -> dict[str, str]:
+    def declared(self, scope: Scope) -> dict[str, Type]:
         """The types that the text declares for the values of a graph or body."""
         known = self._declared.get(id(scope))
         if known is None:
@@ -116,11 +118,13 @@ class Version:
 
     async def index_ready(self) -> Index:
         """The index with the places of all statements, found without holding anybody up."""
-        index = self.index
-        for number, statement in enumerate(index.statements):
-            if number % _AT_ONCE == 0:
-                await asyncio.sleep(0)
+        index, cache = self.index, self._cache
+        last = cache.misses
+        for statement in index.statements:
             index.located(statement)
+            if cache.misses - last >= _AT_ONCE:
+                last = cache.misses
+                await asyncio.sleep(0)
         return index
 
 
@@ -179,7 +183,7 @@ class Document:
         """What the checker found out about the text as it is now; None if it is not done."""
         return self.analysis if self.analysed == self.version.number else None
 
-    def declared(self, scope: Scope) -> dict[str, str]:
+    def declared(self, scope: Scope) -> dict[str, Type]:
         """The types that the text declares for the values of a graph or body."""
         return self.version.declared(scope)
 
@@ -189,12 +193,8 @@ class Document:
             inferred = self.current.types.get(scope.place.at, {}).get(name)
             if inferred is not None:
                 return inferred
-        return self.declared(scope).get(name)
-
-    def types_of(self, scope: Scope) -> dict[str, str]:
-        """The types of all values of a graph or body that are known."""
-        inferred = self.current.types.get(scope.place.at, {}) if self.current is not None else {}
-        return {**self.declared(scope), **inferred}
+        declared = self.declared(scope).get(name)
+        return None if declared is None else written(declared)
 
 
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where graphs and bodies end, which the tree does not say."""
+"""Where graphs, bodies and statements end, which the tree does not say."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from onnxtext.checker.scopes import Scope
@@ -48,3 +49,33 @@ def _limit_of(index: Index, scope: Scope) -> int:
     starts = [start for start in starts if start > at]
     starts += [name.at for name in index.sections[:1]]
     return min([*starts, len(index.source.text)])
+
+
+def limit_statements(index: Index) -> None:
+    """Find where each statement can end at the latest."""
+    starts = {statement.at for statement in index.statements}
+    starts |= {scope.place.at for scope in index.scopes if scope.place.at >= 0}
+    starts |= {section.at for section in index.sections[:1]}
+    resources = index.source.text.find("\nresources ")
+    if resources >= 0:
+        starts.add(resources + 1)
+    ordered = sorted(starts)
+    last: dict[int, int] = {}
+    for scope in reversed(index.scopes):  # inner ones first
+        inside = [node.at for node in scope.nodes]
+        for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
+            inside += [value.at for value in values]
+        inside += [last[id(child)] for group in scope.children.values() for child in group]
+        last[id(scope)] = max([scope.place.at, *inside])
+    ordered.append(len(index.source.text))
+    following = 0
+    for statement in index.statements:
+        while following < len(ordered) - 1 and ordered[following] <= statement.at:
+            following += 1
+        children = statement.scope.children.get(statement.number)
+        if children is None:
+            statement.limit = ordered[following]
+        else:
+            deepest = max(last[id(child)] for child in children)
+            behind = bisect_right(ordered, deepest, following, len(ordered) - 1)
+            statement.limit = ordered[behind]

@@ -42,7 +42,6 @@ class _Drawing:
         self.truncated = False
         self._count = 0
         self._sources: dict[tuple[int, str], str] = {}
-        self._types: dict[int, dict[str, str]] = {}
 
     def add(self, scope: Scope) -> None:
         """Add a graph or body with its nodes and the edges that end in it."""
@@ -50,20 +49,19 @@ class _Drawing:
         name = f"g{number}"
         nodes: list[dict[str, Any]] = []
         edges: list[dict[str, Any]] = []
-        self._types[number] = self.document.types_of(scope)
         holder = None
         if scope.parent is not None:
             holder = f"g{self.index.number(scope.parent)}n{scope.holder_index}"
         inputs = {value.name for value in scope.inputs}
         for position, value in enumerate(scope.inputs):
-            self._value(nodes, number, f"{name}i{position}", "input", value)
+            self._value(nodes, scope, f"{name}i{position}", "input", value)
         for position, value in enumerate(scope.initializers):
             if value.name not in inputs:
-                self._value(nodes, number, f"{name}w{position}", "initializer", value)
+                self._value(nodes, scope, f"{name}w{position}", "initializer", value)
         for position, node in enumerate(scope.nodes):
             self._node(nodes, edges, scope, f"{name}n{position}", position, node)
         for position, value in enumerate(scope.outputs):
-            self._value(nodes, number, f"{name}o{position}", "output", value)
+            self._value(nodes, scope, f"{name}o{position}", "output", value)
             self._edge(edges, scope, value.name, f"{name}o{position}")
         self.graphs.append(
             {
@@ -83,19 +81,19 @@ class _Drawing:
         return self.truncated
 
     def _value(
-        self, nodes: list[dict[str, Any]], number: int, name: str, kind: str, value: ValueInfo
+        self, nodes: list[dict[str, Any]], scope: Scope, name: str, kind: str, value: ValueInfo
     ) -> None:
         if self._full():
             return
         if kind != "output":
-            self._sources.setdefault((number, value.name), name)
+            self._sources.setdefault((self.index.number(scope), value.name), name)
         nodes.append(
             {
                 "id": name,
                 "kind": kind,
                 "op": "",
                 "name": value.name,
-                "detail": self._types[number].get(value.name, ""),
+                "detail": self.document.type_of(scope, value.name) or "",
                 "range": self._range(self._statement(value)),
                 "bodies": [],
             }
@@ -134,10 +132,10 @@ class _Drawing:
                 self._edge(edges, scope, used, name)
 
     def _edge(self, edges: list[dict[str, Any]], scope: Scope, value: str, to: str) -> None:
-        owner = self.index.number(self.index.resolve(scope, value))
-        source = self._sources.get((owner, value))
+        owner = self.index.resolve(scope, value)
+        source = self._sources.get((self.index.number(owner), value))
         if source is not None and source != to:
-            type = self._types.get(owner, {}).get(value)
+            type = self.document.type_of(owner, value)
             edges.append({"from": source, "to": to, "value": value, "type": type})
 
     def _statement(self, item: object) -> Span | None:

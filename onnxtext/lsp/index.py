@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
@@ -19,7 +20,7 @@ from onnxtext.checker.places import TextPlaces
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import FunctionKey, Options, Subject, function_key, plain_domain
 from onnxtext.checker.targets import Target, targets
-from onnxtext.lsp.extents import find_end
+from onnxtext.lsp.extents import find_end, limit_statements
 from onnxtext.lsp.names import (
     Group,
     Key,
@@ -64,7 +65,7 @@ class Index:
         self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
         self.statements: list[Statement] = []
         self._symbols: dict[Key, Symbol] = {}
-        self._order: list[tuple[int, Statement, Role | None]] = []
+        self._unsorted: list[Statement] = []
         self.statement_of: dict[int, Statement] = {}
         self._collect()
         self._starts = [statement.at for statement in self.statements]
@@ -72,55 +73,60 @@ class Index:
     # ---- Building -----------------------------------------------------------------------------
 
     def _collect(self) -> None:
-        for number, scope in enumerate(self.scopes):
-            self._values(number, scope)
-            self._nodes(number, scope)
-        self.statements.sort(key=lambda statement: statement.at)
-        self._limit()
+        for scope in self.scopes:
+            self._values(scope)
+            self._nodes(scope)
+        self._unsorted = list(self.statements)
+        self.statements.sort(key=_START)
+        limit_statements(self)
 
     @cached_property
     def symbols(self) -> dict[Key, Symbol]:
         """What is defined and used, by what it means; made when it is asked for first."""
         for scope in self.scopes:
             self._head(scope)
-        for number, statement, role in self._order:
-            if role is None:
+        for statement in self._unsorted:
+            number = self.number(statement.scope)
+            if statement.kind == "node":
                 self._names(number, statement)
             else:
-                name = statement.item.name
-                self._occur(number, name, Occurrence(role, statement, (("name",),)))
+                defines = statement.group in ("input", "initializer")
+                role: Role = "definition" if defines else "declaration"
+                found = Occurrence(role, statement, (("name",),))
+                self._occur(number, statement.item.name, found)
         for section in self.sections:
             self._section(section)
         return self._symbols
 
-    def _values(self, number: int, scope: Scope) -> None:
+    def _values(self, scope: Scope) -> None:
         groups: tuple[tuple[list[ValueInfo], Group], ...] = (
             (scope.inputs, "input"),
             (scope.initializers, "initializer"),
             (scope.infos, "info"),
             (scope.outputs, "output"),
         )
+        assert self.subject is not None
+        originals = self.subject.effective.originals
         for values, group in groups:
-            role: Role = "definition" if group in ("input", "initializer") else "declaration"
             for value in values:
-                item: Any = self.original(value)
+                item: Any = originals.get(id(value), value)
                 if item.at < 0 or id(item) in self.statement_of or item.at in self._value_starts:
                     continue
                 self._value_starts.add(item.at)
                 statement = Statement(item.at, "value_info", item, scope, group)
                 self.statements.append(statement)
                 self.statement_of[id(item)] = statement
-                self._order.append((number, statement, role))
 
-    def _nodes(self, number: int, scope: Scope) -> None:
+    def _nodes(self, scope: Scope) -> None:
+        assert self.subject is not None
+        originals = self.subject.effective.originals
         for place, node in enumerate(scope.nodes):
-            item: Any = self.original(node)
+            item: Any = originals.get(id(node), node)
             if item.at < 0:
                 continue
             statement = Statement(item.at, "node", item, scope, "node", place)
             self.statements.append(statement)
             self.statement_of[id(item)] = statement
-            self._order.append((number, statement, None))
 
     def _names(self, number: int, statement: Statement) -> None:
         """The names in a node."""
@@ -206,31 +212,6 @@ class Index:
         symbol.occurrences.append(occurrence)
         if occurrence.role == "definition":
             symbol.defined = True
-
-    def _limit(self) -> None:
-        """Find where each statement can end at the latest."""
-        starts = {statement.at for statement in self.statements}
-        starts |= {scope.place.at for scope in self.scopes if scope.place.at >= 0}
-        starts |= {section.at for section in self.sections[:1]}
-        resources = self.source.text.find("\nresources ")
-        if resources >= 0:
-            starts.add(resources + 1)
-        ordered = sorted(starts)
-        last: dict[int, int] = {}
-        for scope in reversed(self.scopes):  # inner ones first
-            inside = [node.at for node in scope.nodes]
-            for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
-                inside += [value.at for value in values]
-            inside += [last[id(child)] for group in scope.children.values() for child in group]
-            last[id(scope)] = max([scope.place.at, *inside])
-        end = len(self.source.text)
-        for statement in self.statements:
-            deepest = statement.at
-            if statement.kind == "node":
-                children = statement.scope.children.get(statement.number, ())
-                deepest = max([deepest, *[last[id(child)] for child in children]])
-            following = bisect_right(ordered, deepest)
-            statement.limit = ordered[following] if following < len(ordered) else end
 
     def _section(self, name: SectionName) -> None:
         """A name in a section, which is that of what the section is about."""
@@ -396,5 +377,6 @@ class Index:
         return known
 
 
+_START = attrgetter("at")
 _MOST_BACK = 10_000
 _LONGEST_HEAD = 10_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a pipe in a thread, so that it is known at any time whether input waits."""
+"""The pipes to the editor: reading in a thread, so that it is known whether input waits."""
 
 from __future__ import annotations
 
@@ -85,3 +85,18 @@ class PipeReader:
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+class PipeWriter:
+    """Writes to the editor; the stream stays open for whoever owns it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        """Write a message."""
+        self._stream.write(data)
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Do nothing: each message is flushed, and the command flushes standard output again."""

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from lsprotocol import types as t
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -32,6 +34,8 @@ INVALID_PARAMS = -32602
 NOT_INITIALIZED = -32002
 CANCELLED = -32800
 CONTENT_MODIFIED = -32801
+
+GRAPH = "onnxtext/graph"
 
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 """Requests that change what the server is, and so are answered in the order they come."""
@@ -99,6 +103,7 @@ class Protocol(LanguageServerProtocol):
         self._running: dict[int | str, Waiting] = {}
         self._worker: asyncio.Task[None] | None = None
         self._initialized = False
+        self._sending: asyncio.Future[Any] | None = None
 
     # ---- Validation ---------------------------------------------------------------------------
 
@@ -174,7 +179,7 @@ class Protocol(LanguageServerProtocol):
         if method_name in _AT_ONCE or not self._is_known(method_name):
             super()._handle_request(msg_id, method_name, params)
             return
-        named = getattr(params, "text_document", None)
+        named = params if method_name == GRAPH else getattr(params, "text_document", None)
         uri = getattr(named, "uri", None)
         document = self.server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version
@@ -204,7 +209,7 @@ class Protocol(LanguageServerProtocol):
                 self._queue[:1] = []
                 continue
             try:
-                ready = await self.server.prepare(waiting.version)
+                ready = await self.server.prepare(waiting.version, waiting.method)
             except Exception:  # the handler meets it again, and knows what to do
                 ready = True
             if not ready:
@@ -230,6 +235,19 @@ class Protocol(LanguageServerProtocol):
                 future.exception()  # else asyncio reports that nobody has looked at it
             return
         super()._send_handler_result(future, msg_id=msg_id)
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        """Send an answer; one that is JSON already is sent as it is."""
+        if error is not None or not isinstance(result, orjson.Fragment):
+            super()._send_response(msg_id, result, error)
+            return
+        self._result_types.pop(msg_id, None)
+        body = orjson.dumps({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
+        head = b"Content-Length: %d\r\n\r\n" % len(body) if self._include_headers else b""
+        writer: Any = self.writer
+        sent = writer.write(head + body)
+        if inspect.isawaitable(sent):
+            self._sending = asyncio.ensure_future(sent)
 
     def _is_outdated(self, waiting: Waiting) -> bool:
         """Whether the document was changed since; then the request is answered with that."""

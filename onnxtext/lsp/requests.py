@@ -29,6 +29,7 @@ from onnxtext.files import write_atomically
 from onnxtext.lsp.diagnostics import convert as convert_diagnostics
 from onnxtext.lsp.graph_view import draw
 from onnxtext.lsp.positions import Lines
+from onnxtext.lsp.protocol import GRAPH
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def register(server: Server) -> None:
     server.answer("onnxtext/toBinary", to_binary)
     server.answer("onnxtext/convert", convert)
     server.answer("onnxtext/verify", verify)
-    server.answer("onnxtext/graph", graph)
+    server.answer(GRAPH, graph)
 
 
 class Refusal(JsonRpcException):

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
-from pygls.io_ import StdoutWriter, run_async
+from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -28,7 +28,7 @@ from onnxtext.lsp.analysis import Analysis
 from onnxtext.lsp.background import Checker
 from onnxtext.lsp.diagnostics import convert
 from onnxtext.lsp.document import MOST_CHARACTERS, Document, Version
-from onnxtext.lsp.pipe import PipeReader
+from onnxtext.lsp.pipe import PipeReader, PipeWriter
 from onnxtext.lsp.protocol import Protocol
 from onnxtext.lsp.worker import Failure, Job
 
@@ -44,6 +44,17 @@ PAUSE = 0.06
 `LONG`: at the usual pace of typing, that is done once, behind the last key."""
 LONG = 0.03
 PARSE_ERROR = -32700
+
+TREE_ONLY = frozenset(
+    (
+        t.TEXT_DOCUMENT_FORMATTING,
+        t.TEXT_DOCUMENT_RANGE_FORMATTING,
+        t.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
+        t.TEXT_DOCUMENT_DOCUMENT_LINK,
+        t.TEXT_DOCUMENT_CODE_ACTION,
+    )
+)
+"""Requests that need no index, or seldom."""
 
 Handler = Callable[..., Any]
 log = logging.getLogger(__name__)
@@ -73,7 +84,7 @@ class Server(LanguageServer):
         self._stop_event = Event()
         reader = PipeReader(stdin or sys.stdin.buffer)
         protocol: Any = self.protocol
-        protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+        protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer))
         protocol.input_waits = reader.waits
         try:
             asyncio.run(
@@ -100,17 +111,21 @@ class Server(LanguageServer):
             protocol: Any = self.protocol
             protocol._send_data({"jsonrpc": "2.0", "id": None, "error": wrong})
 
-    async def prepare(self, version: Version | None) -> bool:
+    async def prepare(self, version: Version | None, method: str) -> bool:
         """Read a version for a request, in parts; False if other input should be handled first."""
         if version is None:
+            documents = self.documents.values() if method == t.WORKSPACE_SYMBOL else ()
+            for document in list(documents):
+                if not await self.prepare(document.version, method):
+                    return False
             return True
         waits: Callable[[], bool] = self.protocol.input_waits  # type: ignore[attr-defined]
-        if not version.is_read and version.cost > LONG:
+        if not version.is_parsed and version.cost > LONG:
             left = version.made + PAUSE - time.monotonic()
             if left > 0:
                 await asyncio.sleep(left)
                 return False
-        for step in version.steps():
+        for step in version.steps(with_index=method not in TREE_ONLY):
             step()
             await asyncio.sleep(0)
             if waits():

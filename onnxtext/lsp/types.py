@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types that a text declares, as the language writes them."""
+"""The types that a text declares."""
 
 from __future__ import annotations
 
 from onnxtext.ast.model import ValueInfo
-from onnxtext.ast.types import SparseTensorType
+from onnxtext.ast.types import SparseTensorType, Type
 from onnxtext.ast.values import SparseTensor
-from onnxtext.checker.explain import written
 from onnxtext.checker.scopes import Scope
 
 
-def declared_types(scope: Scope) -> dict[str, str]:
+def declared_types(scope: Scope) -> dict[str, Type]:
     """The types that a graph or body declares for its values; of several the first counts."""
-    found: dict[str, str] = {}
+    found: dict[str, Type] = {}
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
         type = _type_of(value)
         if type is not None:
@@ -20,11 +19,11 @@ def declared_types(scope: Scope) -> dict[str, str]:
     for node in scope.nodes:
         for name, declared in zip(node.outputs, node.output_types, strict=False):
             if declared is not None:
-                found.setdefault(name, written(declared))
+                found.setdefault(name, declared)
     return found
 
 
-def _type_of(value: ValueInfo) -> str | None:
+def _type_of(value: ValueInfo) -> Type | None:
     if isinstance(value.data, SparseTensor):
-        return written(SparseTensorType(value.data.values.type.element, value.data.dims))
-    return None if value.type is None else written(value.type)
+        return SparseTensorType(value.data.values.type.element, value.data.dims)
+    return value.type

@@ -26,11 +26,12 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_FOLDING_RANGE, folding)
 
 
-def folding(server: Server, params: t.FoldingRangeParams) -> list[t.FoldingRange] | None:
+async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.FoldingRange] | None:
     """The ranges, outer and inner ones."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
+    await document.version.index_ready()
     best: dict[int, t.FoldingRange] = {}
     for found in _ranges(document.version):
         known = best.get(found.start_line)
@@ -46,7 +47,7 @@ def _ranges(version: Version) -> Iterator[t.FoldingRange]:
     open_brackets: list[tuple[str, int]] = []
     comment: tuple[int, int] | None = None
     line, following = 0, lines.line_start(1)
-    for piece in _PIECES.finditer(version.text):
+    for piece in _pieces(version):
         text = piece.group()
         if piece.start() >= following:
             line = lines.line_of(piece.start())
@@ -71,6 +72,23 @@ def _ranges(version: Version) -> Iterator[t.FoldingRange]:
                 yield t.FoldingRange(line, end - 1)
     if comment is not None and comment[1] > comment[0]:
         yield t.FoldingRange(*comment, kind=t.FoldingRangeKind.Comment)
+
+
+def _pieces(version: Version) -> Iterator[re.Match[str]]:
+    """Brackets, comments and strings, but for those of statements that lie on one line."""
+    text, index = version.text, version.index
+    done = 0
+    for statement in index.statements:
+        located = index.located(statement) if statement.at >= done else None
+        if located is None:
+            continue
+        end = located.span.end
+        if "\n" in text[statement.at : end] or "\r" in text[statement.at : end]:
+            continue
+        if text[done : statement.at].strip(", \n"):
+            yield from _PIECES.finditer(text, done, statement.at)
+        done = end
+    yield from _PIECES.finditer(text, done)
 
 
 def _close(open_brackets: list[tuple[str, int]], wanted: str) -> int | None:

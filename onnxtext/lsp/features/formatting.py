@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
+from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Edit, OnnxTextError
 from onnxtext.lsp.document import Document, read_partial
 from onnxtext.lsp.edits import minimal_edits, text_edits
@@ -60,9 +61,9 @@ async def on_type(
     lines = document.version.lines
     line = params.position.line - (params.ch == "\n")
     start, end = lines.line_start(line), lines.line_end(line)
-    statement = document.version.index.statement_at(end)
-    if statement is not None and params.ch == "}":
-        start = min(start, statement.at)
+    if params.ch == "}":
+        statement = document.version.index.statement_at(end)
+        start = start if statement is None else min(start, statement.at)
     return await _format(document, Span(start, end))
 
 
@@ -70,24 +71,28 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
     version = document.version
     if version.syntax:
         return text_edits(version.lines, statement_edits(version, span)) if span else None
-    edits = await asyncio.to_thread(formatting_edits, version.source, span)
+    model = version.root if isinstance(version.root, Model) else None
+    edits = await asyncio.to_thread(formatting_edits, version.source, span, model)
     if edits is None or document.version is not version:
         return None
     return text_edits(version.lines, edits)
 
 
-def formatting_edits(source: Source, span: Span | None = None) -> list[Edit] | None:
+def formatting_edits(
+    source: Source, span: Span | None = None, model: Model | None = None
+) -> list[Edit] | None:
     """The edits that format a text; None if it cannot be formatted.
 
     Args:
         source: the text.
         span: only edits of its lines; they are proven to change nothing of what the text says.
+        model: what the text was parsed to without an error, if it was parsed already.
     """
     from onnxtext.checker.repair import apply_edits
     from onnxtext.format.text import format_source
 
     try:
-        formatted = format_source(source)
+        formatted = format_source(source, model=model)
     except OnnxTextError:
         return None
     edits = minimal_edits(source.text, formatted)
@@ -97,7 +102,7 @@ def formatting_edits(source: Source, span: Span | None = None) -> list[Edit] | N
     if len(chosen) == len(edits) or not chosen:
         return chosen
     made = Source(apply_edits(source.text, chosen), source.name)
-    return chosen if read_partial(made) == read_partial(source) else None
+    return chosen if read_partial(made) == (model or read_partial(source)[0], ()) else None
 
 
 def statement_edits(version: Version, span: Span) -> list[Edit]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.document import Document
+from onnxtext.lsp.document import Document, Version
 from onnxtext.source import Span
 from onnxtext.weights.paths import PathError, inside
 
 if TYPE_CHECKING:
-    from onnxtext.ast.model import Model
+    from onnxtext.ast.model import Fragment, Model
     from onnxtext.lsp.server import Server
 
 _LINKS = re.compile(
@@ -27,6 +27,7 @@ _LINKS = re.compile(
     r'|"(?:[^"\\]|\\.)*"',
     re.DOTALL,
 )
+_WORDS = re.compile('blob"|file"|"location"|store|safetensors')
 _MOST = 5000
 
 
@@ -53,7 +54,7 @@ def _links(document: Document) -> Iterator[t.DocumentLink]:
     base = None if document.path is None else document.path.parent
     resources = _resources(version.text)
     stored: dict[str, Path | None] = {}
-    for piece in _LINKS.finditer(version.text):
+    for piece in _pieces(version):
         kind = piece.lastgroup
         if kind is None:
             continue
@@ -68,13 +69,35 @@ def _links(document: Document) -> Iterator[t.DocumentLink]:
                 tooltip = "the bytes of this blob"
             elif base is not None:
                 if name not in stored:
-                    stored[name] = _stored(version.index.model, base, name)
+                    stored[name] = _stored(version.root, base, name)
                 path = stored[name]
                 target = None if path is None else path.as_uri()
         elif base is not None:
             target = _file(base, name.partition("#")[0] if kind == "file" else name)
         if target is not None:
             yield t.DocumentLink(version.lines.range(span), target, tooltip)
+
+
+def _pieces(version: Version) -> Iterator[re.Match[str]]:
+    """The pieces of the lines that may name something; of the whole text if it has long strings.
+
+    Most lines of a large text name nothing, and looking for a few words takes no time.
+    """
+    text = version.text
+    if '"""' in text:
+        yield from _LINKS.finditer(text)
+        return
+    lines = version.lines
+    start = end = -1
+    for word in _WORDS.finditer(text):
+        line = lines.line_of(word.start())
+        if start < 0 or lines.line_start(line) > end + 2:
+            if start >= 0:
+                yield from _LINKS.finditer(text, start, end)
+            start = lines.line_start(line)
+        end = lines.line_end(line + 1)  # a name may be in the line after its key
+    if start >= 0:
+        yield from _LINKS.finditer(text, start, end)
 
 
 def _file(base: Path, name: str) -> str | None:
@@ -94,11 +117,11 @@ def _resources(text: str) -> dict[str, int]:
     return {} if start < 0 else {m.group(1): m.start(1) for m in _RESOURCE.finditer(text, start)}
 
 
-def _stored(model: Model | None, base: Path, digest: str) -> Path | None:
+def _stored(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
     """The file of a blob in a store."""
     from onnxtext.weights.store import Store
 
-    for place in model.places if model is not None else ():
+    for place in getattr(root, "places", ()):
         if place.kind != "store":
             continue
         try:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import orjson
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Node
@@ -28,7 +30,11 @@ TYPES = (
 MODIFIERS = ("declaration", "readonly", "deprecated", "defaultLibrary", "definition")
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 _TYPE = {name: number for number, name in enumerate(TYPES)}
+_COMPUTED = _TYPE["variable"], 0
 _MODIFIER = {name: 1 << number for number, name in enumerate(MODIFIERS)}
+
+_AT_ONCE = 200
+"""So many statements are looked at before others may work."""
 
 Token = tuple[int, int, int, int]
 """Where it starts and ends, its type and its modifiers."""
@@ -41,15 +47,10 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, delta)
 
 
-async def full(server: Server, params: t.SemanticTokensParams) -> t.SemanticTokens | None:
+async def full(server: Server, params: t.SemanticTokensParams) -> orjson.Fragment | None:
     """The tokens of the whole text."""
     document = server.document(params.text_document.uri)
-    if document is None:
-        return None
-    version = document.version
-    await version.index_ready()
-    data = encode(version, tokens(version, Span(0, len(version.text))))
-    return _remember(document, data)
+    return None if document is None else _whole(*await _remember(document))
 
 
 def part(server: Server, params: t.SemanticTokensRangeParams) -> t.SemanticTokens | None:
@@ -64,42 +65,143 @@ def part(server: Server, params: t.SemanticTokensRangeParams) -> t.SemanticToken
 
 async def delta(
     server: Server, params: t.SemanticTokensDeltaParams
-) -> t.SemanticTokens | t.SemanticTokensDelta | None:
+) -> orjson.Fragment | t.SemanticTokensDelta | None:
     """What has changed since the client asked last."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
-    version = document.version
-    await version.index_ready()
-    data = encode(version, tokens(version, Span(0, len(version.text))))
     known = document.tokens
-    made = _remember(document, data)
+    name, data = await _remember(document)
     if known is None or known[0] != params.previous_result_id:
-        return made
+        return _whole(name, data)
     old = known[1]
-    head = 0
-    most = min(len(old), len(data))
-    while head < most and old[head] == data[head]:
-        head += 1
-    tail = 0
-    while tail < most - head and old[-1 - tail] == data[-1 - tail]:
-        tail += 1
+    head = common_start(old, data)
+    tail = common_start(old[head:][::-1], data[head:][::-1])
     edit = t.SemanticTokensEdit(head, len(old) - head - tail, data[head : len(data) - tail])
     edits = [edit] if edit.delete_count or edit.data else []
-    return t.SemanticTokensDelta(edits, made.result_id)
+    return t.SemanticTokensDelta(edits, name)
 
 
-def _remember(document: Document, data: list[int]) -> t.SemanticTokens:
-    name = uuid.uuid4().hex
-    document.tokens = name, data
-    return t.SemanticTokens(data, name)
+def _whole(name: str, data: list[int]) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps({"resultId": name, "data": data}))
 
 
-def encode(version: Version, found: list[Token]) -> list[int]:
-    """Tokens as the protocol has them: five numbers each, relative to the one before."""
+async def _remember(document: Document) -> tuple[str, list[int]]:
+    data = await all_tokens(document)
+    document.tokens = uuid.uuid4().hex, data
+    return document.tokens
+
+
+def common_start(one: list[int], other: list[int]) -> int:
+    """How many numbers two lists begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+async def all_tokens(document: Document) -> list[int]:
+    """The tokens of the whole text as the protocol has them.
+
+    Most statements lie on one line and hold no graphs. Their tokens are kept by their text and by
+    what their names mean, relative to their first one.
+    """
+    version = document.version
+    index, lines, made = version.index, version.lines, document.cache.made
+    rest = _beside(index)
+    given = {id(scope): _given(index, scope) for scope in index.scopes}
+    runs: list[tuple[int, list[int]]] = []
+    for number, statement in enumerate(index.statements):
+        if number % _AT_ONCE == 0:
+            await asyncio.sleep(0)
+        at = statement.at
+        if statement.number in statement.scope.children:
+            rest += _of_statement(index, statement)
+            continue
+        chunk = version.text[at : statement.limit]
+        meanings = _meanings(index, statement, given[id(statement.scope)])
+        key = "tokens", statement.kind, chunk, meanings
+        run = made.get(key)
+        if run is None:
+            found = _of_statement(index, statement)
+            line = lines.line_of(at)
+            if not found or lines.line_of(max(token[1] for token in found)) > line:
+                rest += found  # several lines, or a mistake
+                continue
+            run = encode(version, found)
+            run[0] = 0
+            # The column of the first token is that of the statement and this.
+            run[1] -= lines.place(at)[1]
+            made[key] = run
+        runs.append((at, run))
+    return _join(version, runs, sorted(set(rest)))
+
+
+def _given(index: Index, scope: Scope) -> dict[str, tuple[int, int]]:
+    """The meanings of the inputs and initializers of a graph or body."""
+    return {name: _meaning(index, scope, name) for name in scope.given}
+
+
+def _meanings(
+    index: Index, statement: Statement, given: dict[str, tuple[int, int]]
+) -> tuple[object, ...]:
+    """What the tokens of a statement depend on besides its text."""
+    scope, item = statement.scope, statement.item
+    if statement.kind != "node":
+        return statement.group, _meaning(index, scope, item.name)
+    target = index.target(statement)
+    known = target.deprecated if isinstance(target, Signature) else None
+    meanings: list[object] = [known]
+    for name in item.inputs:
+        meaning = given.get(name)
+        if meaning is None and name not in scope.position:
+            meaning = _meaning(index, index.resolve(scope, name), name)
+        meanings.append(meaning)
+    return tuple(meanings)
+
+
+def _join(version: Version, runs: list[tuple[int, list[int]]], rest: list[Token]) -> list[int]:
+    """Join the tokens of statements and others, which never lie within these statements."""
     lines = version.lines
     data: list[int] = []
-    last_line = last_column = 0
+    line = column = following = 0
+    for at, run in [*runs, (len(version.text) + 1, [])]:
+        first = following
+        while following < len(rest) and rest[following][0] < at:
+            following += 1
+        if first < following:
+            others = encode(version, rest[first:following], (line, column))
+            data += others
+            for index in range(0, len(others), 5):
+                column = others[index + 1] + (0 if others[index] else column)
+                line += others[index]
+        if run:
+            last_line, last_column = line, column
+            line, column = lines.place(at)
+            column += run[1]
+            start = len(data)
+            data += run
+            data[start] = line - last_line
+            data[start + 1] = column - last_column if line == last_line else column
+            column += sum(run[6::5])
+    return data
+
+
+def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0)) -> list[int]:
+    """Tokens as the protocol has them: five numbers each, relative to the one before.
+
+    Args:
+        version: the text.
+        found: the tokens.
+        last: line and column of the token before them.
+    """
+    lines = version.lines
+    data: list[int] = []
+    last_line, last_column = last
     last_end = -1
     for start, end, kind, modifiers in sorted(set(found)):
         if start < last_end:
@@ -116,20 +218,33 @@ def encode(version: Version, found: list[Token]) -> list[int]:
 def tokens(version: Version, span: Span) -> list[Token]:
     """The tokens that begin in a part of the text, in no order."""
     index = version.index
+    found = _beside(index)
+    for statement in index.statements_in(span.start, span.end):
+        found += _of_statement(index, statement)
+    return [token for token in found if span.start <= token[0] < span.end]
+
+
+def _beside(index: Index) -> list[Token]:
+    """The tokens that are in no statement."""
     found: list[Token] = []
     for scope in index.scopes:
-        found += _heads(index, scope)
-    for statement in index.statements_in(span.start, span.end):
-        located = index.located(statement)
-        if located is not None:
-            if statement.kind == "node":
-                found += _node(index, statement, located)
-            else:
-                found += _value(index, statement, located)
+        holder = None if scope.holder is None else index.original(scope.holder)
+        for token in _heads(index, scope):
+            # In a text with mistakes, what is taken for a head may lie in a statement.
+            around = index.statement_at(token[0])
+            if around is None or around.item is holder:
+                found.append(token)
     for name in index.sections:
         kind = "function" if name.function is not None else "variable"
         found.append((*name.span, _TYPE[kind], 0))
-    return [token for token in found if span.start <= token[0] < span.end]
+    return found
+
+
+def _of_statement(index: Index, statement: Statement) -> list[Token]:
+    located = index.located(statement)
+    if located is None:
+        return []
+    return list((_node if statement.kind == "node" else _value)(index, statement, located))
 
 
 def _heads(index: Index, scope: Scope) -> Iterator[Token]:
@@ -168,7 +283,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 def _meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
     """The kind of a value: an input, an initializer, or what a node computes."""
     if scope.position.get(name) != GIVEN:
-        return _TYPE["variable"], 0
+        return _COMPUTED
     if name in index.inputs(scope):
         return _TYPE["parameter"], 0
     return _TYPE["variable"], _MODIFIER["readonly"]

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import orjson
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Graph
 from onnxtext.checker.scopes import Scope
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.index import Index
-from onnxtext.lsp.names import Statement
+from onnxtext.lsp.names import Occurrence, Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 _MOST_FOUND = 500
 _DEEPEST = 60
+_AT_ONCE = 200
+_MARK = "\0"
+"""Stands for a line in a symbol that is kept; JSON has no such character."""
 
 
 def register(server: Server) -> None:
@@ -28,77 +34,103 @@ def register(server: Server) -> None:
     server.answer(t.WORKSPACE_SYMBOL, find)
 
 
-async def outline(server: Server, params: t.DocumentSymbolParams) -> list[t.DocumentSymbol] | None:
-    """Graphs and functions, in them their inputs, initializers and nodes."""
+async def outline(server: Server, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
+    """Graphs and functions, in them their inputs, initializers and nodes, as JSON."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
-    version = document.version
-    await version.index_ready()
-    made = _Outline(document, version.index)
-    return [made.scope(scope) for scope in version.index.scopes if scope.parent is None]
+    index = document.version.index
+    made = _Outline(document, index)
+    for number, statement in enumerate(index.statements):
+        if number % _AT_ONCE == 0:
+            await asyncio.sleep(0)
+        made.add(statement)
+    roots = [made.scope(scope) for scope in index.scopes if scope.parent is None]
+    return orjson.Fragment(f"[{','.join(roots)}]".encode())
 
 
 class _Outline:
-    """Makes the symbols of one version."""
+    """Writes the symbols of one version as JSON.
+
+    A large text has ten thousands of them, and most are as they were in the version before but for
+    their line. So a symbol is written with a mark for the line, and kept by the statement's text.
+    """
 
     def __init__(self, document: Document, index: Index) -> None:
         self.lines = document.version.lines
         self.text = document.version.text
         self.index = index
+        self._made = document.cache.made
         self._by_scope: dict[int, list[Statement]] = {}
-        for statement in index.statements:
-            self._by_scope.setdefault(id(statement.scope), []).append(statement)
+        self._written: dict[int, str] = {}
 
-    def scope(self, scope: Scope, depth: int = 0) -> t.DocumentSymbol:
+    def add(self, statement: Statement) -> None:
+        """Write the symbol of a statement, unless graphs belong to it."""
+        if statement.group == "info":
+            return
+        self._by_scope.setdefault(id(statement.scope), []).append(statement)
+        if statement.number in statement.scope.children:
+            return
+        line, column = self.lines.place(statement.at)
+        key = "symbol", statement.group, column, self.text[statement.at : statement.limit]
+        written = self._made.get(key)
+        if written is None:
+            written = self._statement(statement, 0)
+            start = f'"line":{line},'
+            located = self.index.located(statement)
+            # Only what lies on one line can be moved to another one by its mark.
+            if located is not None and self.lines.line_of(located.span.end) == line:
+                head, _, tail = written.partition('"range":')
+                self._made[key] = f'{head}"range":{tail.replace(start, _MARK)}'
+        else:
+            written = written.replace(_MARK, f'"line":{line},')
+        self._written[statement.at] = written
+
+    def scope(self, scope: Scope, depth: int = 0) -> str:
         """A graph or function with what is in it."""
         start = max(scope.place.at, 0)
         end = max(start, self.index.scope_end(scope))
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.place) if scope.place.at >= 0 else span
-        children = [] if depth > _DEEPEST else list(self._children(scope, depth))
         is_function = scope.kind == "function"
-        return t.DocumentSymbol(
+        children = [] if depth > _DEEPEST else self._by_scope.get(id(scope), [])
+        return self._symbol(
             scope.name or "(no name)",
             t.SymbolKind.Function if is_function else t.SymbolKind.Module,
-            self.lines.range(_hull(span, name)),
-            self.lines.range(name),
-            detail="function" if is_function else scope.attribute or "graph",
-            children=children,
+            (_hull(span, name), name),
+            "function" if is_function else scope.attribute or "graph",
+            [self._written.get(item.at) or self._statement(item, depth) for item in children],
         )
 
-    def _children(self, scope: Scope, depth: int) -> Iterator[t.DocumentSymbol]:
-        for statement in self._by_scope.get(id(scope), ()):
-            if statement.kind == "node":
-                yield self._node(statement, depth)
-            elif statement.group != "info":
-                yield self._value(statement)
-
-    def _value(self, statement: Statement) -> t.DocumentSymbol:
-        value = statement.item
-        span, name = self._spans(statement, "name")
-        kind = t.SymbolKind.Constant if value.data is not None else t.SymbolKind.Variable
-        return t.DocumentSymbol(
-            value.name or "(no name)",
-            kind,
-            self.lines.range(span),
-            self.lines.range(name),
-            statement.group,
-        )
-
-    def _node(self, statement: Statement, depth: int) -> t.DocumentSymbol:
-        node = statement.item
-        span, name = self._spans(statement, "outputs")
-        shown = ", ".join(filter(None, node.outputs)) or node.name or "(no output)"
+    def _statement(self, statement: Statement, depth: int) -> str:
+        item = statement.item
+        if statement.kind != "node":
+            kind = t.SymbolKind.Constant if item.data is not None else t.SymbolKind.Variable
+            spans = self._spans(statement, "name")
+            return self._symbol(item.name or "(no name)", kind, spans, statement.group)
+        shown = ", ".join(filter(None, item.outputs)) or item.name or "(no output)"
         bodies = statement.scope.children.get(statement.number, ())
-        return t.DocumentSymbol(
-            shown,
-            t.SymbolKind.Operator,
-            self.lines.range(span),
-            self.lines.range(name),
-            detail=node.op_type,
-            children=[self.scope(body, depth + 1) for body in bodies] if depth < _DEEPEST else [],
-        )
+        children = [self.scope(body, depth + 1) for body in bodies] if depth < _DEEPEST else []
+        spans = self._spans(statement, "outputs")
+        return self._symbol(shown, t.SymbolKind.Operator, spans, item.op_type, children)
+
+    def _symbol(
+        self,
+        name: str,
+        kind: t.SymbolKind,
+        spans: tuple[Span, Span],
+        detail: str,
+        children: Iterable[str] = (),
+    ) -> str:
+        texts = f'"name":{json.dumps(name)},"kind":{kind.value},"detail":{json.dumps(detail)}'
+        ranges = f'"range":{self._range(spans[0])},"selectionRange":{self._range(spans[1])}'
+        return f'{{{texts},{ranges},"children":[{",".join(children)}]}}'
+
+    def _range(self, span: Span) -> str:
+        line, column = self.lines.place(span.start)
+        start = f'"start":{{"line":{line},"character":{column}}}'
+        line, column = self.lines.place(span.end)
+        return f'{{{start},"end":{{"line":{line},"character":{column}}}}}'
 
     def _spans(self, statement: Statement, part: str) -> tuple[Span, Span]:
         located = self.index.located(statement)
@@ -134,13 +166,25 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
                 kind = t.SymbolKind.Function
             place = t.Location(document.uri, lines.range(index.name_span(scope.place)))
             yield t.WorkspaceSymbol(place, scope.name, kind)
-    for key, symbol in index.symbols.items():
-        if key[0] != "value" or not symbol.defined or query not in symbol.name.casefold():
-            continue
-        first = next(item for item in symbol.occurrences if item.role == "definition")
-        span = index.span(first)
-        if span is not None and symbol.scope is not None:
-            place = t.Location(document.uri, lines.range(span))
-            yield t.WorkspaceSymbol(
-                place, symbol.name, t.SymbolKind.Variable, container_name=symbol.scope.name
-            )
+    known: set[tuple[int, str]] = set()
+    for statement in index.statements:
+        for name, paths in _defined(statement):
+            key = id(statement.scope), name
+            if query not in name.casefold() or key in known:
+                continue
+            known.add(key)
+            span = index.span(Occurrence("definition", statement, paths))
+            if span is not None:
+                place = t.Location(document.uri, lines.range(span))
+                kind, container = t.SymbolKind.Variable, statement.scope.name
+                yield t.WorkspaceSymbol(place, name, kind, container_name=container)
+
+
+def _defined(statement: Statement) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:
+    """The values that a statement defines, and where their names stand in it."""
+    if statement.kind == "node":
+        for number, name in enumerate(statement.item.outputs):
+            if name:
+                yield name, (("outputs", number, "name"), ("outputs", number))
+    elif statement.group in ("input", "initializer"):
+        yield statement.item.name, (("name",),)

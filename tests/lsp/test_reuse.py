@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept from version to version, and shorter ways: the answers are those without them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from lsprotocol import types as t
+
+import onnxtext
+from benchmarks.transformer import transformer
+from onnxtext.lsp.document import Document
+from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
+from onnxtext.lsp.plain import plain_places
+from onnxtext.lsp.server import Server
+from onnxtext.source import Source, Span
+from onnxtext.syntax.locate import Places, locate
+from tests.lsp.documents import EXAMPLES
+
+URI = "file:///somewhere/m.onnxtxt"
+PLACE = Path("/somewhere/m.onnxtxt")
+TYPED = (
+    "\n",
+    " ",
+    "x",
+    "(",
+    ")",
+    ",",
+    '"',
+    "Ä",
+    "\U0001f600",
+    "=",
+    "#",
+    "[1]",
+    "\r",
+    "z = Relu (x)\n",
+)
+EDITS = 8
+
+
+@cache
+def texts() -> list[str]:
+    """The examples, and what is printed of a graph as exporters write it."""
+    found = [path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.onnxtxt"))]
+    return [*found, onnxtext.from_binary(next(transformer(200)))]
+
+
+def opened(text: str) -> Document:
+    return Document.open(URI, PLACE, text, 1, "utf-16")
+
+
+def edit(document: Document, number: int, generator: random.Random) -> None:
+    """Type something somewhere, or take something away."""
+    lines, size = document.version.lines, len(document.version.text)
+    start = generator.randrange(size)
+    end = min(size, start + generator.choice((0, 0, 0, 1, 40)))
+    range = lines.range(Span(start, end))
+    change = t.TextDocumentContentChangePartial(range, generator.choice(TYPED))
+    document.update(number, [change])
+
+
+def normal(places: Places) -> Any:
+    """Places without the parts that say once more where the whole is."""
+    parts = {name: normal(part) for name, part in places.parts.items()}
+    if len(parts) == 1:
+        (only,) = parts.values()
+        if only == (places.span, {}, []):
+            parts = {}
+    return places.span, parts, [None if item is None else normal(item) for item in places.items]
+
+
+def test_plain_statements_are_as_the_parser_places_them() -> None:
+    plain = 0
+    for text in texts():
+        for statement in opened(text).version.index.statements[:1500]:
+            chunk = text[statement.at : statement.limit]
+            found = plain_places(statement.kind, chunk)
+            if found is not None:
+                plain += 1
+                assert normal(found) == normal(locate(Source(chunk), 0, statement.kind)), chunk
+    assert plain > 200
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        "y = Relu (x) <a = 1>", "y = Relu (x) # z", "y = seq (x)", "float = Relu (x)",
+        "y = true (x)", "y = Relu (NaN)", "y = F:o (x)", "y = Relu (x, )", "y = Relu ()",
+        'y = Relu <s = "a\\"b"> (x)', 'b"y" = Relu (x)', "y = Relu <a = @b> (x)",
+        "y = Relu <a = inf> (x)", "y = Relu <a = 1.5.2> (x)", "y = Relu <a = 0x1F> (x)",
+        "y = Relu <a = 1e> (x)", "y = Relu <true = 1> (x)", "seq[1] y = Relu (x)",
+        "y = ai.onnx.float (x)", "[float] y = Relu (x)", "@doc(\"d\") y = Relu (x)",
+        "foo y = Relu (x)", "float[a, ] y = Relu (x)", "float[-2] y = Relu (x)",
+        "y = Relu <a = [1, 2.5]> (x)", "y = Relu <a = 01> (x)", "y = Relu <a = [01, 1]> (x)",
+        "y = Relu <a = [1e5]> (x)", "y = Relu <a = 99999999999999999999> (x)",
+        "float[2] w = [1, 2.5]", "float w = 01", "float w = 1e", "foo w = 1", "float[2, w = [1]",
+        "int4[2] w = [1]", "string w = 1", "float[a b] w", "float[] w,", "float[?] w", "seq w",
+        "float[2][3] w = [1]", "float[a:b] w = [1]", "float float = 1", "float true",
+    ],
+)  # fmt: skip
+def test_what_looks_plain_is_refused_or_right(chunk: str) -> None:
+    kind = "node" if "(" in chunk else "value_info"
+    found = plain_places(kind, chunk)
+    try:
+        wanted = normal(locate(Source(chunk), 0, kind))
+    except ValueError:
+        wanted = None
+    assert found is None or normal(found) == wanted
+
+
+def outline(document: Document) -> Any:
+    server = Server()
+    server.documents[URI] = document
+    params = t.DocumentSymbolParams(t.TextDocumentIdentifier(URI))
+    made = asyncio.run(symbols.outline(server, params))
+    return orjson.loads(orjson.dumps(made))
+
+
+@pytest.mark.parametrize("number", range(len(texts())))
+def test_answers_after_edits_are_those_of_the_text(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print("seed", seed)  # shown if the test fails
+    generator = random.Random(seed)
+    document = opened(texts()[number])
+    for version in range(2, 2 + EDITS):
+        edit(document, version, generator)
+        other = opened(document.version.text)
+        assert outline(document) == outline(other)
+        found = asyncio.run(semantic_tokens.all_tokens(document))
+        whole = Span(0, len(other.version.text))
+        wanted = semantic_tokens.tokens(other.version, whole)
+        assert found == semantic_tokens.encode(other.version, wanted)
+        if document.version.syntax:
+            continue  # what is not closed in one statement folds nothing of the others
+        folds = list(folding._ranges(document.version))
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                folding, "_pieces", lambda version: folding._PIECES.finditer(version.text)
+            )
+            assert folds == list(folding._ranges(document.version))
+
+
+def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(b"")
+    lines = [
+        'a file"w.bin" # file"w.bin"', '"location":', '"w.bin"', 'store: "w.bin", "file"',
+        '# store: "w.bin"', '"blob" file"none" file"w.bin#1"', '"a # b" safetensors : "w.bin"',
+    ]  # fmt: skip
+    for newline in ("\n", "\r\n"):
+        text = newline.join(lines)
+        found = []
+        for more in ("", newline + '"""a"""'):  # with it the whole text is read
+            document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
+            found.append([link.range for link in links._links(document)])
+        assert found[0] == found[1]
+        assert len(found[0]) == 5
+
+
+def test_what_two_lists_begin_with() -> None:
+    generator = random.Random(0)
+    for _ in range(200):
+        one = [generator.randrange(2) for _ in range(generator.randrange(12))]
+        other = [generator.randrange(2) for _ in range(generator.randrange(12))]
+        count = semantic_tokens.common_start(one, other)
+        assert one[:count] == other[:count]
+        assert one[count : count + 1] != other[count : count + 1] or not one[count:]
