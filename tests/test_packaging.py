@@ -203,6 +203,7 @@ def probe(tmp_path: Path, *, path: str = "", sites: tuple[Path, ...] = ()) -> tu
         cwd=tmp_path,
         PYTHONPATH=os.pathsep.join([path, *others] if path else others),
         ONNXTEXT_CACHE="",
+        ONNXTEXT_CORE="",  # the wheel is without the compiled one
     )
     package, grammar = json.loads(printed)
     return Path(package), Path(grammar)
