@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import onnx
@@ -53,6 +54,33 @@ def small_initializers() -> Iterator[bytes]:
         for at in range(0, len(names), 10)
     ]
     yield _model(nodes, tensors)
+
+
+def layers(count: int) -> Iterator[bytes]:
+    """Layers of ten nodes, each with three small initializers, and a value info a node."""
+    random = np.random.default_rng(5)
+    shape: list[str | int | None] = ["batch", 8, "seq"]
+    nodes, tensors, infos = [], [], []
+    value = "x"
+    for at in range(count):
+        layer, step = divmod(at, 10)
+        inputs = [value]
+        if step < 3:
+            name = f"layers.{layer}.{('weight', 'shape', 'bias')[step]}"
+            floats = random.standard_normal((2, 3) if step == 0 else 8, np.float32)
+            array = random.integers(-5, 500, 4) if step == 1 else floats
+            tensors.append(numpy_helper.from_array(array, name))
+            inputs.append(name)
+        attributes: dict[str, Any] = {"axis": -1} if at % 3 == 0 else {}
+        if at % 7 == 0:
+            attributes |= {"perm": [0, 2, 1, 3], "alpha": 0.5}
+        path = f"/model/layers.{layer}/op_{step}"
+        value = f"{path}_output_0"
+        operator = ("Add", "Softmax", "Transpose")[at % 3]
+        nodes.append(helper.make_node(operator, inputs, [value], path, **attributes))
+        infos.append(helper.make_tensor_value_info(value, TensorProto.FLOAT, shape))
+    ends = [helper.make_tensor_value_info(value, TensorProto.FLOAT, shape)]
+    yield _whole(helper.make_graph(nodes, "main_graph", [], ends, tensors, value_info=infos))
 
 
 def deep_subgraphs(levels: int, count: int) -> Iterator[bytes]:
@@ -207,6 +235,8 @@ MAKERS: dict[str, Callable[[], Iterator[bytes]]] = {
     "transformer-20k": partial(transformer, 20_000),
     "transformer-20k-bare": partial(transformer, 20_000, bare=True),
     "transformer-200k": partial(transformer, 200_000),
+    "layers-2k": partial(layers, 2_000),
+    "layers-20k": partial(layers, 20_000),
     "small-initializers": small_initializers,
     "deep-subgraphs": partial(deep_subgraphs, 20, 500),
     "functions-500": partial(functions, 500),

@@ -59,6 +59,8 @@ WORKLOADS = (
     Workload("transformer-20k", "20,000 nodes, names that need quotes"),
     Workload("transformer-20k-bare", "20,000 nodes, names that are identifiers"),
     Workload("transformer-200k", "200,000 nodes, names that need quotes", large=True),
+    Workload("layers-2k", "2,000 nodes, three small initializers to ten of them", quick=True),
+    Workload("layers-20k", "20,000 nodes, three small initializers to ten of them"),
     Workload("small-initializers", "20,000 initializers of 4 to 16 elements"),
     Workload("deep-subgraphs", "20 levels of If, 500 nodes on each"),
     Workload("functions-500", "500 functions of 12 nodes, each called four times", quick=True),

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -34,10 +36,11 @@ def run(*arguments: str, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-def build(source: Path, target: Path, hook: str) -> Path:
-    """Call the build backend as installers do, offline."""
+def build(source: Path, target: Path, hook: str, **environment: str) -> Path:
+    """Call the build backend as installers do, offline; without the native core if not asked."""
     script = f"from hatchling.build import {hook}; print({hook}({str(target)!r}))"
-    return target / run("-c", script, cwd=source).splitlines()[-1]
+    environment = {"ONNXTEXT_CORE": "python"} | environment
+    return target / run("-c", script, cwd=source, **environment).splitlines()[-1]
 
 
 def unpack(wheel: Path) -> Path:
@@ -66,7 +69,8 @@ def contents(wheel: Path) -> set[str]:
 def sources() -> set[str]:
     """Our modules, and the pages about codes, as they lie in the checkout."""
     package = REPOSITORY / "onnxtext"
-    files = [*package.rglob("*.py"), *package.glob("diagnostics/pages/*.md")]
+    modules = [*package.rglob("*.py"), *package.rglob("*.pyi")]
+    files = [*modules, *package.glob("diagnostics/pages/*.md")]
     return {path.relative_to(REPOSITORY).as_posix() for path in files}
 
 
@@ -88,6 +92,70 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert "\nRequires-Python: >=3.10\n" in metadata
 
 
+COMPILER = shutil.which(sysconfig.get_config_var("CC").split()[0])
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+
+
+def core_sources() -> list[Path]:
+    return sorted((REPOSITORY / "onnxtext" / "_core").glob("*.pyx"))
+
+
+def core_of(site: Path, tmp_path: Path) -> str:
+    """The core that runs in a process that finds us there."""
+    script = "import onnxtext.core; print(onnxtext.core.core())"
+    return run("-c", script, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="").strip()
+
+
+def test_the_wheel_without_the_core_is_for_every_python(wheel: Path, tmp_path: Path) -> None:
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert core_of(unpack(wheel), tmp_path) == "python"
+
+
+@needs_compiler
+@pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
+def test_the_core_is_compiled_where_there_is_a_compiler(
+    hook: str, wheel: Path, tmp_path: Path
+) -> None:
+    made = build(REPOSITORY, tmp_path, hook, ONNXTEXT_CORE="native")
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    compiled = {f"onnxtext/_core/{source.stem}{suffix}" for source in core_sources()}
+    if hook == "build_wheel":
+        assert f"-cp{sys.version_info.major}{sys.version_info.minor}-" in made.name
+        assert contents(made) == contents(wheel) | compiled
+        assert core_of(unpack(made), tmp_path) == "native"
+    else:
+        assert all((REPOSITORY / name).exists() for name in compiled)
+
+
+def test_a_core_that_is_older_than_its_sources_does_not_run(wheel: Path, tmp_path: Path) -> None:
+    site = unpack(wheel)
+    core = site / "onnxtext" / "_core"
+    module = core / f"parser{sysconfig.get_config_var('EXT_SUFFIX')}"
+    module.touch()
+    assert core_of(site, tmp_path) == "native"  # it is not imported
+    os.utime(module, (1, 1))
+    assert core_of(site, tmp_path) == "native"  # a wheel has no sources
+    (core / "parser.pyx").touch()
+    assert core_of(site, tmp_path) == "python"
+    module.unlink()
+    (core / "parser.pyx").unlink()
+
+
+@pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
+def test_without_a_compiler_the_installation_goes_on(
+    hook: str, sdist: Path, wheel: Path, tmp_path: Path
+) -> None:
+    with tarfile.open(sdist) as archive:
+        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(tmp_path, **safe)  # type: ignore[arg-type]
+    missing = {"CC": "/there/is/no/compiler", "ONNXTEXT_CORE": ""}
+    made = build(tmp_path / SDIST, tmp_path, hook, **missing)
+    assert made.name.endswith("-py3-none-any.whl")
+    assert hook != "build_wheel" or contents(made) == contents(wheel)
+    with pytest.raises(subprocess.CalledProcessError):
+        build(tmp_path / SDIST, tmp_path, hook, **missing | {"ONNXTEXT_CORE": "native"})
+
+
 def test_the_sdist_is_a_whole_checkout(sdist: Path, wheel: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.removeprefix(f"{SDIST}/") for name in archive.getnames()}
@@ -99,6 +167,8 @@ def test_the_sdist_is_a_whole_checkout(sdist: Path, wheel: Path, tmp_path: Path)
         files = (path for path in (REPOSITORY / directory).rglob(pattern) if path.is_file())
         assert {path.relative_to(REPOSITORY).as_posix() for path in files} <= names
     assert {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".ci/run"} <= names
+    assert {"hatch_build.py", *(f"onnxtext/_core/{path.name}" for path in core_sources())} <= names
+    assert not [name for name in names if name.endswith((".c", ".so", ".pyd"))]
     assert not [name for name in names if ".venv" in name or "__pycache__" in name]
     # Distributors build from it.
     again = build(tmp_path / SDIST, tmp_path, "build_wheel")
@@ -133,6 +203,7 @@ def probe(tmp_path: Path, *, path: str = "", sites: tuple[Path, ...] = ()) -> tu
         cwd=tmp_path,
         PYTHONPATH=os.pathsep.join([path, *others] if path else others),
         ONNXTEXT_CACHE="",
+        ONNXTEXT_CORE="",  # the wheel is without the compiled one
     )
     package, grammar = json.loads(printed)
     return Path(package), Path(grammar)
@@ -168,8 +239,8 @@ def test_the_command_runs_from_an_installed_wheel(wheel: Path, tmp_path: Path) -
         cwd=tmp_path,
     )
     script = site / "bin" / "onnxtext"
-    python_path = {"PYTHONPATH": str(site), "ONNXTEXT_CACHE": ""}
-    version = f"onnxtext {onnxtext.__version__}\n"
+    python_path = {"PYTHONPATH": str(site), "ONNXTEXT_CACHE": "", "ONNXTEXT_CORE": ""}
+    version = f"onnxtext {onnxtext.__version__} (pure Python)\n"
     assert run(str(script), "--version", cwd=tmp_path, **python_path) == version
     assert run("-m", "onnxtext", "--version", cwd=tmp_path, **python_path) == version
     example = REPOSITORY / "examples" / "temperature.onnxtxt"

@@ -9,6 +9,7 @@ import click
 
 from onnxtext import __version__
 from onnxtext.cli.options import EXIT_STATUSES
+from onnxtext.core import core
 
 VERBS = (
     "to-binary",
@@ -49,11 +50,27 @@ class Verbs(click.Group):
         return command
 
 
+def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Print the version and which core runs, and end."""
+    if value and not ctx.resilient_parsing:
+        runs = "native core" if core() == "native" else "pure Python"
+        click.echo(f"{ctx.find_root().info_name} {__version__} ({runs})")
+        ctx.exit()
+
+
 @click.group(
     cls=Verbs,
     epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version, and which core runs, and exit.",
+)
 def group() -> None:
     """Turn ONNX models into text and back, losing nothing."""

@@ -31,6 +31,7 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.cli.group import group
     from onnxtext.cli.report import TROUBLE, Refused, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
+    from onnxtext.core import CoreError
 
     occupy_closed_descriptors()
     if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would write it nowhere
@@ -48,7 +49,7 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
-    except Refused as refused:
+    except (Refused, CoreError) as refused:
         plain_error(str(refused))
         return TROUBLE
     except OSError as error:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
+from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.few import FewNumbers
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
@@ -195,8 +196,19 @@ class GraphPrinter:
         parts = ["{"]
         for start in range(0, len(nodes), _MANY):
             some = nodes[start : start + _MANY]
-            parts.append("\n".join([inner + self.node_text(node, inner) for node in some]))
+            parts.append(self._node_texts(some, inner))
         return "\n".join([*parts, indent + "}"])
+
+    def _node_texts(self, nodes: Sequence[Node], indent: str) -> str:
+        """Nodes, one a line; by the core that runs."""
+        if core() == "python":
+            return "\n".join([indent + self.node_text(node, indent) for node in nodes])
+        from onnxtext._core.printing import print_nodes
+
+        return print_nodes(
+            nodes, indent, self._names, self._words, self._types, self._attributes, word,
+            self._type, self._flat_attributes, self.node_text,
+        )  # fmt: skip
 
     def node_text(self, node: Node, indent: str) -> str:
         """A node: on one line, or inputs first and then its attributes one a line.

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from onnxtext.ast.model import EncodingPatch, Fragment, Model
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
 from onnxtext.proto.lift_nodes import PLAIN
@@ -54,8 +55,10 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
     """
     lowered, model = _proven(data, "ModelProto", finish)
     assert isinstance(model, Model)
-    if lowered is not data and lowered != data:
-        _record_encoding(model, lowered, bytes(data))
+    if lowered is not data:
+        plain = bytes(data)  # a map of a file equals no bytes
+        if lowered != plain:
+            _record_encoding(model, lowered, plain)
     return model
 
 
@@ -102,15 +105,14 @@ def _proven(
 ) -> tuple[bytes, Model | Fragment]:
     """A lifted message and what it lowers to: the quick way if that proves it, else carefully."""
     try:
-        made = _lift(Lifter(careful=False), data, message, finish)
+        made = _lift_fast(data, message, finish)
         if len(data) > _LARGE and isinstance(made, Model):
             # Nothing is joined: the weights of both sides are the same memory.
             if says(lower_pieces(made, verified=True), data):
                 return data, made
-        else:
-            lowered = _lower(made)
-            if lowered == data:
-                return lowered, made
+        # A map of a file equals no bytes.
+        elif _lower(made) == bytes(data):
+            return data, made
     except (WireError, LowerError):
         pass  # Protobuf decides below whether the bytes are a message.
     try:
@@ -128,6 +130,16 @@ def canonical_encoding(data: bytes) -> bytes:
         LiftError: the bytes are no `ModelProto`.
     """
     return _proven(data, "ModelProto")[0]
+
+
+def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
+    """Lift by the core that runs; of several errors it is the one that Python meets first."""
+    try:
+        return _lift(Lifter(careful=False), data, message, finish)
+    except WireError:
+        if core() == "python":
+            raise
+        return _lift(Lifter(careful=False, native=False), data, message, finish)
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:

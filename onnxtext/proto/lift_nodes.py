@@ -85,11 +85,11 @@ class NodeLifter(ABC):
         except UnicodeDecodeError:
             return self._node_fields(data, depth)
         tail = self._node_tail(data, at, end, depth)
-        if tail.inputs or tail.outputs or tail.name is not None:  # in an order that nobody uses
-            return self._node_fields(data, depth)
+        if tail.name is not None:  # in an order that nobody uses, as further names
+            name = tail.name
         node = Node(
-            tail.op_type, tuple(inputs), tuple(outputs), tail.attributes, name,
-            tail.domain, tail.overload, (), tail.decorators,
+            tail.op_type, (*inputs, *tail.inputs), (*outputs, *tail.outputs), tail.attributes,
+            name, tail.domain, tail.overload, (), tail.decorators,
         )  # fmt: skip
         if self.careful:
             node.decorators += difference("NodeProto", self._lowering.node(node), bytes(data))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -11,12 +12,14 @@ from onnxtext.ast.model import (
     Function,
     Graph,
     Model,
+    Node,
     Training,
     ValueInfo,
 )
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.values import Attribute
+from onnxtext.core import core
 from onnxtext.proto.difference import difference
 from onnxtext.proto.lift_nodes import PLAIN, NodeLifter
 from onnxtext.proto.lift_values import (
@@ -37,17 +40,24 @@ from onnxtext.proto.quick import SMALL, QuickTensors, quick_value_info
 from onnxtext.wire.reader import read_fields, read_payloads, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
+GRAPH_KEYS = (1, 13, 0x0A, 0x12, 0x1A, 0x0A, 0x12)
+FUNCTION_KEYS = (7, 12, *GRAPH_KEYS[2:])
+"""The numbers of a graph's or a function's nodes and value infos, and the keys of a node's inputs,
+outputs and name, of a value info's name and of its type."""
+
 
 class Lifter(NodeLifter):
     """One run of lifting."""
 
-    def __init__(self, *, careful: bool) -> None:
+    def __init__(self, *, careful: bool, native: bool = True) -> None:
         """Start a run.
 
         Args:
             careful: compare every item with its bytes, and add what its sugar does not carry.
+            native: whether the compiled core may be used.
         """
         super().__init__(careful=careful)
+        self._native = native and not careful and core() == "native"
         self._tensors = QuickTensors()
         self._value_types: dict[bytes, ValueInfo] = {}
 
@@ -137,7 +147,7 @@ class Lifter(NodeLifter):
         lift_value = self.value_info
         types = self._value_types
         careful = self.careful
-        for number, inside in chain.from_iterable(read_payloads(data, start, end, SMALL)):
+        for number, inside in self._fields(data, start, end, GRAPH_KEYS, depth, nodes, infos):
             match number:
                 case 1:
                     nodes.append(lift_node(inside, depth + 1))
@@ -169,6 +179,32 @@ class Lifter(NodeLifter):
             graph.decorators += difference("GraphProto", lowered, bytes(data[start:end]))
         return graph
 
+    def _fields(
+        self,
+        data: Data,
+        start: int,
+        end: int,
+        keys: tuple[int, int, int, int, int, int, int],
+        depth: int,
+        nodes: list[Node],
+        infos: list[ValueInfo],
+    ) -> Iterator[tuple[int, Data]]:
+        """The fields of a graph or function that have a length.
+
+        The compiled core adds plain nodes and value infos to their lists itself.
+        """
+        if not self._native:
+            return chain.from_iterable(read_payloads(data, start, end, SMALL))
+        from onnxtext._core.decode import decode_graph
+
+        def make_tail(tail: bytes) -> Node:
+            return self._node_tail(tail, 0, len(tail), depth + 1)
+
+        return decode_graph(
+            data, start, end, SMALL, keys, nodes, infos, self._tails, self._value_types,
+            make_tail,
+        )  # fmt: skip
+
     def function(self, data: Data, depth: int = 0) -> Function:
         """A `FunctionProto`.
 
@@ -182,11 +218,9 @@ class Lifter(NodeLifter):
         infos: list[ValueInfo] = []
         decorators: list[Decorator] = []
         entries: list[Data] = []
-        for field in read_fields(data, 0, len(data)):
-            if field.wire_type != LENGTH:
-                continue
-            inside = data[field.value : field.end]
-            match field.number:
+        nodes = function.nodes
+        for number, inside in self._fields(data, 0, len(data), FUNCTION_KEYS, depth, nodes, infos):
+            match number:
                 case 1:
                     function.name = text_of(inside)
                 case 4:
@@ -196,7 +230,7 @@ class Lifter(NodeLifter):
                 case 6:
                     names.append(text_of(inside))
                 case 7:
-                    function.nodes.append(self.node(inside, depth + 1))
+                    nodes.append(self.node(inside, depth + 1))
                 case 8:
                     function.doc_string = text_of(inside)
                 case 9:

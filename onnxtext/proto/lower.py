@@ -20,6 +20,7 @@ from onnxtext.ast.values import (
     Tensor,
     TensorData,
 )
+from onnxtext.core import core
 from onnxtext.proto.generic import RecordError
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lowering import Lowering
@@ -56,11 +57,22 @@ def lower_pieces(
         LowerError: as for `lower_model`.
     """
     try:
-        lowering = Lowering(Habits(model.presence), model.resources, elsewhere, verified=verified)
+        lowering = _lowering()(
+            Habits(model.presence), model.resources, elsewhere, verified=verified
+        )
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
     pieces = lowering.model(model)
     return [_with_habits(model, b"".join(pieces))] if model.encoding_habits else pieces
+
+
+def _lowering() -> type[Lowering]:
+    """What lowers, by the core that runs."""
+    if core() == "native":
+        from onnxtext.proto.native import CoreLowering
+
+        return CoreLowering
+    return Lowering
 
 
 class _Light(Lowering):
@@ -112,7 +124,7 @@ def lower_fragment(fragment: Fragment) -> bytes:
         LowerError: a decorator or record does not fit.
     """
     try:
-        lowering = Lowering(Habits(fragment.presence))
+        lowering = _lowering()(Habits(fragment.presence))
     except RecordError as error:
         raise LowerError(str(error), -1) from None
     match fragment.item:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from struct import unpack
+
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import (
     DecoratedDim,
@@ -43,6 +45,11 @@ TENSOR_FIELDS = {
     "uint64_data": (b"\x5a", "<u8"),
 }
 """The data fields of `TensorProto`: key, and the type of the entries that are packed varints."""
+
+
+_LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
+_SHORT = 256
+"""For entries of fewer bytes numpy takes longer to start than the encoding."""
 
 
 def text_bytes(text: str) -> bytes:
@@ -158,6 +165,10 @@ def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
         return key, b""
     if varints is None:
         return key, delimited(key, entries)
+    if len(entries) <= _SHORT:
+        count = len(entries) // int(varints[2])
+        numbers = unpack(f"<{count}{_LETTERS[varints]}", entries)
+        return key, delimited(key, b"".join(map(varint, numbers)))
     values = np.frombuffer(entries, varints)
     if varints == "<i4":
         values = values.astype(np.int64)

@@ -104,42 +104,68 @@ class Lowering(ValueLowering):
 
     def graph(self, graph: Graph) -> list[Piece]:
         """A `GraphProto`, in pieces."""
-        pieces: list[Piece] = []
-        some: list[Piece] = []
-        lower_node = self.node
-        for node in graph.nodes:
-            data = lower_node(node)
-            size = len(data)
-            some += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
-            if len(some) > _MANY:
-                pieces.append(b"".join(some))
-                some.clear()
-        pieces += (*some, delimited(b"\x12", text_bytes(graph.name)))
-        some.clear()
+        pieces = self.node_fields(b"\x0a", graph.nodes)
+        pieces.append(delimited(b"\x12", text_bytes(graph.name)))
         defaults = [value for value in graph.inputs if value.data is not None]
         with_data = [*defaults, *[value for value in graph.values if value.data is not None]]
         sparse: list[Piece] = []
+        plain = [value for value in with_data if not isinstance(value.data, SparseTensor)]
+        count = sum(not isinstance(value.data, SparseTensor) for value in defaults)
+        pieces += self.initializer_fields(plain[:count], is_input=True)
+        pieces += self.initializer_fields(plain[count:])
         for index, value in enumerate(with_data):
-            tensor = self.initializer(value, is_input=index < len(defaults))
             if isinstance(value.data, SparseTensor):
+                tensor = self.initializer(value, is_input=index < len(defaults))
                 sparse += delimited_pieces(b"\x7a", tensor)
-            else:
-                pieces += delimited_pieces(b"\x2a", tensor)
         for value in graph.inputs:
             pieces.append(delimited(b"\x5a", self.value_info(value)))
         for value in graph.outputs:
             pieces.append(delimited(b"\x62", self.value_info(value)))
-        for data in self.value_infos(graph, with_data):
-            size = len(data)
-            some += (b"\x6a", LENGTHS[size] if size < SHORT else varint(size), data)
-            if len(some) > _MANY:
-                pieces.append(b"".join(some))
-                some.clear()
-        pieces += some
+        pieces += self.value_info_fields(b"\x6a", graph, with_data)
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         pieces += [*sparse, *metadata_fields(b"\x82\x01", graph.metadata)]
         decorators = [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]
         return self.finish_pieces("GraphProto", pieces, decorators, graph.at)
+
+    def node_fields(self, key: bytes, nodes: list[Node]) -> list[Piece]:
+        """Nodes as fields of their graph or function, in few pieces."""
+        pieces: list[Piece] = []
+        some: list[Piece] = []
+        lower_node = self.node
+        for node in nodes:
+            data = lower_node(node)
+            size = len(data)
+            some += (key, LENGTHS[size] if size < SHORT else varint(size), data)
+            if len(some) > _MANY:
+                pieces.append(b"".join(some))
+                some.clear()
+        return [*pieces, *some]
+
+    def initializer_fields(self, values: list[ValueInfo], *, is_input: bool = False) -> list[Piece]:
+        """Initializers that are not sparse, as fields of their graph.
+
+        Args:
+            values: have data.
+            is_input: as for `initializer`.
+        """
+        pieces: list[Piece] = []
+        for value in values:
+            pieces += delimited_pieces(b"\x2a", self.initializer(value, is_input=is_input))
+        return pieces
+
+    def value_info_fields(
+        self, key: bytes, graph: Graph, initializers: list[ValueInfo]
+    ) -> list[Piece]:
+        """The `value_info` list of a graph as fields, in few pieces."""
+        pieces: list[Piece] = []
+        some: list[Piece] = []
+        for data in self.value_infos(graph, initializers):
+            size = len(data)
+            some += (key, LENGTHS[size] if size < SHORT else varint(size), data)
+            if len(some) > _MANY:
+                pieces.append(b"".join(some))
+                some.clear()
+        return [*pieces, *some]
 
     def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> Iterator[bytes]:
         """The `value_info` list of a graph, in the order of SPELLINGS S6."""
@@ -195,7 +221,7 @@ class Lowering(ValueLowering):
         parts += [delimited(b"\x2a", text_bytes(value.name)) for value in function.outputs]
         names = [item for item in function.attributes if isinstance(item, str)]
         parts += [delimited(b"\x32", text_bytes(name)) for name in names]
-        parts += [delimited(b"\x3a", self.node(node)) for node in function.nodes]
+        parts += map(bytes, self.node_fields(b"\x3a", function.nodes))
         if function.doc_string is not None:
             parts.append(delimited(b"\x42", text_bytes(function.doc_string)))
         parts += [delimited(b"\x4a", self.opset(item)) for item in function.opset_imports]
@@ -238,13 +264,7 @@ class Lowering(ValueLowering):
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         tail = self._tails.get(key)
         if tail is None:
-            try:
-                tail = self._tail(node)
-            except LowerError as error:  # attributes have no place of their own
-                raise error.placed(node.at) from None
-            if len(tail) <= _SMALL:
-                self._tails[key] = tail
-                self._alive.append(node.attributes)
+            tail = self._new_tail(node)
         parts.append(tail)
         if node.metadata:
             parts += metadata_fields(b"\x4a", node.metadata)
@@ -252,8 +272,19 @@ class Lowering(ValueLowering):
             return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
         return b"".join(parts)
 
+    def _new_tail(self, node: Node) -> bytes:
+        """The fields of a node that stand behind its names, lowered for the first time."""
+        try:
+            tail = self._tail(node)
+        except LowerError as error:  # attributes have no place of their own
+            raise error.placed(node.at) from None
+        if len(tail) <= _SMALL:
+            key = (node.op_type, id(node.attributes), node.domain, node.overload)
+            self._tails[key] = tail
+            self._alive.append(node.attributes)
+        return tail
+
     def _tail(self, node: Node) -> bytes:
-        """The fields of a node that stand behind its names."""
         habits = self.habits
         parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
         for attribute in node.attributes:

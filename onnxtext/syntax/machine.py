@@ -85,7 +85,7 @@ class Automaton:
         self.list_states = dict(_list_states(tables))
 
 
-STATEMENTS = ("node", "value_info", "attribute")
+STATEMENTS = ("node", "value_info", "attribute", "metadata_item")
 """The items of the lists that become long."""
 
 
@@ -242,26 +242,41 @@ class Machine:
             taken = children
         else:
             taken = [children[index] if index >= 0 else None for index in reduction.take]
-        try:
-            if self.holes and any(child is HOLE for child in taken):
-                value = self._patch(reduction, at, taken)
-            else:
-                value = self.evaluate(reduction, at, taken)
-        except Fault as fault:
-            if fault.at is None:  # about the construct as a whole
-                fault.at = at
-            if self.faults is None:
-                raise
-            self.faults += (fault, *fault.others)
-            if len(self.faults) >= MOST_FAULTS and fault.made is None:
-                raise
-            self.holes = True
-            value = HOLE if fault.made is None else fault.made
-            if reduction.name in LIST_ACTIONS:
-                value = taken[0]
+        value = self.value(reduction, at, taken)
         states.append(gotos[states[-1]][reduction.origin])
         values.append(value)
         self.where.append(at)
+
+    def value(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """The value of a rule; what its action finds wrong is kept, if somebody takes it.
+
+        Raises:
+            Fault: nobody takes it, or there are too many of them.
+        """
+        try:
+            if self.holes and any(child is HOLE for child in children):
+                return self._patch(reduction, at, children)
+            return self.evaluate(reduction, at, children)
+        except Fault as fault:
+            return self.keep(fault, reduction, at, children)
+
+    def keep(self, fault: Fault, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """Keep what an action found wrong; what stands for the value of its rule.
+
+        Raises:
+            Fault: nobody takes it, or there are too many of them.
+        """
+        if fault.at is None:  # about the construct as a whole
+            fault.at = at
+        if self.faults is None:
+            raise fault
+        self.faults += (fault, *fault.others)
+        if len(self.faults) >= MOST_FAULTS and fault.made is None:
+            raise fault
+        self.holes = True
+        if reduction.name in LIST_ACTIONS:
+            return children[0]
+        return HOLE if fault.made is None else fault.made
 
     def _patch(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
         """The value of a rule with a hole in it: lists of statements go without, as do models."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.collector import paused_collector
+from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.syntax.echoes import Echoes
@@ -24,7 +25,7 @@ from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.near import nearest
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
-from onnxtext.syntax.run import Run
+from onnxtext.syntax.run import Parse, Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
 from onnxtext.syntax.trial import Outcome, States, Stretch
 
@@ -47,7 +48,7 @@ def parse_all(source: Source, start: str, *, fast: bool) -> tuple[Any, list[Diag
         The value of the start rule, without the statements that are wrong, or None if nothing
         can be made of it; and what is wrong, in the order of the text.
     """
-    run = Run(source.text, start, fast=fast)
+    run = _run(source.text, start, fast=fast)
     recovery = Recovery(run, source)
     value = HOLE
     with paused_collector():
@@ -72,9 +73,18 @@ def parse_right(source: Source, start: str) -> Any:
     """
     with paused_collector():
         try:
-            return Run(source.text, start, fast=True).parse()
+            return _run(source.text, start, fast=True).parse()
         except (Unexpected, Fault):
             return None
+
+
+def _run(text: str, start: str, *, fast: bool) -> Parse:
+    """A parse by the core that runs; by Python, token by token, if it need not be fast."""
+    if fast and core() == "native":
+        from onnxtext.syntax.native import CoreRun
+
+        return CoreRun(text, start)
+    return Run(text, start, fast=fast)
 
 
 class Recovery:
@@ -84,7 +94,7 @@ class Recovery:
         diagnostics: what was wrong so far.
     """
 
-    def __init__(self, run: Run, source: Source) -> None:
+    def __init__(self, run: Parse, source: Source) -> None:
         self.run = run
         self.source = source
         self.text = run.text

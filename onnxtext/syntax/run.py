@@ -8,6 +8,7 @@ meaning (FAST-ROAD section 1).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -38,32 +39,24 @@ _MOST_MADE = 256
 """How many texts of one shape are remembered, and how many get a builder of their own."""
 
 
-class Run:
+class Parse(ABC):
     """One text being parsed.
 
     Attributes:
         token: the token being fed; None at the end of the text.
-        jumps: how many chunks were jumped.
         recover: mends the machine where a token fits nowhere, and says where to go on.
     """
 
-    def __init__(self, text: str, start: str, *, fast: bool) -> None:
+    def __init__(self, text: str, start: str) -> None:
         if text.startswith("\ufeff"):  # a byte order mark, as some editors write it
             text = " " + text[1:]
         self.text = text
         self.start = start
-        self.fast = fast
         self.automaton = load_automaton()
         self.machine = Machine(self.automaton, [self.automaton.starts[start]])
         self.lexer = load_lexer()
         self.token: Token | None = None
-        self.jumps = 0
         self.recover: Callable[[Unexpected], int | None] | None = None
-        self._chunks = Chunks(text)
-        self._series = SeriesReader(text, self.machine, self.lexer)
-        self._last: tuple[list[Any], int, int] | None = None
-        self._recorded = 0  # tokens
-        self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
 
     def parse(self) -> Any:
         """The value of the start rule; `HOLE` if too little of it could be made.
@@ -85,8 +78,33 @@ class Run:
                 if resume is None:
                     return HOLE
 
+    @abstractmethod
     def _parse(self) -> Any:
         """Go on to the end of the text."""
+
+    @abstractmethod
+    def _resume(self, offset: int) -> None:
+        """Go on at an offset, which lies between two tokens, wherever it is."""
+
+
+class Run(Parse):
+    """One text being parsed in Python.
+
+    Attributes:
+        jumps: how many chunks were jumped.
+    """
+
+    def __init__(self, text: str, start: str, *, fast: bool) -> None:
+        super().__init__(text, start)
+        self.fast = fast
+        self.jumps = 0
+        self._chunks = Chunks(self.text)
+        self._series = SeriesReader(self.text, self.machine, self.lexer)
+        self._last: tuple[list[Any], int, int] | None = None
+        self._recorded = 0  # tokens
+        self._seen: dict[int, set[str] | None] = {}  # keys of shapes that were met once
+
+    def _parse(self) -> Any:
         chunks = self._chunks
         machine = self.machine
         lists = self.automaton.list_states
@@ -104,7 +122,6 @@ class Run:
     # ---- Token by token ---------------------------------------------------------------------
 
     def _resume(self, offset: int) -> None:
-        """Go on at an offset, which lies between two tokens, wherever it is."""
         self._last = None
         chunks = self._chunks
         chunks.find(min(offset, len(self.text)))

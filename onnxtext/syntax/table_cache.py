@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.files import write_atomically
+from onnxtext.syntax import dfa as dfa_module
 from onnxtext.syntax import tables as tables_module
+from onnxtext.syntax.dfa import Scanner
 from onnxtext.syntax.tables import Rule, Tables, Terminal, build_tables
 
 
@@ -50,8 +52,11 @@ def cache_path(grammar: str) -> Path | None:
             return None
     if not directory:
         return None
-    maker = Path(tables_module.__file__).read_text(encoding="utf-8")
-    digest = hashlib.sha256("\0".join([grammar, maker, _lark()]).encode()).hexdigest()
+    makers = [
+        Path(file).read_text(encoding="utf-8")
+        for file in (tables_module.__file__, dfa_module.__file__)
+    ]
+    digest = hashlib.sha256("\0".join([grammar, *makers, _lark()]).encode()).hexdigest()
     return Path(directory) / f"tables-{digest[:32]}.json"
 
 
@@ -108,4 +113,5 @@ def _from_json(data: dict[str, Any]) -> Tables:
         gotos=tuple(data["gotos"]),
         starts=data["starts"],
         ends=data["ends"],
+        scanner=Scanner(**data["scanner"]),
     )

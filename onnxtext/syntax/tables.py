@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from onnxtext.syntax.dfa import Scanner, make_scanner
+
 STARTS = (
     "model",
     "graph_fragment",
@@ -72,6 +74,7 @@ class Tables:
         gotos: for each state: rule name to the state after that rule was reduced.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
+        scanner: finds the tokens.
     """
 
     terminals: tuple[Terminal, ...]
@@ -80,6 +83,7 @@ class Tables:
     gotos: tuple[dict[str, int], ...]
     starts: dict[str, int]
     ends: dict[str, int]
+    scanner: Scanner
 
 
 def grammar_path() -> Path:
@@ -136,7 +140,19 @@ def build_tables(grammar: str) -> Tables:
         gotos=tuple(gotos),
         starts=dict(table.start_states),
         ends=dict(table.end_states),
+        scanner=make_scanner(_scanned(tuple(_terminal(terminal) for terminal in made.terminals))),
     )
+
+
+BAD = "BAD"
+"""The terminal of what is no token."""
+
+
+def _scanned(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
+    """The terminals in the order in which they win, with the ignored ones."""
+    found = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
+    word = next(pattern for name, pattern in found if name == "WORD")
+    return [*found, (BAD, f"-{word}")]
 
 
 def _is_rule(symbol: str) -> bool:

@@ -17,9 +17,19 @@ from onnxtext.tensor.elements import ElementType
 LONGEST = 1000
 """Texts with more characters than this are read in bulk."""
 
-_INTEGERS = re.compile(r"[\[{]-?[0-9]{1,18}(?:, ?-?[0-9]{1,18})*[\]}]")
+_BLANK = r"[ \t\n\v\f\r]*"
+_INTEGER = r"-?[0-9]{1,18}"
 _NUMBER = r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e-?[0-9]{1,3})?"
-_NUMBERS = re.compile(rf"[\[{{]{_NUMBER}(?:, ?{_NUMBER})*[\]}}]")
+
+
+def _list_of(item: str) -> re.Pattern[str]:
+    """Match a flat list in brackets or braces, on any number of lines; its items are group 1."""
+    items = f"{item}(?:,{_BLANK}{item})*"
+    return re.compile(rf"[\[{{]{_BLANK}({items})(?:,?{_BLANK})[\]}}]")
+
+
+_INTEGERS = _list_of(_INTEGER)
+_NUMBERS = _list_of(_NUMBER)
 _GAP = re.compile(r"[^\[\],\s]\s+[^\[\],\s]|\]\s*[^\],\s]|[^\[,\s]\s*\[")
 _LAST_COMMA = re.compile(r",\s*\]")
 _NOT_STRUCTURE = re.compile(r"[^\[\],]+")
@@ -54,9 +64,10 @@ def parse_few(
         return None
     if element.kind in ("int", "uint"):
         return _integers(element, text, count)
-    if element.name not in ("float", "double") or _NUMBERS.fullmatch(text) is None:
+    plain = _NUMBERS.fullmatch(text) if element.name in ("float", "double") else None
+    if plain is None:
         return None
-    values = list(map(float, text[1:-1].split(",")))
+    values = list(map(float, plain[1].split(",")))
     found = len(values)
     if found != count and count is not None:
         return None
@@ -98,11 +109,13 @@ def flattened(text: str, dims: Sequence[int]) -> str | None:
 
 def _integers(element: ElementType, text: str, count: int | None) -> bytes | None:
     letter = _LETTERS.get(element.bits)
-    if letter is None or _INTEGERS.fullmatch(text) is None:
+    plain = None if letter is None else _INTEGERS.fullmatch(text)
+    if plain is None:
         return None
-    values = list(map(int, text[1:-1].split(",")))
+    values = list(map(int, plain[1].split(",")))
     if len(values) != count and count is not None:
         return None
+    assert letter is not None
     letter = letter if element.kind == "int" else letter.upper()
     try:
         return pack(f"<{len(values)}{letter}", *values)

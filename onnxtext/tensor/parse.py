@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
 from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.few import flattened, parse_few
+from onnxtext.tensor.few import LONGEST, flattened, parse_few
 from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repetition import Repetition
@@ -36,7 +37,7 @@ _FIELD_TYPES = {
     "double_data": "<u8",
     "uint64_data": "<u8",
 }
-_ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
+ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose field has an entry of their own width for each element."""
 
 _LARGE = 1 << 14
@@ -77,7 +78,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     if element.kind == "string":
         raise _string_error(text)
     count = product(dims)
-    short = flattened(text, dims) if text.startswith("[[") else text
+    short = flattened(text, dims) if text.find("[", 1, LONGEST) > 0 else text
     few = None if short is None else parse_few(element, short, count)
     if few is not None:
         return few
@@ -136,6 +137,9 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
     if not text.isascii() or "," in text:
         place = next(i for i, c in enumerate(text) if c == "," or not c.isascii())
         raise LiteralError(f"expected one element, found {text[place]!r}", place, 1)
+    few = parse_few(element, f"[{text}]", 1)
+    if few is not None:
+        return few
     values = _raw_elements(element, Body(text.encode("ascii")))
     if len(values) != 1:
         raise LiteralError("expected an element, found nothing")
@@ -162,7 +166,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
     """
     if element.kind == "string":
         raise LiteralError("expected numbers, found strings")
-    if element.name in _ENTRIES_ARE_ELEMENTS:
+    if element.name in ENTRIES_ARE_ELEMENTS:
         few = parse_few(element, text, None, "{}")
         if few is not None:
             return few
@@ -213,6 +217,9 @@ def parse_ints(text: str) -> tuple[int, ...]:
     Raises:
         LiteralError: Not such a literal.
     """
+    few = parse_few(ELEMENTS["int64"], text, None)
+    if few is not None:
+        return unpack(f"<{len(few) // 8}q", few)
     read = partial(numbers.ints, low=_INT64[0], high=_INT64[1], hexadecimal=False)
     parts = _plain(ELEMENTS["int64"], text, _INT64, read)
     if parts is None:
@@ -230,6 +237,9 @@ def parse_floats(text: str) -> bytes:
         LiteralError: Not such a literal.
     """
     element = ELEMENTS["float"]
+    few = parse_few(element, text, None)
+    if few is not None:
+        return few
     parts = _plain(element, text, _range(element), numbers.floats)
     if parts is None:
         parts = [numbers.floats(flat(text, "[", "]"))]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
+from onnxtext.core import core
 from tests.cli.command import binary, environment, onnxtext_command, run, run_command
 
 SLOW = ("onnx.", "numpy.", "lark.", "google.protobuf.", "rich.")
@@ -85,7 +86,15 @@ def test_version_and_console_script() -> None:
     for command in ([str(script), "--version"], onnxtext_command("-V")):
         result = run_command(command)
         assert result.status == 0
-        assert result.out.decode() == f"onnxtext {onnxtext.__version__}\n"
+        runs = {"native": "native core", "python": "pure Python"}[core()]
+        assert result.out.decode() == f"onnxtext {onnxtext.__version__} ({runs})\n"
+
+
+@pytest.mark.parametrize("wanted", ["Native", "c++"])
+def test_a_core_that_is_none(wanted: str) -> None:
+    result = run("--version", env={"ONNXTEXT_CORE": wanted})
+    assert result.status == 2
+    assert result.err.startswith("error: ONNXTEXT_CORE is `native` or `python`")
 
 
 def test_the_console_script_and_the_module_are_the_same(text: Path) -> None:

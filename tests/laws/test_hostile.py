@@ -50,6 +50,16 @@ def test_a_long_string_deep_inside(tmp_path: Path) -> None:
     convert(nested(30, node), tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
 
 
+def test_names_behind_nested_graphs(tmp_path: Path) -> None:
+    graph = b""
+    for _ in range(30):
+        attribute = delimited(b"\x0a", b"b") + delimited(b"\x32", graph) + b"\xa0\x01\x05"
+        node = delimited(b"\x2a", attribute) + delimited(b"\x1a", b"n") + delimited(b"\x0a", b"x")
+        graph = delimited(b"\x0a", node) + delimited(b"\x12", b"g")
+    data = b"\x08\x0a" + delimited(b"\x3a", graph)
+    convert(data, tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
+
+
 def test_many_nodes_in_a_decorated_graph(tmp_path: Path) -> None:
     nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20_000)]
     graph = onnx.helper.make_graph(nodes, "g", [], [], doc_string="decorated")

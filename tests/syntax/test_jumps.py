@@ -198,6 +198,15 @@ def test_names_need_not_be_quoted_to_be_jumped() -> None:
     assert run.jumps >= 990
 
 
+def test_metadata_is_jumped() -> None:
+    entries = [f'    "key{i}": "value {i}"' for i in range(1000)]
+    text = "\n".join([model_of(), "metadata {", "  graph {", *entries, "  }", "}"])
+    check(text)
+    run = Run(text, "model", fast=True)
+    run.parse()
+    assert run.jumps >= 990
+
+
 def test_long_lines_are_cut_before_types() -> None:
     entries = ", ".join(f"float[2] w{i} = {{{i}, 2}}" for i in range(1000))
     text = f"g () => () <{entries}> {{}}"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.source import Source
-from onnxtext.syntax import run, series
+from onnxtext.syntax import recovery, run, series
 from onnxtext.syntax.known import Shapes
 from onnxtext.syntax.machine import Machine
 from onnxtext.syntax.parse import parse_partial
@@ -127,6 +127,7 @@ def test_statements_of_many_shapes() -> None:
         return record(machine, kinds, depth)
 
     with (
+        mock.patch.object(recovery, "core", return_value="python"),
         mock.patch.object(run, "MOST_RECORDED", 500),
         mock.patch.object(run, "record", count),
         mock.patch.object(run, "known_shapes", cache(lambda state: Shapes())),

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import struct
+from unittest import mock
 
+import numpy as np
+import onnx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import onnxtext
+from onnxtext.tensor import parse
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.few import LONGEST, flattened, parse_few
 from onnxtext.tensor.floats import float32_bits, float64_bits
@@ -65,13 +70,75 @@ def test_integers(name: str, number: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[1 2]", "[1,\t2]", "[1_0, 2]", "[+1, 2]", "[.5, 2]", "[5., 2]", "[nan, 2]", "[0x1, 2]", "[]",
-     "[1, 2,]", "[1, 2}", "{1, 2}", "[1, ...]", "[[1, 2]]", "[1, 2, 3]", "1, 2", "[1e9999, 2]",
-     "[" + "1, " * LONGEST + "1]", "[\u0661, 2]"],
+    ["[1 2]", "[1 ,2]", "[1_0, 2]", "[+1, 2]", "[.5, 2]", "[5., 2]", "[nan, 2]", "[0x1, 2]", "[]",
+     "[1, 2,,]", "[,1, 2]", "[1, 2}", "{1, 2}", "[1, ...]", "[[1, 2]]", "[1, 2, 3]", "1, 2",
+     "[1e9999, 2]", "[" + "1, " * LONGEST + "1]", "[\u0661, 2]"],
 )  # fmt: skip
 def test_what_is_not_plain_is_left_alone(text: str) -> None:
     assert parse_few(ELEMENTS["float"], text, 2) is None
     assert parse_few(ELEMENTS["int64"], text, 2) is None
+
+
+SMALL = st.lists(st.integers(-(10**17), 10**17), min_size=1, max_size=9)
+
+
+@given(SMALL, st.lists(FLOATS.map(spelled), min_size=1, max_size=9))
+def test_scalars_and_lists_of_attributes_are_read_without_numpy(
+    integers: list[int], floats: list[str]
+) -> None:
+    texts = [f"[{', '.join(map(str, integers))}]", f"[{', '.join(floats)}]"]
+
+    def read() -> list[object]:
+        return [
+            *[parse.parse_scalar(ELEMENTS["int64"], str(number)) for number in integers],
+            *[parse.parse_scalar(ELEMENTS["float"], text) for text in floats],
+            parse.parse_ints(texts[0]),
+            parse.parse_floats(texts[1]),
+        ]
+
+    found = read()
+    with mock.patch.object(parse, "parse_few", return_value=None):
+        assert read() == found
+
+
+@pytest.mark.parametrize("text", ["[0, 2, 1, 3]", "[-1]", "[\n  1,\n]"])
+def test_small_lists_take_no_numpy(text: str) -> None:
+    with mock.patch.object(parse, "flat", side_effect=AssertionError("read in bulk")):
+        parse.parse_ints(text)
+        parse.parse_floats(text)
+    with mock.patch.object(parse, "Body", side_effect=AssertionError("read in bulk")):
+        parse.parse_scalar(ELEMENTS["float"], "0.35355338")
+
+
+BLANKS = st.text(" \t\n\v\f\r", max_size=6)
+
+
+@given(numbers=st.lists(st.integers(-99, 99), min_size=1, max_size=9), data=st.data())
+def test_blanks_and_a_last_comma_change_nothing(numbers: list[int], data: st.DataObject) -> None:
+    def spaced(separator: str) -> str:
+        return separator + data.draw(BLANKS)
+
+    items = "".join(f"{spaced(',') if at else ''}{one}" for at, one in enumerate(numbers))
+    inside = data.draw(BLANKS) + items + data.draw(st.sampled_from(["", ","])) + data.draw(BLANKS)
+    for name in ("float", "int64"):
+        expected = parse_few(ELEMENTS[name], str(numbers), len(numbers))
+        assert expected is not None
+        assert parse_few(ELEMENTS[name], f"[{inside}]", len(numbers)) == expected
+        assert parse_few(ELEMENTS[name], f"{{{inside}}}", None, "{}") == expected
+
+
+@pytest.mark.parametrize("dims", [[40], [10, 4], [2, 5, 1, 4], [40, 1]])
+@pytest.mark.parametrize("name", ["float", "int64"])
+def test_small_literals_as_we_print_them_are_read_without_numpy(name: str, dims: list[int]) -> None:
+    array = np.arange(40).reshape(dims).astype({"float": np.float32}.get(name, np.int64))
+    tensor = onnx.numpy_helper.from_array(array, "w")
+    graph = onnx.helper.make_graph([], "g", [], [], [tensor])
+    text = onnxtext.from_binary(onnx.helper.make_model(graph).SerializeToString())
+    _, _, literal = text.partition("w = ")
+    literal = literal[: literal.rindex("]") + 1]
+    assert "\n" in literal or len(dims) == 1
+    with mock.patch.object(parse, "nested", side_effect=AssertionError("read in bulk")):
+        assert parse.parse_raw(ELEMENTS[name], literal, dims) == array.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+import struct
+from unittest import mock
+
 import numpy as np
 import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import FieldData, TypedData
+from onnxtext.proto import lower_values
+from onnxtext.proto.lower_values import lower_tensor
+from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import pack_varints, unpack_varints, varints_are_minimal
 
 INT64 = st.one_of(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(0, 300), st.integers(-3, 3))
@@ -107,3 +115,26 @@ def test_too_long(data: bytes) -> None:
 def test_nothing() -> None:
     assert unpack_varints(b"").tolist() == []
     assert varints_are_minimal(b"")
+
+
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 64, 65, 1000])
+@pytest.mark.parametrize(
+    ("element", "field"), [("int32", "<i4"), ("int64", "<i8"), ("uint64", "<u8")]
+)
+def test_short_lists_are_packed_as_long_ones(count: int, element: str, field: str) -> None:
+    random = np.random.default_rng(count)
+    info = np.iinfo(field)
+    values = random.integers(info.min, info.max, count, field, endpoint=True)
+    values[::3] = random.integers(0, 200, values[::3].size)
+    name = ELEMENTS[element].field
+    data = FieldData(((name, values.tobytes()),))
+    lowered = b"".join(lower_tensor(TensorType(element, (count,)), None, data))
+    tensor = onnx.TensorProto.FromString(lowered)
+    assert list(getattr(tensor, name)) == values.tolist()
+    assert tensor.SerializeToString() == lowered
+
+
+def test_short_lists_are_packed_without_numpy() -> None:
+    data = TypedData(struct.pack("<4q", 1, -1, 300, 0))
+    with mock.patch.object(lower_values, "pack_varints", side_effect=AssertionError):
+        lower_tensor(TensorType("int64", (4,)), "w", data)

@@ -18,7 +18,8 @@ const PURE = fs.readFileSync(path.join(root, 'scripts/bundled-requirements.txt')
 fs.rmSync(libs, { recursive: true, force: true });
 const pip = (...words) => execFileSync(python,
   ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--root-user-action', 'ignore', '--no-deps', '--no-compile', '--target', libs, ...words],
-  { stdio: ['ignore', 'inherit', 'inherit'] });
+  // Pure Python runs everywhere: the native core is left out.
+  { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ONNXTEXT_CORE: 'python' } });
 pip('--only-binary', ':all:', '--implementation', 'py', '--abi', 'none', '--platform', 'any', '--python-version', '3.10', ...PURE);
 pip(path.resolve(root, '..'));
 fs.rmSync(path.join(libs, 'bin'), { recursive: true, force: true });

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parse tables and the actions as the loop of `parser` needs them."""
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+
+OPS = {
+    "CALL": CALL,
+    "UNIT": UNIT,
+    "PASS": PASS,
+    "TEXT": TEXT,
+    "INSIDE": INSIDE,
+    "LABEL": LABEL,
+    "LATER": LATER,
+    "STAYS": STAYS,
+    "REMEMBER": REMEMBER,
+    "LIST_EMPTY": LIST_EMPTY,
+    "LIST_FIRST": LIST_FIRST,
+    "LIST_MORE": LIST_MORE,
+    "PAIR": PAIR,
+    "VALUE": VALUE,
+    "NODE": NODE,
+    "NODES": NODES,
+}
+
+
+cdef class Grammar:
+    """Checked when it is made, so that no step of a parser leaves it."""
+
+    def __cinit__(self, Scanner scanner, list actions, list gotos, list rules, int kinds,
+                  int origins, dict types):
+        """Copy the tables.
+
+        Args:
+            scanner: finds tokens.
+            actions: for each state a dictionary from terminals to a state, or ~ a rule.
+            gotos: for each state a dictionary from origins to a state.
+            rules: size, origin, operation, whether it is located, the children's symbols, the
+                function, and the `Reduction` of each rule.
+            kinds: how many terminals there are.
+            origins: how many origins.
+            types: the classes and functions in Python that are used.
+        """
+        cdef Py_ssize_t state
+        cdef int at
+        self.scanner = scanner
+        self.states = len(actions)
+        self.rule_count = len(rules)
+        self.kinds = kinds
+        self.origins = origins
+        if not 0 < self.states < 1 << 15 or not 0 < self.rule_count < 1 << 15 or len(gotos) != self.states:
+            raise ValueError("damaged parse tables")
+        self.actions = <int16_t*>PyMem_Malloc(self.states * kinds * sizeof(int16_t))
+        self.gotos = <int16_t*>PyMem_Malloc(self.states * origins * sizeof(int16_t))
+        self.rules = <Rule*>PyMem_Malloc(self.rule_count * sizeof(Rule))
+        if self.actions is NULL or self.gotos is NULL or self.rules is NULL:
+            raise MemoryError
+        for state in range(self.states):
+            for at in range(kinds):
+                self.actions[state * kinds + at] = NO_ACTION
+            for at in range(origins):
+                self.gotos[state * origins + at] = -1
+            for terminal, target in actions[state].items():
+                check(0 <= terminal < kinds and -self.rule_count <= target < self.states)
+                self.actions[state * kinds + <int>terminal] = target
+            for origin, target in gotos[state].items():
+                check(0 <= origin < origins and 0 <= target < self.states)
+                self.gotos[state * origins + <int>origin] = target
+        self._add_rules(rules)
+        self.node = types["Node"]
+        self.value_info = types["ValueInfo"]
+        self.raw_data = types["RawData"]
+        self.typed_data = types["TypedData"]
+        self.token = types["Token"]
+        self.fault = types["Fault"]
+        self.layout = types["layout"]
+        self.read_token = types["read_token"]
+
+    cdef object _add_rules(self, list rules):
+        cdef Rule* rule
+        self.functions = []
+        self.reductions = []
+        for number, (size, origin, op, located, take, function, reduction) in enumerate(rules):
+            rule = &self.rules[<int>number]
+            check(0 <= origin < self.origins and len(take) <= MOST_CHILDREN and size >= 0)
+            rule.size = size
+            rule.origin = origin
+            rule.op = op
+            rule.located = located
+            rule.count = len(take)
+            for at, child in enumerate(take):
+                check(-1 <= child < size)
+                rule.take[<int>at] = child
+            self.functions.append(function)
+            self.reductions.append(reduction)
+
+    def __dealloc__(self):
+        PyMem_Free(self.actions)
+        PyMem_Free(self.gotos)
+        PyMem_Free(self.rules)
+
+
+cdef check(bint right):
+    if not right:
+        raise ValueError("damaged parse tables")

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport uint8_t
+
+cdef enum:
+    MOST_DIMS = 8
+
+cdef class Layout:
+    """How the elements of a type with constant dimensions are stored."""
+    cdef readonly object type  # kept: it is known by its identity
+    cdef uint8_t kind  # `f`, `i` or `u`; 0 if literals of this type are read in Python
+    cdef bint braces  # whether an entry of its typed field is an element
+    cdef int width, rank
+    cdef Py_ssize_t count
+    cdef Py_ssize_t[8] dims
+
+cdef bytes read_literal(Layout layout, bytes text)

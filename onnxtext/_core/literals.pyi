@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+class Layout:
+    type: Any
+    def __init__(self, type: Any, kind: str, bits: int, braces: bool, dims: Any) -> None: ...

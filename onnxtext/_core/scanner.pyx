@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokens, by the automaton of `onnxtext.syntax.dfa`."""
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memcpy
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+
+ctypedef fused Character:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef Py_ssize_t LIMIT = 4096  # longer tokens are read many characters at a time, in Python
+cdef int DEEPEST = 100  # brackets in brackets; the lexer has its own rule for deeper ones
+
+KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOTHING": NOTHING}
+
+
+cdef class Scanner:
+    """The automaton's tables, checked so that no step leaves them."""
+
+    def __cinit__(self, list classes, bytes moves, list accepts, int nested):
+        """Copy the tables.
+
+        Args:
+            classes: for each ASCII character, and at last for all others, its class.
+            moves: 16-bit integers in this machine's byte order, state by state.
+            accepts: for each state the number of a terminal, or one of KINDS.
+            nested: the terminal that ends where its first bracket is closed.
+        """
+        cdef Py_ssize_t states = len(accepts), at
+        self.width = max(classes) + 1
+        self.nested = nested
+        if len(classes) != 129 or min(classes) < 0 or not states or states >= 1 << 15:
+            raise ValueError("damaged tables of tokens")
+        if len(moves) != states * self.width * 2:
+            raise ValueError("damaged tables of tokens")
+        for at in range(256):
+            self.classes[at] = classes[min(at, 128)]
+        self.moves = <int16_t*>PyMem_Malloc(len(moves))
+        self.accepts = <int16_t*>PyMem_Malloc(states * sizeof(int16_t))
+        if self.moves is NULL or self.accepts is NULL:
+            raise MemoryError
+        memcpy(self.moves, <const char*>moves, len(moves))
+        for at in range(states * self.width):
+            if not -1 <= self.moves[at] < states:
+                raise ValueError("damaged tables of tokens")
+        for at in range(states):
+            self.accepts[at] = accepts[at]
+
+    def __dealloc__(self):
+        PyMem_Free(self.moves)
+        PyMem_Free(self.accepts)
+
+    cdef int scan(
+        self, int size, const void* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end
+    ) noexcept:
+        """Find the next token.
+
+        Args:
+            size: bytes a character: 1, 2 or 4.
+            text: the characters.
+            length: how many they are.
+            start: where to begin; then where the token begins.
+            end: then where it ends.
+
+        Returns:
+            The number of its terminal, or END, BAD or LONG.
+        """
+        if size == 1:
+            return find_token(self, <const uint8_t*>text, length, start, end)
+        if size == 2:
+            return find_token(self, <const uint16_t*>text, length, start, end)
+        return find_token(self, <const uint32_t*>text, length, start, end)
+
+    def tokens(self, str text):
+        """The terminals, starts and ends of all tokens up to one that is not found here."""
+        cdef Py_ssize_t start = 0, end = 0
+        cdef int kind
+        found = []
+        while True:
+            kind = self.scan(PyUnicode_KIND(text), PyUnicode_DATA(text), len(text), &start, &end)
+            if kind < 0:
+                return found, start
+            found.append((kind, start, end))
+            start = end
+
+
+cdef inline uint8_t class_of(Scanner tables, Character character) noexcept nogil:
+    if Character is uint8_t:
+        return tables.classes[character]
+    else:
+        return tables.classes[character if character < 128 else 128]
+
+
+cdef int find_token(
+    Scanner tables, const Character* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end
+) noexcept:
+    cdef const int16_t* moves = tables.moves
+    cdef const int16_t* accepts = tables.accepts
+    cdef int width = tables.width
+    cdef Py_ssize_t at, stop
+    cdef int state, found, depth
+    cdef bint is_nested
+    while True:  # until it is no blank and no comment
+        at = start[0]
+        if at >= length:
+            return END
+        stop = min(length, at + LIMIT)
+        state = depth = 0
+        found = BAD
+        is_nested = text[at] == c"["
+        if is_nested:
+            # The only thing that is not regular: what is nested ends where it is closed.
+            while at < stop:
+                state = moves[state * width + class_of(tables, text[at])]
+                if state < 0:
+                    break
+                depth += (text[at] == c"[") - (text[at] == c"]")
+                if depth > DEEPEST:
+                    return LONG
+                at += 1
+                if accepts[state] >= 0 and (depth == 0 or accepts[state] != tables.nested):
+                    found = accepts[state]
+                    end[0] = at
+                if depth == 0:
+                    break
+        else:
+            while at < stop:
+                state = moves[state * width + class_of(tables, text[at])]
+                if state < 0:
+                    break
+                at += 1
+                if accepts[state] != NOTHING:
+                    found = accepts[state]
+                    end[0] = at
+        if at == stop < length and state >= 0 and not (is_nested and depth == 0):
+            return LONG
+        if found != IGNORED:
+            return found
+        start[0] = end[0]

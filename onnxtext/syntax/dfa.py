@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The grammar's terminals as one deterministic automaton, made by subset construction.
+
+The automaton reads the longest token; of terminals that match the same text the first in the
+lexer's order wins. Two things differ from the patterns: a NESTED token ends where its first bracket
+is closed, which the reader of the tables has to count, and a minus sign before a word that is no
+number is a bad token together with the word.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from array import array
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+_PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
+_OTHER = 128
+_CHARACTERS = frozenset(range(_OTHER + 1))
+"""ASCII, and one that stands for all others."""
+
+IGNORED = "__IGNORE"
+"""What the names of ignored terminals begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """The tables of the automaton, which starts in state 0.
+
+    Attributes:
+        classes: for each ASCII character, and at last for all others, its class.
+        moves: for each state and class the next state, or -1: 16-bit integers in base64, so that
+            they are read fast.
+        accepts: for each state the terminal that ends there, or "".
+    """
+
+    classes: list[int]
+    moves: str
+    accepts: list[str]
+
+
+def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
+    """Make the automaton.
+
+    Args:
+        terminals: names and regular expressions, those that win first.
+
+    Raises:
+        NotImplementedError: an expression is not regular, as one that looks ahead.
+    """
+    named = list(terminals)
+    nfa = _Nfa([pattern for _, pattern in named])
+    classes, samples = nfa.classes()
+    rows, accepts = _merge(*nfa.subsets(samples))
+    moves = array("h", [target for row in rows for target in row])
+    if sys.byteorder == "big":
+        moves.byteswap()
+    names = [named[number][0] if number >= 0 else "" for number in accepts]
+    return Scanner(classes, b64encode(moves.tobytes()).decode(), names)
+
+
+class _Nfa:
+    """A nondeterministic automaton of several expressions; state 0 is its start.
+
+    Attributes:
+        empty: for each state those that are reached without a character.
+        moves: for each state sets of characters, and the states they lead to.
+        finals: the end of each expression to its number.
+    """
+
+    def __init__(self, patterns: list[str]) -> None:
+        self.empty: list[list[int]] = []
+        self.moves: list[list[tuple[frozenset[int], int]]] = []
+        self.finals: dict[int, int] = {}
+        self._parser: Any = importlib.import_module(_PARSER)
+        start = self._state()
+        for number, pattern in enumerate(patterns):
+            parsed = self._parser.parse(pattern, re.ASCII)
+            flags = parsed.state.flags & (re.IGNORECASE | re.DOTALL)
+            self.finals[self._sequence(parsed, self._state(start), flags)] = number
+
+    def _state(self, before: int | None = None) -> int:
+        """A new state, reached from another one without a character."""
+        self.empty.append([])
+        self.moves.append([])
+        if before is not None:
+            self.empty[before].append(len(self.empty) - 1)
+        return len(self.empty) - 1
+
+    def _sequence(self, items: Any, at: int, flags: int) -> int:
+        """Add items that follow one another; the state behind them."""
+        for operator, argument in items:
+            at = self._item(str(operator), argument, at, flags)
+        return at
+
+    def _item(self, operator: str, argument: Any, at: int, flags: int) -> int:
+        """Add an item of Python's parsed expressions; the state behind it."""
+        match operator:
+            case "LITERAL":
+                return self._characters(at, {argument}, flags)
+            case "NOT_LITERAL":
+                return self._characters(at, _CHARACTERS - {argument}, flags)
+            case "ANY":
+                return self._characters(
+                    at, _CHARACTERS - (set() if flags & re.DOTALL else {ord("\n")}), flags
+                )
+            case "IN":
+                return self._characters(at, _characters_in(argument), flags)
+            case "SUBPATTERN":
+                _, added, removed, items = argument
+                return self._sequence(items, at, (flags | added) & ~removed)
+            case "BRANCH":
+                end = self._state()
+                for items in argument[1]:
+                    self.empty[self._sequence(items, self._state(at), flags)].append(end)
+                return end
+            case "MAX_REPEAT":
+                least, most, items = argument
+                return self._repeat(least, most, items, at, flags)
+        raise NotImplementedError(f"{operator} is not regular")
+
+    def _characters(self, at: int, characters: Iterable[int], flags: int) -> int:
+        chosen = {min(character, _OTHER) for character in characters}
+        if flags & re.IGNORECASE:
+            chosen |= {ord(chr(one).swapcase()) for one in chosen if one < _OTHER}
+        end = self._state()
+        self.moves[at].append((frozenset(chosen), end))
+        return end
+
+    def _repeat(self, least: int, most: Any, items: Any, at: int, flags: int) -> int:
+        for _ in range(least):
+            at = self._sequence(items, at, flags)
+        if most == self._parser.MAXREPEAT:
+            loop = self._state(at)
+            self.empty[self._sequence(items, loop, flags)].append(loop)
+            return loop
+        end = self._state(at)
+        for _ in range(most - least):
+            at = self._sequence(items, at, flags)
+            self.empty[at].append(end)
+        return end
+
+    def classes(self) -> tuple[list[int], list[int]]:
+        """For each character its class: equal for those that no move tells apart; and samples."""
+        sets = list({characters for moves in self.moves for characters, _ in moves})
+        numbers: dict[tuple[bool, ...], int] = {}
+        classes = []
+        samples = []
+        for character in sorted(_CHARACTERS):
+            key = tuple([character in one for one in sets])
+            if key not in numbers:
+                numbers[key] = len(numbers)
+                samples.append(character)
+            classes.append(numbers[key])
+        return classes, samples
+
+    def subsets(self, samples: list[int]) -> tuple[list[list[int]], list[int]]:
+        """The moves and the accepted expressions of the deterministic automaton."""
+        first = self._closure(frozenset({0}))
+        numbers = {first: 0}
+        found = [first]
+        closures: dict[frozenset[int], frozenset[int]] = {}
+        rows: list[list[int]] = []
+        for subset in found:  # which grows
+            row = []
+            for sample in samples:
+                raw = frozenset(
+                    end for one in subset for chars, end in self.moves[one] if sample in chars
+                )
+                if raw not in closures:
+                    closures[raw] = self._closure(raw)
+                target = closures[raw]
+                if target and target not in numbers:
+                    numbers[target] = len(found)
+                    found.append(target)
+                row.append(numbers[target] if target else -1)
+            rows.append(row)
+        finals = self.finals
+        accepts = [min((finals[s] for s in one if s in finals), default=-1) for one in found]
+        return rows, accepts
+
+    def _closure(self, states: frozenset[int]) -> frozenset[int]:
+        """All states reached without a character, of those that matter."""
+        seen = set(states)
+        left = list(states)
+        while left:
+            new = [state for state in self.empty[left.pop()] if state not in seen]
+            seen.update(new)
+            left += new
+        return frozenset(one for one in seen if self.moves[one] or one in self.finals)
+
+
+def _characters_in(items: Any) -> set[int]:
+    """The characters of a parsed class such as `[^a-z_]`."""
+    chosen: set[int] = set()
+    negated = False
+    for operator, argument in items:
+        match str(operator):
+            case "LITERAL":
+                chosen.add(argument)
+            case "RANGE":
+                chosen |= set(range(argument[0], argument[1] + 1))
+            case "NEGATE":
+                negated = True
+            case other:
+                raise NotImplementedError(f"{other} in a class of characters")
+    return set(_CHARACTERS - chosen) if negated else chosen
+
+
+def _merge(rows: list[list[int]], accepts: list[int]) -> tuple[list[list[int]], list[int]]:
+    """Merge states that nothing tells apart (Moore's algorithm); state 0 stays the first."""
+    groups = [accept + 1 for accept in accepts]
+    count = 0
+    while True:
+        keys: dict[tuple[int, ...], int] = {}
+        refined = []
+        for state, row in enumerate(rows):
+            key = (groups[state], *[groups[to] if to >= 0 else -1 for to in row])
+            refined.append(keys.setdefault(key, len(keys)))
+        groups = refined
+        if len(keys) == count:
+            break
+        count = len(keys)
+    merged = [rows[groups.index(group)] for group in range(count)]
+    kept = [accepts[groups.index(group)] for group in range(count)]
+    return [[groups[to] if to >= 0 else -1 for to in row] for row in merged], kept

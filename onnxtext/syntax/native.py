@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The grammar for the compiled core: numbers instead of names, operations instead of actions."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from onnxtext._core.grammar import OPS, Grammar
+from onnxtext._core.literals import Layout
+from onnxtext._core.parser import Parser
+from onnxtext._core.scanner import KINDS, Scanner
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import RawData, TypedData
+from onnxtext.syntax.dfa import IGNORED
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.lexer import Lexer, Token, load_lexer
+from onnxtext.syntax.machine import MAX_STACK, Reduction, load_automaton
+from onnxtext.syntax.run import Parse
+from onnxtext.syntax.tables import BAD, Tables, load_tables
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.parse import ENTRIES_ARE_ELEMENTS
+
+OPERATIONS = {
+    "attribute": "REMEMBER",
+    "coarse_type": "REMEMBER",
+    "element": "STAYS",
+    "header_list": "PASS",
+    "header_string": "PASS",
+    "initializer": "VALUE",
+    "label": "LABEL",
+    "list_empty": "LIST_EMPTY",
+    "list_first": "LIST_FIRST",
+    "list_more": "LIST_MORE",
+    "list_more_comma": "LIST_MORE",
+    "list_of": "PASS",
+    "more_nodes": "NODES",
+    "node": "NODE",
+    "number": "LATER",
+    "number_list": "LATER",
+    "number_value": "PASS",
+    "opaque_part": "TEXT",
+    "plain_name": "TEXT",
+    "plain_string": "INSIDE",
+    "raw_numbers": "LATER",
+    "scalar_type": "REMEMBER",
+    "section_word": "TEXT",
+    "tensor_name": "TEXT",
+    "type_value": "PASS",
+    "typed_numbers": "LATER",
+    "typed_output": "PAIR",
+    "typed_value": "VALUE",
+    "untyped_output": "PASS",
+    "untyped_value": "VALUE",
+    "value_name": "TEXT",
+}
+"""What the core does itself for an action; it calls all others."""
+
+
+class CoreRun(Parse):
+    """A text being parsed by the compiled core, but for what is wrong with it."""
+
+    def __init__(self, text: str, start: str) -> None:
+        super().__init__(text, start)
+        self._parser = Parser(load_grammar(), self.machine, self.text, MAX_STACK)
+        self._at = 0
+
+    def _resume(self, offset: int) -> None:
+        self._at = offset
+
+    def _parse(self) -> Any:
+        while True:
+            at = self._parser.advance(self._at)
+            self.token = token = self.lexer.token(self.text, at)
+            if token is None:
+                return self.machine.finish(self.automaton.ends[self.start], len(self.text))
+            self.machine.feed(self.lexer.kind(token), token, token.at)
+            self._at = token.at + len(token)
+
+
+@cache
+def load_grammar() -> Grammar:
+    """The grammar's tables for the core, made once a process.
+
+    Raises:
+        ValueError: the tables are damaged.
+    """
+    tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
+    terminals = {name: number for number, name in enumerate(lexer.kinds)}
+    origins = {name: number for number, name in enumerate({rule.origin for rule in tables.rules})}
+    return Grammar(
+        _scanner(tables, terminals),
+        [{terminals[name]: to for name, to in row.items()} for row in tables.actions],
+        [{origins[name]: to for name, to in row.items()} for row in tables.gotos],
+        [_rule(reduction, origins) for reduction in automaton.reductions],
+        len(terminals),
+        len(origins),
+        {
+            "Node": Node,
+            "ValueInfo": ValueInfo,
+            "RawData": RawData,
+            "TypedData": TypedData,
+            "Token": Token,
+            "Fault": Fault,
+            "layout": _layout,
+            "read_token": _token_reader(lexer, terminals),
+        },
+    )
+
+
+def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
+    numbers = {"": KINDS["NOTHING"], BAD: KINDS["BAD"]} | terminals
+    accepts = [
+        KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
+        for name in tables.scanner.accepts
+    ]
+    moves = b64decode(tables.scanner.moves)
+    return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
+
+
+def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
+    function: Callable[..., Any] | None = reduction.action
+    if reduction.unit:
+        name = "UNIT"
+    elif function is None:
+        name = "PASS"
+    else:
+        name = OPERATIONS.get(reduction.name, "CALL")
+    if reduction.origin == "attributes" and name == "PASS":
+        name, function = "REMEMBER", tuple  # as a node has them
+    return (
+        reduction.size,
+        origins[reduction.origin],
+        OPS[name],
+        reduction.located,
+        reduction.take,
+        function,
+        reduction,
+    )
+
+
+def _layout(type: Type) -> Layout:
+    """How literals of a type are read."""
+    element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
+    if not isinstance(type, TensorType) or element is None:
+        return Layout(type, "", 0, False, None)
+    dims = type.shape or ()
+    constant = dims if all(isinstance(dim, int) for dim in dims) else None
+    braces = element.name in ENTRIES_ARE_ELEMENTS
+    return Layout(type, element.kind, element.bits, braces, constant)
+
+
+def _token_reader(
+    lexer: Lexer, terminals: dict[str, int]
+) -> Callable[[str, int], tuple[Token | None, int]]:
+    """What reads the tokens that the core does not: (token, terminal)."""
+
+    def read_token(text: str, at: int) -> tuple[Token | None, int]:
+        token = lexer.token(text, at)
+        if token is None:
+            return None, KINDS["END"]
+        return token, terminals.get(lexer.names[lexer.kind(token)], KINDS["BAD"])
+
+    return read_token

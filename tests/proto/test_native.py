@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled core reads wire bytes as Python does, whatever they are."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+from unittest import mock
+
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxtext.core import core
+from onnxtext.proto import lift, lifter, lower
+from onnxtext.proto.lift import LiftError, lift_model
+from onnxtext.proto.lifter import GRAPH_KEYS
+from onnxtext.wire.writer import delimited
+from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+
+pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+
+
+def outcome(data: bytes) -> Any:
+    """The model, or what is wrong."""
+    try:
+        return lift_model(data)
+    except LiftError as error:
+        return error.message, error.offset
+    except ValueError as error:  # what numpy says of corrupt lists
+        return type(error), str(error)
+
+
+def check(data: bytes) -> None:
+    native = outcome(data)
+    with (
+        mock.patch.object(lift, "core", return_value="python"),
+        mock.patch.object(lifter, "core", return_value="python"),
+        mock.patch.object(lower, "core", return_value="python"),
+    ):
+        assert outcome(data) == native
+
+
+def models() -> list[bytes]:
+    found = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::20]]
+    return found + [
+        data for file in shared_models()[::40] if len(data := shared_model(file)) < 9000
+    ]
+
+
+def test_models() -> None:
+    for data in models():
+        check(data)
+
+
+def mutations(chance: random.Random, count: int) -> None:
+    small = [data for data in models() if len(data) < 1500]
+    for _ in range(count):
+        data = bytearray(chance.choice(small))
+        for _ in range(chance.choice([1, 1, 2, 4])):
+            at = chance.randrange(len(data))
+            match chance.randrange(4):
+                case 0:
+                    data[at] = chance.choice([0, 1, 2, 0x0A, 0x12, 0x1A, 0x7F, 0x80, 0xFF])
+                case 1:
+                    data[at] = chance.randrange(256)
+                case 2:
+                    del data[at : at + chance.randint(1, 3)]
+                case 3:
+                    data[at:at] = data[at : at + chance.randint(1, 9)]
+            if not data:
+                break
+        check(bytes(data))
+
+
+def test_mutations() -> None:
+    seed = random.randrange(1 << 32)
+    print("seed", seed)  # which pytest shows on failure
+    mutations(random.Random(seed), 400)
+
+
+@pytest.mark.slow
+def test_many_mutations() -> None:
+    mutations(random.Random(5), 20_000)
+
+
+NAME = st.binary(max_size=3) | st.just(b"a" * 127) | st.just(b"b" * 128)
+FIELD = st.tuples(st.sampled_from([b"\x0a", b"\x12", b"\x1a", b"\x22", b"\x32", b"\x3a"]), NAME)
+
+
+@given(st.lists(st.lists(FIELD, max_size=6), max_size=5), st.binary(max_size=3))
+def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes) -> None:
+    made = [b"".join(delimited(key, data) for key, data in fields) for fields in nodes]
+    graph = b"".join(delimited(b"\x0a", node) for node in made)
+    infos = b"".join(delimited(b"\x6a", delimited(b"\x0a", rest) * count) for count in range(3))
+    typed = delimited(b"\x6a", delimited(b"\x0a", rest) + b"\x12\x04\x0a\x02\x08\x01")
+    check(delimited(b"\x3a", graph + infos + typed + typed))
+    check(delimited(b"\x3a", graph + rest))
+    body = b"".join(delimited(b"\x3a", node) for node in made)
+    check(delimited(b"\xca\x01", body + b"\x62" + typed[1:] + rest))
+
+
+def test_the_keys_are_those_of_the_schema() -> None:
+    graph, node, value = (
+        message.DESCRIPTOR.fields_by_name
+        for message in (onnx.GraphProto, onnx.NodeProto, onnx.ValueInfoProto)
+    )
+    keys = [node[name].number << 3 | 2 for name in ("input", "output", "name")]
+    keys += [value[name].number << 3 | 2 for name in ("name", "type")]
+    assert (graph["node"].number, graph["value_info"].number, *keys) == GRAPH_KEYS

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled core does what Python does: tokens, trees, places, diagnostics and bytes."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext.ast.types import TensorType
+from onnxtext.core import core
+from onnxtext.proto.habits import Habits
+from onnxtext.proto.lower import lower_model
+from onnxtext.proto.lowering import Lowering
+from onnxtext.source import Source
+from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.parse import parse_model
+from onnxtext.syntax.tables import load_tables
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.parse import parse_raw, parse_typed
+from tests.syntax.test_dfa import PIECES, expected
+from tests.syntax.test_jumps import check, mutate, official_texts, texts
+
+pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+
+
+def seeded() -> random.Random:
+    seed = random.randrange(1 << 32)
+    print("seed", seed)  # which pytest shows on failure
+    return random.Random(seed)
+
+
+# ---- Tokens -----------------------------------------------------------------------------------
+
+
+def check_tokens(text: str) -> None:
+    """The tokens up to the first that is bad."""
+    from onnxtext._core.scanner import KINDS
+    from onnxtext.syntax.native import _scanner
+
+    names = list(load_lexer().kinds)
+    scanner = _scanner(load_tables(), {name: number for number, name in enumerate(names)})
+    found, _ = scanner.tokens(text)
+    wanted = expected(text)
+    assert [(names[kind], start, end) for kind, start, end in found] == wanted[: len(found)]
+    assert len(found) == len(wanted) or wanted[len(found)][0] == "BAD"
+    assert KINDS["BAD"] < 0
+
+
+def test_tokens_of_noise_in_all_widths() -> None:
+    chance = seeded()
+    for _ in range(3000):
+        text = "".join(chance.choices(PIECES, k=chance.randint(1, 12)))
+        for last in ("", "# \xe9", "# \u20ac", "# \U0001f600"):
+            check_tokens(f"{text}\n{last}")
+
+
+@pytest.mark.data
+def test_tokens_of_official_texts() -> None:
+    for text, _ in official_texts():
+        check_tokens(text)
+
+
+# ---- Trees, places, diagnostics ---------------------------------------------------------------
+
+
+def test_mutations() -> None:
+    chance = seeded()
+    small = [text for text in texts() if len(text) < 6000]
+    for _ in range(150):
+        text = chance.choice(small)
+        for _ in range(chance.choice([1, 1, 2, 5])):
+            text = mutate(text, chance) if text else text
+        check(text)
+
+
+@pytest.mark.slow
+def test_many_mutations() -> None:
+    chance = seeded()
+    small = [text for text in texts() if len(text) < 20_000]
+    for _ in range(5000):
+        check(mutate(chance.choice(small), chance))
+
+
+def test_after_a_mistake_the_core_goes_on() -> None:
+    lines = [f'  ["n{at}"] "v{at + 1}" = Relu <a = {at % 3}> ("v{at}")' for at in range(300)]
+    for at in (0, 17, 150, 299):
+        lines[at] = lines[at].replace("Relu", "Re lu" if at % 2 else "")
+    made, _, diagnostics = check("\n".join(["g (float x) => (float y) {", *lines, "}"]))
+    assert len(made.graph.nodes) >= 296
+    assert diagnostics
+
+
+@pytest.mark.parametrize("depth", [30, 33, 60, 5000])
+def test_depth(depth: int) -> None:
+    text = "g () => () { " + "x = If <b = g () => () { " * depth + "} > () " * depth + "}"
+    check(text)
+    check("[" * depth + "]" * depth)
+    check("g () => () { x = A <a = " + "{a: [" * depth + "]}" * depth + "> () }")
+
+
+def test_long_tokens() -> None:
+    for size in (4000, 4090, 4096, 4100, 20_000):
+        numbers = ", ".join(["1.5"] * (size // 5))
+        check(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")
+        check(f'g () => () {{ [n] x = A <s = "{"a" * size}"> () # {"c" * size}\n y = B () }}')
+        check(f"g () => () {{ {'a' * size} = {'B' * size} () }}" + " " * size)
+
+
+# ---- Literals ---------------------------------------------------------------------------------
+
+
+def literal(chance: random.Random, dims: list[int], item: Any) -> str:
+    """A literal of these dims, with all kinds of blanks."""
+    if not dims:
+        return str(item())
+    blank = chance.choice(["", " ", "\n  ", "\t"])
+    parts = [literal(chance, dims[1:], item) for _ in range(dims[0])]
+    comma = chance.choice(["", "", ","])
+    return f"[{blank}{(',' + blank).join(parts)}{comma}{blank}]"
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENTS))
+def test_literals(name: str) -> None:
+    chance = seeded()
+    items = (
+        lambda: chance.randint(-130, 300),
+        lambda: chance.choice([0, 1, -1, 127, 128, 255, 256, 2**31, 2**32 - 1, -(2**63), 2**64]),
+        lambda: round(chance.uniform(-10, 10), chance.randint(0, 9)),
+        lambda: float(np.float32(np.ldexp(chance.random(), chance.randint(-150, 128)))),
+        lambda: chance.choice(["1e400", "-0.0", "5.", "nan", "0x10", "3e-46", "1.17549431e-38"]),
+        lambda: "1.00000017881393432617187499",
+    )
+    for _ in range(60):
+        dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
+        text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
+        braces = "{" + text.replace("[", "").replace("]", "") + "}"
+        raw: Any = partial(parse_raw, ELEMENTS[name], dims=dims)
+        typed: Any = partial(parse_typed, ELEMENTS[name])
+        for one, read in ((text, raw), (braces, typed)):
+            source = f"g () => () <{name}{dims} w = {one}> {{}}"
+            try:
+                wanted = read(text=one)
+            except (LiteralError, ValueError):
+                wanted = None
+            made, _, diagnostics = check(source)
+            assert (wanted is None) == bool(diagnostics)
+            if wanted is not None and made.graph.values[0].type == TensorType(name, tuple(dims)):
+                data = made.graph.values[0].data
+                assert bytes(getattr(data, "data", getattr(data, "entries", wanted))) == wanted
+
+
+# ---- Bytes ------------------------------------------------------------------------------------
+
+
+def test_both_cores_lower_to_the_same_bytes() -> None:
+    for text in texts():
+        model = parse_model(Source(text))
+        plain = Lowering(Habits(model.presence), model.resources)
+        if not (model.encoding_habits or model.places):
+            assert onnxtext.to_binary(text) is not None
+            from onnxtext.proto.native import CoreLowering
+
+            lowered = CoreLowering(Habits(model.presence), model.resources)
+            assert b"".join(lowered.model(model)) == b"".join(plain.model(model))
+
+
+def test_the_keys_are_those_of_the_schema() -> None:
+    from onnxtext.proto import native
+
+    def keys(message: Any, *names: str) -> list[int]:
+        fields = message.DESCRIPTOR.fields_by_name
+        return [fields[name].number << 3 | 2 for name in names]
+
+    assert list(native.NODE_KEYS) == keys(onnx.NodeProto, "input", "output", "name")
+    assert keys(onnx.ValueInfoProto, "name") == [native.NAME_OF_VALUE]
+    assert keys(onnx.TensorProto, "name") == [native.NAME_OF_TENSOR]
+    assert keys(onnx.GraphProto, "initializer") == [native.INITIALIZER]
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])
+def test_what_is_no_text_is_refused(wrong: Any) -> None:
+    model = onnxtext.parse("g (float[1] x) => (float[1] y) { [n] y = Relu (x) }")
+    for change in ("inputs", "outputs"):
+        setattr(model.graph.nodes[0], change, (wrong,))
+        with pytest.raises(TypeError):
+            lower_model(model)
+
+
+# ---- Safety -----------------------------------------------------------------------------------
+
+TEXTS = (
+    'g (float[N] x) => (float[N] y) <float[2] w = [1, 2]> { ["n"] y = Relu <a = 1> (x) }',
+    "g () => () { x = If <b = h () => () { y = A () }> () }",
+    "g () => () { x = = A () } # wrong",
+    "g () => () <float[2] w = {1, x}, int8[1] v = [300]> {}",
+    '\u20ac "g" () => () {}',
+)
+
+
+def test_memory_is_steady() -> None:
+    def convert() -> None:
+        for text in TEXTS:
+            try:
+                data = onnxtext.to_binary(text)
+            except onnxtext.OnnxTextError:
+                continue
+            onnxtext.from_binary(data)
+
+    for _ in range(200):
+        convert()
+    gc.collect()
+    blocks = sys.getallocatedblocks()
+    for _ in range(1000):
+        convert()
+    gc.collect()
+    assert sys.getallocatedblocks() < blocks + 1000
+
+
+def test_two_threads() -> None:
+    chosen = [text for text in texts() if len(text) < 8000][:20]
+    wanted = [onnxtext.to_binary(text) for text in chosen]
+    found: list[list[bytes]] = [[], []]
+
+    def convert(into: list[bytes]) -> None:
+        for text in chosen:
+            into.append(onnxtext.to_binary(text))
+
+    threads = [threading.Thread(target=convert, args=(into,)) for into in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [wanted, wanted]
+
+
+def test_control_c_ends_a_long_conversion() -> None:
+    text = "g () => () {" + 'x = A ("y") ' * 600_000 + "}"
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    started = time.process_time()
+    timer.start()
+    try:
+        for _ in range(100):
+            parse_model(Source(text))
+    except KeyboardInterrupt:
+        assert time.process_time() - started < 20
+        return
+    finally:
+        timer.join()
+    raise AssertionError("nothing was interrupted")
+
+
+@pytest.mark.parametrize("damage", range(200))
+def test_damaged_tables_are_refused_or_harmless(damage: int) -> None:
+    from onnxtext._core.scanner import Scanner
+
+    chance = random.Random(damage)
+    states, width = chance.randint(1, 5), chance.randint(1, 4)
+    classes = [chance.randint(0, width - 1) for _ in range(129)]
+    classes[0] = width - 1
+    moves = b"".join(
+        chance.randint(-2, states).to_bytes(2, "little", signed=True)
+        for _ in range(states * width - (damage % 7 == 0))
+    )
+    try:
+        scanner = Scanner(classes, moves, [chance.randint(-4, 9) for _ in range(states)], 1)
+    except ValueError:
+        return
+    scanner.tokens("[a]")
