@@ -5,7 +5,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { binaryOf, SCHEME, textOf } from '../binary/uris.ts';
-import { graph as graphRequest } from '../server/protocol.ts';
+import { graph as graphRequest, isOutdated } from '../server/protocol.ts';
 import type { Server } from '../server/server.ts';
 import { LANGUAGE, mostNodes, viewOptions } from '../settings.ts';
 import { nodeAt, nodeById } from './find.ts';
@@ -158,7 +158,7 @@ class GraphPanel {
       await this.#layOut(model);
       this.#laidOut = shape;
     } catch (error) {
-      if (error instanceof Superseded) return;
+      if (error instanceof Superseded || isOutdated(error)) return; // the change draws it again
       this.#post({ type: 'notice', text: error instanceof Error ? error.message : String(error) });
       this.#isDrawn(undefined);
     }

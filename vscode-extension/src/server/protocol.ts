@@ -5,7 +5,7 @@
  * ranges in UTF-16 units, as VS Code counts.
  */
 
-import { RequestType } from 'vscode-languageclient/node';
+import { LSPErrorCodes, RequestType, ResponseError } from 'vscode-languageclient/node';
 import type { GraphDocument } from '../graph/protocol.ts';
 
 export interface FromBinaryResult {
@@ -46,3 +46,8 @@ export const toBinary = new RequestType<ToBinaryParams, ToBinaryResult, unknown>
 export const convert = new RequestType<ConvertParams, { target: string }, unknown>('onnxtext/convert');
 export const verify = new RequestType<{ uri: string }, { ok: boolean; report: string }, unknown>('onnxtext/verify');
 export const graph = new RequestType<{ uri: string }, GraphDocument | null, unknown>('onnxtext/graph');
+
+/** Whether the server dropped a request because the text has changed since. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof ResponseError && error.code === LSPErrorCodes.ContentModified;
+}
