@@ -181,6 +181,9 @@ def test_ci_runs_the_very_commands() -> None:
         TEST,
         "check_skips",
         "oldest_onnx",
+        "pure_python",
+        "native_wheel",
+        "sanitize",
     ]
 
 
