@@ -238,11 +238,15 @@ def word_value(parts: list[str]) -> Word:
     return Word(".".join(parts))
 
 
+@action
+def numbers_value(text: str) -> tuple[Number | Word, ...]:
+    """`[1, 2]`, one token; `true` and `false` in it are words, as they are on their own."""
+    items = [item.strip() for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
+    return tuple([Word(item) if item in ("true", "false") else Number(item) for item in items])
+
+
 ACTIONS.update(
     number_value=lambda number: number,
-    numbers_value=lambda text: tuple(
-        [Number(item.strip()) for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
-    ),
     string_value=to_bytes,
     empty_value=lambda: (),
     list_value=tuple,

@@ -121,3 +121,9 @@ def test_the_short_way(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     walked = long_way(monkeypatch, bulk, text)
     assert onnxtext.format_text(source) == expected
     assert sum(map(len, walked)) < 4000
+
+
+@pytest.mark.parametrize("items", ["true,", "true", "true, false", "nan,", "1, true", "x,"])
+def test_lists_in_records(items: str) -> None:
+    """A list is one token or many, which must not change what its items are."""
+    check(f"{HEAD}{{ @set(a: [{items}]) y = Op <b = @segment([{items}]) float[1] {{1}}> (x) }}")
