@@ -87,6 +87,10 @@ def _run(text: str, start: str, *, fast: bool) -> Parse:
     return Run(text, start, fast=fast)
 
 
+_MOST_RECOVERIES = 300
+"""How often parsing goes on after an error; errors that follow from others are not reported."""
+
+
 class Recovery:
     """Mends the machine of a run after each mistake, and collects the diagnostics.
 
@@ -106,6 +110,7 @@ class Recovery:
         self._stopped = False
         self._at = -1
         self._tries = 0
+        self._recoveries = 0
         self._echoes = Echoes()
         run.machine.faults = self._faults
         run.recover = self.recover
@@ -143,7 +148,9 @@ class Recovery:
         machine = run.machine
         token = run.token
         at = len(self.text) if token is None else token.at
-        if len(self.diagnostics) + len(self._faults) >= MOST_FAULTS:
+        self._recoveries += 1
+        found = len(self.diagnostics) + len(self._faults)
+        if found >= MOST_FAULTS or (found and self._recoveries > _MOST_RECOVERIES):
             self._stopped = True
             return None
         scene, position = self._scene(token, at)
