@@ -53,6 +53,7 @@ class TextPlaces:
         self._headers: dict[int, list[Token]] = {}
         self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
+        self._whole_headers: dict[int, Span | None] = {}
 
     def span(self, place: Place) -> Span:
         """The place as offsets."""
@@ -175,7 +176,9 @@ class TextPlaces:
         end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
         found = self._key(0, end, part)
         if found is None and part:  # the key is missing
-            found = self._whole_header(end)
+            if end not in self._whole_headers:
+                self._whole_headers[end] = self._whole_header(end)
+            found = self._whole_headers[end]
         return found or self._named(max(model.graph.at, 0))
 
     def _whole_header(self, end: int) -> Span | None:

@@ -48,6 +48,7 @@ def executed(scripts: list[str], directory: Path) -> list[tuple[int, str]]:
     repository.path = work
     shown = repository.run("bash", "-c", "\n".join(lines)).text
     shown = shown.replace("untimely\n", "")
+    shown = re.sub(r"(onnxtext [\d.]+) \((?:native core|pure Python)\)", r"\1", shown)
     found = re.split(rf"^{MARK}\d+ (\d+)\n", shown, flags=re.MULTILINE)
     found_text = [text.replace(shlex.quote(sys.executable), PYTHON) for text in found[::2]]
     return list(zip(map(int, found[1::2]), found_text, strict=False))
