@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Going on after a mistake, so that every mistake is told once, and none because of another.
+"""Error recovery: parsing continues after an error, and no error cascades.
 
-What an action finds wrong leaves a hole in the place of a value (`machine.HOLE`). Where a token
-fits nowhere, there are three ways, in this order: a change that was probably meant is made in
-thought (`mistakes`), and parsing goes on as if it stood there; the item of a list is left out, up
-to its comma or bracket; the statement is left out, up to the next line that is not indented
-deeper. All of it happens in the one loop of `run`, which jumps on afterwards.
-"""
+A value that an action rejects becomes `machine.HOLE`. At an unexpected token the likely
+correction is applied (`mistakes`); else the list item, else the statement is skipped."""
 
 from __future__ import annotations
 
