@@ -352,7 +352,9 @@ def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
 
     try:
         return message_type.FromString(data)
-    except DecodeError:
+    except DecodeError as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
         raise OnnxTextError(
             Diagnostic(
                 "too-deep",
