@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from io import BytesIO, FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 _CHUNK = 1 << 20
 
@@ -52,12 +52,13 @@ def replacing_path(path: Path) -> Iterator[Path]:
     old = _status(path)
     target = Path(os.path.realpath(path))
     descriptor, temporary = _create_beside(target, old)
+    made = os.fstat(descriptor)
     os.close(descriptor)
     with _discarded_on_error(temporary):
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        _take_over(temporary, old)
+        _take_over(temporary, old or made)  # the library may have made another file
         temporary.replace(target)
 
 
@@ -128,7 +129,7 @@ def read_input(path: Path) -> bytes:
         return read_stream(file, os.fspath(path))
 
 
-def read_stream(file: BinaryIO, name: str) -> bytes:
+def read_stream(file: IO[bytes], name: str) -> bytes:
     """All bytes of a pipe or device, or of a file that is read through one.
 
     It is read in parts: signals end it between two of them.
