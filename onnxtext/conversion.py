@@ -245,7 +245,7 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
     return pieces
 
 
-def joined(pieces: list[Piece]) -> bytes:
+def joined(pieces: Sequence[Piece]) -> bytes:
     """Pieces as one."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
