@@ -245,7 +245,7 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
     return pieces
 
 
-def joined(pieces: list[Piece]) -> bytes:
+def joined(pieces: Sequence[Piece]) -> bytes:
     """Pieces as one."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
@@ -352,7 +352,9 @@ def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
 
     try:
         return message_type.FromString(data)
-    except DecodeError:
+    except DecodeError as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
         raise OnnxTextError(
             Diagnostic(
                 "too-deep",
