@@ -18,6 +18,7 @@ Examples:
 \b
 Exit status:
   0  the editor has ended the session
+  1  the editor said `exit` without `shutdown`
   2  could not run: wrong usage, or the extra is not installed:
      pip install 'onnxtext[lsp]'"""
 
@@ -66,4 +67,4 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
             server.start_io()
     finally:
         server.checker.close()
-    return 0
+    return server.status
