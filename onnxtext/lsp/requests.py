@@ -243,6 +243,5 @@ async def graph(server: Server, params: Any) -> dict[str, Any]:
     document = server.document(uri) if isinstance(uri, str) else None
     if document is None:
         raise Refusal(f"{uri} is not open")
-    await document.version.index_ready()
-    drawn = draw(document)
+    drawn = draw(document, await document.lengths())
     return {"version": document.version.number, **drawn}
