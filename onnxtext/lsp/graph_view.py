@@ -64,10 +64,13 @@ class _Drawing:
             if value.name not in inputs:
                 self._value(nodes, scope, f"{name}w{position}", "initializer", value)
         for position, node in enumerate(scope.nodes):
+            if self.truncated:
+                break
             self._node(nodes, edges, scope, f"{name}n{position}", position, node)
         for position, value in enumerate(scope.outputs):
             self._value(nodes, scope, f"{name}o{position}", "output", value)
-            self._edge(edges, scope, value.name, f"{name}o{position}")
+            if not self.truncated:
+                self._edge(edges, scope, value.name, f"{name}o{position}")
         self.graphs.append(
             {
                 "id": name,
@@ -143,15 +146,16 @@ class _Drawing:
             type = self.document.type_of(owner, value)
             edges.append({"from": source, "to": to, "value": value, "type": type})
 
-    def _statement(self, item: object) -> Span | None:
-        subject = self.index.subject
-        assert subject is not None
-        statement = self.index.statement_of.get(id(subject.effective.original(item)))
+    def _statement(self, item: Node | ValueInfo) -> Span | None:
+        original: Any = self.index.original(item)
+        length = self.lengths.get(original.at)
+        if length is None:
+            return None
+        if length >= 0:
+            return Span(original.at, original.at + length)
+        statement = self.index.statement_of.get(id(original))
         if statement is None:
             return None
-        length = self.lengths[statement.at]
-        if length >= 0:
-            return Span(statement.at, statement.at + length)
         located = self.index.located(statement)
         if located is not None:
             return located.span
