@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error recovery: parsing continues after an error, and no error cascades.
 
-A value that an action rejects becomes `machine.HOLE`. At an unexpected token the likely
-correction is applied (`mistakes`); else the list item, else the statement is skipped."""
+A rejected value becomes `machine.HOLE`. An unexpected token is corrected (`mistakes`) or skipped.
+"""
 
 from __future__ import annotations
 
