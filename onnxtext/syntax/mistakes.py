@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
+from onnxtext.syntax.corrections import Budget, Correction, find_correction
 from onnxtext.syntax.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.mistakes_foreign import NODES
@@ -71,19 +73,40 @@ parsing goes on in the right state behind it."""
 _LONGEST_RUN = 4
 """So many tokens are left out, or replaced by a phrase, if no smaller change leads on."""
 
+_CHEAP = 1.9
+"""A correction that costs more says less than the usual mistake that is like it."""
+
 _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
-def find_mistake(scene: Scene) -> Mistake | None:
+def find_mistake(scene: Scene, budget: Budget) -> Mistake | None:
     """The mistake that a token that fits nowhere betrays; None if it could be anything."""
+    usual = _usual(scene)
+    if usual is not None and (not usual.edits or scene.beyond_doubt(usual.edits)):
+        return usual
     cut_short = scene.fresh is not None
-    for recognizer in _CUT_SHORT if cut_short else _ALL:
+    place = scene if scene.fresh is None else scene.until(scene.fresh)
+    best = None if usual is not None else _best_change(place, cut_short)
+    if best is not None and place.beyond_doubt([best.edit]):
+        return _told(place, best)
+    found = find_correction(scene, budget)
+    if found is not None:
+        return _corrected(scene, found, usual)
+    return usual if best is None else _told(place, best)
+
+
+def _usual(scene: Scene) -> Mistake | None:
+    """The mistake, if it is one of those that people usually make."""
+    for recognizer in _CUT_SHORT if scene.fresh is not None else _ALL:
         for mistake in recognizer(scene):
             if not mistake.edits or scene.good(mistake.edits, mistake.least):
                 return mistake
-    if scene.fresh is not None:
-        scene = scene.until(scene.fresh)
+    return None
+
+
+def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
+    """The change that leads on best, among those of one token and the phrases."""
     best: tuple[float, _Change] | None = None
     for change in _changes(scene, cut_short):
         outcome = scene.attempt(change.edit)
@@ -101,7 +124,26 @@ def find_mistake(scene: Scene) -> Mistake | None:
         larger = _larger(scene, cut_short)
         if larger is not None and (best is None or larger[0] > best[0]):
             best = larger
-    return _told(scene, best[1]) if best is not None else None
+    return best[1] if best is not None else None
+
+
+def _corrected(scene: Scene, found: Correction, usual: Mistake | None) -> Mistake:
+    """What to say of a change that was found by search."""
+    if usual is not None and found.cost > _CHEAP:
+        return replace_fields(usual, edits=(found.edit,), title="")
+    place = scene
+    if scene.text.find("\n", found.at, scene.at) >= 0 or found.at == scene.fresh:
+        place = scene.until(found.at)
+    words = ranked_words(place)
+    if not found.left_out and scene.text.find("\n", place.end, found.at) >= 0:
+        return _incomplete(place, _Change(found.cost, found.edit), words)
+    token = place.token
+    span = span_of(token) if token is not None else Span(place.at, place.at)
+    message = f"expected {sentence(words)}, found {found_words(token)}"
+    title = ""
+    if found.exchanged:
+        title = f"exchange {' and '.join(map(found_words, found.left_out))}"
+    return Mistake("syntax-error", message, span, (found.edit,), title, "unsafe")
 
 
 def _larger(scene: Scene, cut_short: bool) -> tuple[float, _Change] | None:

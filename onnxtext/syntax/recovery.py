@@ -11,18 +11,19 @@ from typing import Any
 
 from onnxtext.collector import paused_collector
 from onnxtext.core import core
-from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
+from onnxtext.syntax.corrections import Budget
 from onnxtext.syntax.echoes import Echoes
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
-from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
+from onnxtext.syntax.lexer import END_KIND, Token
 from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
-from onnxtext.syntax.near import nearest
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Parse, Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
+from onnxtext.syntax.telling import faulty, told
 from onnxtext.syntax.trial import Outcome, States, Stretch
 
 LONGEST_STATEMENT = 4000
@@ -108,6 +109,7 @@ class Recovery:
         self._tries = 0
         self._recoveries = 0
         self._echoes = Echoes()
+        self._budget = Budget()
         run.machine.faults = self._faults
         run.recover = self.recover
 
@@ -130,7 +132,7 @@ class Recovery:
             found = found[:MOST_FAULTS]
             last = found[-1]
             note = "there are too many mistakes: the text was not read further"
-            found[-1] = _with_note(last, note)
+            found[-1] = replace(last, notes=(*last.notes, note))
         return found
 
     def _echo(self, number: int, fault: Fault) -> bool:
@@ -154,7 +156,7 @@ class Recovery:
         self._at = at
         if self._tries > MOST_TRIES:  # nothing that was tried leads on
             self._last = max(self._last, at)
-        mistake = find_mistake(scene) if at > self._last else None
+        mistake = find_mistake(scene, self._budget) if at > self._last else None
         echo = self._echoes.is_echo(scene)
         if mistake is not None and mistake.edits:
             if not echo:
@@ -202,21 +204,7 @@ class Recovery:
         if mistake.instead:
             place = range(*mistake.span)
             self._faults[:] = [fault for fault in self._faults if fault.at not in place]
-        labels = (Label(mistake.span, mistake.label), *mistake.others)
-        fix = None
-        if mistake.title and mistake.edits:
-            edits = tuple([_tidy(self.text, edit) for edit in mistake.edits])
-            fix = Fix(mistake.title, edits, mistake.applicability)
-        self.diagnostics.append(
-            Diagnostic(
-                mistake.code,
-                mistake.message,
-                source=self.source,
-                labels=labels,
-                help=mistake.help or (mistake.title or None),
-                fix=fix,
-            )
-        )
+        self.diagnostics.append(told(self.source, mistake))
 
     def _scene(self, token: Token | None, at: int) -> tuple[Scene, int]:
         """The surroundings of a mistake, and where on the stack its statement begins."""
@@ -345,56 +333,3 @@ def leave_out(machine: Machine) -> bool:
         machine.where.append(at)
         return True
     return False
-
-
-def faulty(source: Source, fault: Fault) -> Diagnostic:
-    """The diagnostic of what an action found wrong."""
-    at = fault.at if fault.at is not None else len(source.text)
-    span = Span(at, min(at + fault.length, len(source.text)))
-    help, fix = fault.help, None
-    if fault.step is not None:
-        span = step_place(source.text, span, fault.step)
-    if fault.instead is not None:
-        help = f"write `{fault.instead}`"
-        fix = Fix(help, (Edit(span, fault.instead),), "unsafe")
-    if help is not None and help.startswith("one of "):
-        meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
-        if meant is not None:
-            help = f"write `{meant}`"
-            fix = Fix(help, (Edit(span, meant),), "unsafe")
-    return Diagnostic(
-        fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
-    )
-
-
-def step_place(text: str, span: Span, step: int) -> Span:
-    """Where a step of a path stands, behind the keyword at a place or, if that is empty, there."""
-    lexer = load_lexer()
-    start = span.end if len(text[slice(*span)]) > 1 else span.start
-    for _ in range(2 * LONGEST_STATEMENT):
-        token = lexer.token(text, start)
-        if token is None or token == "{":
-            break
-        if not step and token != ".":
-            return Span(token.at, token.at + len(token))
-        step -= token == "."
-        start = token.at + len(token)
-    return span
-
-
-def _tidy(text: str, edit: Edit) -> Edit:
-    """An edit that means the same, with its mark where people write it."""
-    start, end = edit.span
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    if edit.text == ":" and before.endswith(" "):
-        return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), ":")
-    if edit.text.strip() != "," or start != end or before.strip():
-        return edit
-    place = len(text[:start].rstrip())
-    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps in a comment
-        return edit
-    return Edit(Span(place, place), ",")
-
-
-def _with_note(diagnostic: Diagnostic, note: str) -> Diagnostic:
-    return replace(diagnostic, notes=(*diagnostic.notes, note))
