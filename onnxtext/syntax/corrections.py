@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -22,6 +22,7 @@ from onnxtext.syntax.trial import FAR, States
 
 _MOST_BACK = 12
 """So many tokens before the one that fits nowhere may be changed."""
+_MOST_LINES = 2
 _MOST_LEFT_OUT = 5
 _MOST_ADDED = 5
 _MOST_TRIALS = 1500
@@ -43,9 +44,11 @@ _PHRASES = {
     "> {": 1.6,
 }
 _BACK = 0.25
+_BREAK = 0.3
 _EXCHANGE = 1.5
 _LINE = 2.0
-"""The cost of each token further back, of exchanging two tokens, of leaving out a line."""
+"""The cost of each token further back, but at most at the end of a line; of exchanging two tokens;
+of leaving out a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +97,16 @@ class _Search:
         self.trials = 0
         self.rows = scene.automaton.rows
         first = max(0, len(scene.done) - _MOST_BACK)
-        line = next((n for n, t in enumerate(scene.done) if t.at >= scene.line_start), None)
         self.tokens = [*scene.done, *_ahead(scene)]
         self.error = len(scene.done)
         kinds = [scene.lexer.kind(token) for token in self.tokens]
         self.kinds = kinds
         self.ends = len(self.tokens) < self.error + FAR + _MOST_LEFT_OUT
         self.stacks: dict[int, list[int]] = {}
-        self.line = self.error if line is None else line
+        self.lines = self._lines()
         states = States(scene.automaton, scene.stretch.states)
         for index in range(self.error + 1):
-            if index >= first or index == self.line:
+            if index >= first or index in self.lines:
                 self.stacks[index] = list(states.stack)
             if index < self.error:
                 states.feed(kinds[index])
@@ -127,9 +129,10 @@ class _Search:
             heappush(heap, (cost, next(order), start, stack, added, size, end))
 
         for start, stack in self.stacks.items():
-            add(_BACK * (self.error - start), start, stack, "", 0, None)
+            back = _BACK * (self.error - start)
+            add(min(back, _BREAK) if self._breaks(start) else back, start, stack, "", 0, None)
             for cost, exchanged, text in self._exchanges(start, stack):
-                add(cost + _BACK * (self.error - start), start, exchanged, text, -1, start + 2)
+                add(cost + back, start, exchanged, text, -1, start + 2)
         while heap and self.trials < _MOST_TRIALS:
             cost, _, start, stack, added, size, end = heappop(heap)
             if end is not None:
@@ -151,6 +154,13 @@ class _Search:
                     add(cost + more, start, longer, f"{added} {text}", size + 1, None)
         return None
 
+    def _breaks(self, start: int) -> bool:
+        """Whether a line ends before a token: something may be missing from its end."""
+        if not 0 < start < len(self.tokens):
+            return False
+        last = self.tokens[start - 1]
+        return self.scene.text.find("\n", last.at + len(last), self.tokens[start].at) >= 0
+
     def _exchanges(self, start: int, stack: list[int]) -> Iterator[tuple[float, list[int], str]]:
         """The stack behind two tokens that have changed places."""
         if start + 1 >= len(self.tokens) or self.kinds[start] == self.kinds[start + 1]:
@@ -161,25 +171,28 @@ class _Search:
 
     def _ends(self, start: int, added: int) -> Iterator[tuple[int, float]]:
         """Where what is left out may end, and what that costs."""
-        line = self._line_end(start)
+        line = self.lines.get(start, 0)
         for end in range(start if added else start + 1, len(self.tokens) + 1):
             number = end - start
             cost = 1.0 * number - 0.4 * min(number, added)
-            if end == line and start == self.line and not added:
+            if end == self.lines.get(start) and not added:
                 cost = min(cost, _LINE)
             elif number > _MOST_LEFT_OUT:
-                if end > line:
+                if end > max(line, start + _MOST_LEFT_OUT):
                     return
                 continue
             yield end, cost
 
-    def _line_end(self, start: int) -> int:
-        """The index of the first token behind the line of the error."""
-        limit = self.scene.line_end
-        for index in range(max(start, self.error), len(self.tokens)):
-            if self.tokens[index].at > limit:
-                return index
-        return len(self.tokens)
+    def _lines(self) -> dict[int, int]:
+        """The lines up to that of the error: their first token, and the one behind their last."""
+        found: dict[int, int] = {}
+        start, number = 0, self.error
+        starts = [index for index in range(len(self.tokens)) if not index or self._breaks(index)]
+        for start, end in pairwise([*starts, len(self.tokens)]):
+            if start > number:
+                break
+            found[start] = end
+        return dict(list(found.items())[-_MOST_LINES:])
 
     def _added(self, stack: list[int]) -> Iterator[tuple[str, list[int], float]]:
         """What may be added, with the stack behind it."""

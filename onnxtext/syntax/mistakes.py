@@ -88,12 +88,16 @@ def find_mistake(scene: Scene, budget: Budget) -> Mistake | None:
     cut_short = scene.fresh is not None
     place = scene if scene.fresh is None else scene.until(scene.fresh)
     best = None if usual is not None else _best_change(place, cut_short)
-    if best is not None and place.beyond_doubt([best.edit]):
-        return _told(place, best)
+    if best is not None and place.beyond_doubt([best[1].edit]):
+        return _told(place, best[1])
     found = find_correction(scene, budget)
     if found is not None:
         return _corrected(scene, found, usual)
-    return usual if best is None else _told(place, best)
+    if usual is None and (best is None or best[0] < _SURE):
+        larger = _larger(place, cut_short)
+        if larger is not None and (best is None or larger[0] > best[0]):
+            best = larger
+    return usual if best is None else _told(place, best[1])
 
 
 def _usual(scene: Scene) -> Mistake | None:
@@ -105,8 +109,8 @@ def _usual(scene: Scene) -> Mistake | None:
     return None
 
 
-def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
-    """The change that leads on best, among those of one token and the phrases."""
+def _best_change(scene: Scene, cut_short: bool) -> tuple[float, _Change] | None:
+    """The change of one token that leads on best."""
     best: tuple[float, _Change] | None = None
     for change in _changes(scene, cut_short):
         outcome = scene.attempt(change.edit)
@@ -120,11 +124,7 @@ def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
         score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:
             best = score, change
-    if best is None or best[0] < _SURE:
-        larger = _larger(scene, cut_short)
-        if larger is not None and (best is None or larger[0] > best[0]):
-            best = larger
-    return best[1] if best is not None else None
+    return best
 
 
 def _corrected(scene: Scene, found: Correction, usual: Mistake | None) -> Mistake:

@@ -13,7 +13,7 @@ from onnxtext.syntax.machine import MAX_STACK, Automaton
 MOST_TOKENS = 12
 """How many tokens behind a mistake are tried: more would meet the next mistake too often."""
 
-FAR = 40
+FAR = 60
 """How many tokens behind a mistake must fit for a change to be beyond doubt."""
 
 _AHEAD = 2000
@@ -150,7 +150,7 @@ def attempt(
             resume = token.at + shift
         kind = lexer.kind(token)
         if not states.feed(kind):
-            other = kind == BAD_KIND and count > 0  # a mistake of its own
+            other = kind == BAD_KIND and 3 * count >= most  # a mistake of its own
             return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1
