@@ -2,10 +2,12 @@
 """Error recovery: parsing continues after an error, and no error cascades.
 
 A value that an action rejects becomes `machine.HOLE`. At an unexpected token the likely
-correction is applied (`mistakes`); else the list item, else the statement is skipped."""
+correction is applied (`mistakes`); else the list item, else the statement is skipped.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +20,19 @@ from onnxtext.syntax.echoes import Echoes
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
 from onnxtext.syntax.lexer import END_KIND, Token
 from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
-from onnxtext.syntax.mistakes import find_mistake
+from onnxtext.syntax.mistakes import correct, find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Parse, Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
 from onnxtext.syntax.telling import faulty, told
 from onnxtext.syntax.trial import Outcome, States, Stretch
+
+_CLOSING = frozenset(")]}>")
+_DOUBTFUL = 2.5
+"""A correction more far-fetched than this may lie further back."""
+_MOST_WIDER = 3
+"""So many places on the stack are gone back to."""
 
 LONGEST_STATEMENT = 4000
 """A statement with more characters before its mistake is not read again to find the mistake."""
@@ -157,7 +165,12 @@ class Recovery:
         if self._tries > MOST_TRIES:  # nothing that was tried leads on
             self._last = max(self._last, at)
         mistake = find_mistake(scene, self._budget) if at > self._last else None
-        echo = self._echoes.is_echo(scene)
+        echo = self._echoes.is_echo(scene) or self._closes_wrong_list(scene)
+        if at > self._last and (mistake is None or mistake.doubt > _DOUBTFUL):
+            for wider, outer in self._wider(scene, position):
+                other = correct(wider, self._budget)
+                if other is not None and (mistake is None or other.doubt < mistake.doubt):
+                    scene, position, mistake = wider, outer, other
         if mistake is not None and mistake.edits:
             if not echo:
                 self._tell(mistake)
@@ -172,8 +185,7 @@ class Recovery:
                 rewind(machine, position)
             if self._feed(outcome, guessed=not mistake.title):
                 self._made = [*scene.made, *mistake.edits]
-                if mistake.applicability == "unsafe":
-                    self._guesses.append((scene.stretch.start, at, count))
+                self._guesses.append((scene.stretch.start, outcome.resume, count))
                 if not mistake.title:
                     added = "".join([edit.text for edit in mistake.edits])
                     self._echoes.guessed(at, outcome.resume, added=added)
@@ -240,6 +252,27 @@ class Recovery:
             return Scene(stretch, token, outcome.tokens, made, opened), position
         tokens = self.run.lexer.tokens(self.text, start, at)
         return Scene(stretch, token, tokens, (), opened), position
+
+    def _wider(self, scene: Scene, position: int) -> Iterator[tuple[Scene, int]]:
+        """The scene with what the statement stands in, if that was read without a mistake."""
+        machine = self.run.machine
+        outer = [place for place in sync_positions(machine) if place < position]
+        for place in [*outer, 0][:_MOST_WIDER]:
+            start = machine.where[place] if place < len(machine.where) else scene.at
+            if scene.at - start > LONGEST_STATEMENT:
+                return
+            stretch = Stretch(self.text, start, tuple(machine.states[: place + 1]), scene.at)
+            tokens = self.run.lexer.tokens(self.text, start, scene.at)
+            states = States(machine.automaton, stretch.states)
+            if place < position and all(states.feed(self.run.lexer.kind(t)) for t in tokens):
+                opened = _innermost(machine, place)
+                yield Scene(stretch, scene.token, tokens, (), opened), place
+
+    def _closes_wrong_list(self, scene: Scene) -> bool:
+        """Whether a bracket ends a list in which items are wrong: it is perhaps another list."""
+        if scene.token not in _CLOSING or scene.opened is None:
+            return False
+        return any(scene.opened.start <= (fault.at or 0) < scene.at for fault in self._faults)
 
     def _hangs(self, position: int, at: int, first: bool) -> bool:
         """Whether a list was opened just before a line that is too little indented for it."""

@@ -36,6 +36,7 @@ class Mistake:
         least: how many tokens behind the mistake must fit after the edits, where the next mistake
             may follow at once.
         instead: whether it is told instead of what actions found wrong at its place.
+        doubt: how far-fetched the edits are; 0 if they are beyond doubt.
     """
 
     code: str
@@ -50,6 +51,7 @@ class Mistake:
     skip_to: int | None = None
     least: int = 4
     instead: bool = False
+    doubt: float = 0
 
 
 @dataclass
