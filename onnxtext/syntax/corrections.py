@@ -25,6 +25,8 @@ _MOST_BACK = 12
 _MOST_LINES = 2
 _MOST_LEFT_OUT = 5
 _MOST_ADDED = 5
+_LONGEST = 200
+"""Statements with more tokens than this are not searched."""
 _MOST_TRIALS = 1500
 _MOST_STACKS = 500
 BUDGET = 40_000
@@ -47,8 +49,9 @@ _BACK = 0.25
 _BREAK = 0.3
 _EXCHANGE = 1.5
 _LINE = 2.0
+_ACROSS = 1.0
 """The cost of each token further back, but at most at the end of a line; of exchanging two tokens;
-of leaving out a line."""
+of leaving out a line; of changing tokens in two lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,12 @@ class Budget:
         self.left = BUDGET
 
 
-def find_correction(scene: Scene, budget: Budget) -> Correction | None:
-    """The smallest change near a token that fits nowhere; None if there is no small one."""
-    if budget.left <= 0:
+def find_correction(scene: Scene, budget: Budget, limit: float) -> Correction | None:
+    """The smallest change near a token that fits nowhere; None if all cost as much as a limit."""
+    if budget.left <= 0 or len(scene.done) > _LONGEST:
         return None
     search = _Search(scene)
-    found = search.run()
+    found = search.run(limit)
     budget.left -= search.trials
     return found
 
@@ -103,6 +106,7 @@ class _Search:
         self.kinds = kinds
         self.ends = len(self.tokens) < self.error + FAR + _MOST_LEFT_OUT
         self.stacks: dict[int, list[int]] = {}
+        self.breaks = {index for index in range(1, len(self.tokens)) if self._follows_break(index)}
         self.lines = self._lines()
         states = States(scene.automaton, scene.stretch.states)
         for index in range(self.error + 1):
@@ -117,8 +121,8 @@ class _Search:
             for phrase, cost in _PHRASES.items()
         ]
 
-    def run(self) -> Correction | None:
-        """The change that costs least."""
+    def run(self, limit: float) -> Correction | None:
+        """The change that costs least, and less than a limit."""
         order = count()
         heap: list[tuple[float, int, int, list[int], str, int, int | None]] = []
         seen: set[tuple[int, tuple[int, ...]]] = set()
@@ -126,13 +130,15 @@ class _Search:
         def add(
             cost: float, start: int, stack: list[int], added: str, size: int, end: int | None
         ) -> None:
-            heappush(heap, (cost, next(order), start, stack, added, size, end))
+            if cost < limit:
+                heappush(heap, (cost, next(order), start, stack, added, size, end))
 
         for start, stack in self.stacks.items():
             back = _BACK * (self.error - start)
-            add(min(back, _BREAK) if self._breaks(start) else back, start, stack, "", 0, None)
+            add(min(back, _BREAK) if start in self.breaks else back, start, stack, "", 0, None)
             for cost, exchanged, text in self._exchanges(start, stack):
-                add(cost + back, start, exchanged, text, -1, start + 2)
+                across = _ACROSS * (start + 1 in self.breaks)
+                add(cost + back + across, start, exchanged, text, -1, start + 2)
         while heap and self.trials < _MOST_TRIALS:
             cost, _, start, stack, added, size, end = heappop(heap)
             if end is not None:
@@ -154,12 +160,10 @@ class _Search:
                     add(cost + more, start, longer, f"{added} {text}", size + 1, None)
         return None
 
-    def _breaks(self, start: int) -> bool:
-        """Whether a line ends before a token: something may be missing from its end."""
-        if not 0 < start < len(self.tokens):
-            return False
-        last = self.tokens[start - 1]
-        return self.scene.text.find("\n", last.at + len(last), self.tokens[start].at) >= 0
+    def _follows_break(self, index: int) -> bool:
+        """Whether a line ends before a token."""
+        last = self.tokens[index - 1]
+        return self.scene.text.find("\n", last.at + len(last), self.tokens[index].at) >= 0
 
     def _exchanges(self, start: int, stack: list[int]) -> Iterator[tuple[float, list[int], str]]:
         """The stack behind two tokens that have changed places."""
@@ -181,13 +185,15 @@ class _Search:
                 if end > max(line, start + _MOST_LEFT_OUT):
                     return
                 continue
+            elif not self.breaks.isdisjoint(range(start + 1, end)):
+                cost += _ACROSS
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
         """The lines up to that of the error: their first token, and the one behind their last."""
         found: dict[int, int] = {}
         start, number = 0, self.error
-        starts = [index for index in range(len(self.tokens)) if not index or self._breaks(index)]
+        starts = [index for index in range(len(self.tokens)) if not index or index in self.breaks]
         for start, end in pairwise([*starts, len(self.tokens)]):
             if start > number:
                 break

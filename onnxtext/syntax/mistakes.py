@@ -6,7 +6,7 @@ Every change is tried (`trial`) before it is told: it must lead on behind the mi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from math import inf
@@ -37,6 +37,9 @@ _OPENING = frozenset("([{<")
 _CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
+_USUAL = 0.5
+_ANOTHER = 2.5
+"""The cost of a usual mistake, and of a mistake that follows in the next line."""
 _CHEAP = 1.9
 """A correction that costs more says less than the usual mistake that is like it."""
 
@@ -54,12 +57,25 @@ def find_mistake(scene: Scene, budget: Budget) -> Mistake | None:
     best = None if usual is not None else _best_change(place, cut_short)
     if best is not None and place.beyond_doubt([best.edit]):
         return _told(place, best)
-    found = correct(scene, budget, usual)
+    limit = inf
+    if usual is not None and leads_to_next_line(scene, usual.edits):
+        limit = _USUAL + _ANOTHER
+    elif best is not None and (cut_short or leads_to_next_line(place, [best.edit])):
+        limit = best.cost + _ANOTHER
+    elif cut_short and scene.good([_leave_out(scene, place.at)], 3):
+        return None
+    found = correct(scene, budget, usual, limit)
     if found is not None:
         return found
     if best is not None:
         usual = _told(place, best)
-    return None if usual is None else replace_fields(usual, doubt=inf)
+    return None if usual is None else replace_fields(usual, doubt=limit)
+
+
+def leads_to_next_line(scene: Scene, edits: Sequence[Edit]) -> bool:
+    """Whether the first line behind a mistake is right with these changes."""
+    outcome = scene.attempt(*edits)
+    return outcome is not None and outcome.next_line
 
 
 def _usual(scene: Scene) -> Mistake | None:
@@ -69,6 +85,11 @@ def _usual(scene: Scene) -> Mistake | None:
             if not mistake.edits or scene.good(mistake.edits, mistake.least):
                 return mistake
     return None
+
+
+def _leave_out(scene: Scene, end: int) -> Edit:
+    """The edit that removes a statement, up to where the next one begins."""
+    return Edit(Span(scene.stretch.start, end), "")
 
 
 def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
@@ -89,15 +110,18 @@ def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
     return None if best is None else best[1]
 
 
-def correct(scene: Scene, budget: Budget, usual: Mistake | None = None) -> Mistake | None:
+def correct(
+    scene: Scene, budget: Budget, usual: Mistake | None = None, limit: float = inf
+) -> Mistake | None:
     """The smallest change behind which the text goes on for long; None if there is none.
 
     Args:
         scene: the surroundings.
         budget: of the search.
         usual: a usual mistake that may be meant.
+        limit: what it may cost.
     """
-    found = find_correction(scene, budget)
+    found = find_correction(scene, budget, limit)
     if found is None:
         return None
     if usual is not None and found.cost > _CHEAP:

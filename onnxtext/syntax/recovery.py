@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from onnxtext.collector import paused_collector
@@ -25,14 +26,15 @@ from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Parse, Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
-from onnxtext.syntax.telling import faulty, told
+from onnxtext.syntax.telling import faulty, first_of_lines, told
 from onnxtext.syntax.trial import Outcome, States, Stretch
 
 _CLOSING = frozenset(")]}>")
 _DOUBTFUL = 2.5
 """A correction more far-fetched than this may lie further back."""
 _MOST_WIDER = 3
-"""So many places on the stack are gone back to."""
+_LONGEST_WIDER = 80
+"""So many places on the stack are gone back to, and so many tokens."""
 
 LONGEST_STATEMENT = 4000
 """A statement with more characters before its mistake is not read again to find the mistake."""
@@ -132,10 +134,10 @@ class Recovery:
 
     def finish(self) -> list[Diagnostic]:
         """All diagnostics, in the order of the text."""
-        told = (fault for number, fault in enumerate(self._faults) if not self._echo(number, fault))
-        known = {(fault.code, fault.at): fault for fault in reversed(list(told))}
-        found = [*self.diagnostics, *(faulty(self.source, fault) for fault in known.values())]
-        found.sort(key=lambda diagnostic: diagnostic.labels[0].span)
+        kept = (fault for number, fault in enumerate(self._faults) if not self._echo(number, fault))
+        known = {(fault.code, fault.at): fault for fault in reversed(list(kept))}
+        faulted = [faulty(self.source, fault) for fault in known.values()]
+        found = first_of_lines(self.text, self.diagnostics, faulted)
         if self._stopped:
             found = found[:MOST_FAULTS]
             last = found[-1]
@@ -168,8 +170,9 @@ class Recovery:
         echo = self._echoes.is_echo(scene) or self._closes_wrong_list(scene)
         if at > self._last and (mistake is None or mistake.doubt > _DOUBTFUL):
             for wider, outer in self._wider(scene, position):
-                other = correct(wider, self._budget)
-                if other is not None and (mistake is None or other.doubt < mistake.doubt):
+                limit = inf if mistake is None else mistake.doubt
+                other = correct(wider, self._budget, limit=limit)
+                if other is not None:
                     scene, position, mistake = wider, outer, other
         if mistake is not None and mistake.edits:
             if not echo:
@@ -264,6 +267,8 @@ class Recovery:
             stretch = Stretch(self.text, start, tuple(machine.states[: place + 1]), scene.at)
             tokens = self.run.lexer.tokens(self.text, start, scene.at)
             states = States(machine.automaton, stretch.states)
+            if len(tokens) > _LONGEST_WIDER:
+                return
             if place < position and all(states.feed(self.run.lexer.kind(t)) for t in tokens):
                 opened = _innermost(machine, place)
                 yield Scene(stretch, scene.token, tokens, (), opened), place

@@ -30,6 +30,24 @@ def told(source: Source, mistake: Mistake) -> Diagnostic:
     )
 
 
+def first_of_lines(
+    text: str, mistakes: list[Diagnostic], faults: list[Diagnostic]
+) -> list[Diagnostic]:
+    """All diagnostics in order; where a line has both kinds, only those of the first kind in it.
+
+    What an action finds wrong may follow from a token that fits nowhere, and the other way round.
+    """
+    found = sorted([*mistakes, *faults], key=lambda item: item.labels[0].span)
+    kinds = {id(item): number for number, items in enumerate((mistakes, faults)) for item in items}
+    first: dict[int, int] = {}
+    kept = []
+    for item in found:
+        line = text.rfind("\n", 0, item.labels[0].span.start)
+        if first.setdefault(line, kinds[id(item)]) == kinds[id(item)]:
+            kept.append(item)
+    return kept
+
+
 def faulty(source: Source, fault: Fault) -> Diagnostic:
     """The diagnostic of what an action found wrong."""
     at = fault.at if fault.at is not None else len(source.text)
