@@ -21,19 +21,6 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-def pytest_configure() -> None:
-    """Take signals, also where a shell has started the tests in the background, or `nohup` has.
-
-    Both ignore some, and commands that tests start would inherit that.
-    """
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name in ("SIGHUP", "SIGTERM"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs the shared data where there is none."""
     if SHARED is not None:
