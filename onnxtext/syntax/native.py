@@ -12,9 +12,7 @@ from onnxtext._core.grammar import OPS, Grammar
 from onnxtext._core.literals import Layout
 from onnxtext._core.parser import Parser
 from onnxtext._core.scanner import KINDS, Scanner
-from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import RawData, TypedData
 from onnxtext.syntax.dfa import IGNORED
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import Lexer, Token, load_lexer
@@ -26,6 +24,7 @@ from onnxtext.tensor.parse import ENTRIES_ARE_ELEMENTS
 
 OPERATIONS = {
     "attribute": "REMEMBER",
+    "attribute_type": "REMEMBER",
     "coarse_type": "REMEMBER",
     "element": "STAYS",
     "header_list": "PASS",
@@ -46,6 +45,7 @@ OPERATIONS = {
     "plain_name": "TEXT",
     "plain_string": "INSIDE",
     "raw_numbers": "LATER",
+    "reference": "REMEMBER",
     "scalar_type": "REMEMBER",
     "section_word": "TEXT",
     "tensor_name": "TEXT",
@@ -91,18 +91,17 @@ def load_grammar() -> Grammar:
     tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
     terminals = {name: number for number, name in enumerate(lexer.kinds)}
     origins = {name: number for number, name in enumerate({rule.origin for rule in tables.rules})}
+    rules = [_rule(reduction, origins) for reduction in automaton.reductions]
+    gotos = [{origins[name]: to for name, to in row.items()} for row in tables.gotos]
     return Grammar(
         _scanner(tables, terminals),
         [{terminals[name]: to for name, to in row.items()} for row in tables.actions],
-        [{origins[name]: to for name, to in row.items()} for row in tables.gotos],
-        [_rule(reduction, origins) for reduction in automaton.reductions],
+        gotos,
+        _jumps(tables, gotos, rules),
+        rules,
         len(terminals),
         len(origins),
         {
-            "Node": Node,
-            "ValueInfo": ValueInfo,
-            "RawData": RawData,
-            "TypedData": TypedData,
             "Token": Token,
             "Fault": Fault,
             "layout": _layout,
@@ -121,6 +120,33 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
     return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
 
 
+def _jumps(
+    tables: Tables, gotos: list[dict[int, int]], rules: list[tuple[Any, ...]]
+) -> list[dict[int, int]]:
+    """The states that rules lead to, with the rules behind them that only rename a symbol.
+
+    Where a renaming has to be looked at first, because a token would fit behind it that does not
+    fit before, it is left to be done.
+    """
+    renaming: dict[int, int] = {}  # states in which there is nothing else to do
+    for state, row in enumerate(tables.actions):
+        targets = set(row.values())
+        if len(targets) == 1 and (number := ~targets.pop()) >= 0:
+            _, origin, op, *_ = rules[number]
+            if op == OPS["UNIT"]:
+                renaming[state] = origin
+
+    def last(row: dict[int, int], state: int) -> int:
+        while state in renaming:
+            following = row[renaming[state]]
+            if not tables.actions[following].keys() <= tables.actions[state].keys():
+                break
+            state = following
+        return state
+
+    return [{origin: last(row, state) for origin, state in row.items()} for row in gotos]
+
+
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
     function: Callable[..., Any] | None = reduction.action
     if reduction.unit:
@@ -129,6 +155,8 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
         name = "PASS"
     else:
         name = OPERATIONS.get(reduction.name, "CALL")
+        if name == "PASS" and reduction.size == 1:
+            name = "UNIT"
     if reduction.origin == "attributes" and name == "PASS":
         name, function = "REMEMBER", tuple  # as a node has them
     return (
