@@ -23,6 +23,7 @@ from onnxtext.core import core
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower import lower_model
 from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.schema import message_spec
 from onnxtext.source import Source
 from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
@@ -178,16 +179,25 @@ def test_both_cores_lower_to_the_same_bytes() -> None:
 
 
 def test_the_keys_are_those_of_the_schema() -> None:
-    from onnxtext.proto import native
+    from onnxtext._core.keys import Key
 
-    def keys(message: Any, *names: str) -> list[int]:
-        fields = message.DESCRIPTOR.fields_by_name
-        return [fields[name].number << 3 | 2 for name in names]
-
-    assert list(native.NODE_KEYS) == keys(onnx.NodeProto, "input", "output", "name")
-    assert keys(onnx.ValueInfoProto, "name") == [native.NAME_OF_VALUE]
-    assert keys(onnx.TensorProto, "name") == [native.NAME_OF_TENSOR]
-    assert keys(onnx.GraphProto, "initializer") == [native.INITIALIZER]
+    messages = {
+        "NODE": "NodeProto",
+        "ATTRIBUTE": "AttributeProto",
+        "GRAPH": "GraphProto",
+        "FUNCTION": "FunctionProto",
+        "VALUE_INFO": "ValueInfoProto",
+        "TENSOR": "TensorProto",
+        "STRING_STRING_ENTRY": "StringStringEntryProto",
+        "OPERATOR_SET_ID": "OperatorSetIdProto",
+        "MODEL": "ModelProto",
+    }
+    assert len(Key.__members__) > 40
+    for name, key in Key.__members__.items():
+        prefix = max((one for one in messages if name.startswith(f"{one}_")), key=len)
+        specs = message_spec(messages[prefix]).by_name
+        spec = specs[name.removeprefix(f"{prefix}_").lower()]
+        assert key == spec.number << 3 | spec.wire_type, name
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])
