@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parse tables and the actions as the loop of `parser` needs them."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memset
 
 OPS = {
     "CALL": CALL,
@@ -58,7 +59,7 @@ cdef class Grammar:
         for state in range(self.states):
             for at in range(kinds):
                 self.actions[state * kinds + at] = NO_ACTION
-            for terminal, target in actions[state].items():
+            for terminal, target in (<dict?>actions[state]).items():
                 check(0 <= terminal < kinds and -self.rule_count <= target < self.states)
                 self.actions[state * kinds + <int>terminal] = target
         self._add_rules(rules)
@@ -74,10 +75,11 @@ cdef class Grammar:
         cdef int16_t* made = <int16_t*>PyMem_Malloc(self.states * self.origins * sizeof(int16_t))
         if made is NULL:
             raise MemoryError
+        memset(made, 0xFF, self.states * self.origins * sizeof(int16_t))  # -1
         for state in range(self.states):
-            for origin in range(self.origins):
-                target = rows[state].get(origin, -1)
-                check(-1 <= target < self.states)
+            for at, target in (<dict?>rows[state]).items():
+                origin = at
+                check(0 <= origin < self.origins and 0 <= target < self.states)
                 made[state * self.origins + origin] = target
         return made
 
