@@ -25,14 +25,24 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.printer.attributes import attribute_text
-from onnxtext.printer.graphs import ATTRIBUTE_WIDTH, NAME_WIDTH, operator_text
-from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.graphs import (
+    ATTRIBUTE_WIDTH,
+    NAME_WIDTH,
+    operator_text,
+    opsets_text,
+    parameters_text,
+)
+from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.strings import quoted
 from onnxtext.printer.values import LARGE, data_parts, sparse_text, type_text
 
 cdef enum:
     MOST_GRAPHS = 50  # graphs nested deeper than this are printed in Python
     UNINTERRUPTED = 1 << 12
+    REST = 0
+    VALUE = 1
+    FUNCTION = 2
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH, NAME = NAME_WIDTH
@@ -69,21 +79,29 @@ cdef class Printer:
         """
         if self.depth == MOST_GRAPHS:
             return None
-        return self._print(owner, graph, len(indent), True)
+        return self._print(owner, graph, len(indent), REST)
 
     def value(self, owner, value, str indent):
         """A declaration or an initializer, in parts."""
-        return self._print(owner, value, len(indent), False)
+        return self._print(owner, value, len(indent), VALUE)
 
-    cdef list _print(self, owner, thing, int indent, bint is_rest):
+    def function(self, owner, function):
+        """A function, in parts; None for one with decorators or a text of several lines."""
+        if function.decorators or function.doc_string is not None:
+            return None
+        return self._print(owner, function, 0, FUNCTION)
+
+    cdef list _print(self, owner, thing, int indent, int what):
         cdef Text outer = self.out
         caller = self.owner
         self.out, self.owner = Text(self.names), owner
         try:
-            if is_rest:
+            if what == REST:
                 self._rest(thing, indent)
-            else:
+            elif what == VALUE:
                 self._value(thing, indent)
+            else:
+                self._function(thing)
             return self.out.take()
         finally:
             self.out, self.owner = outer, caller
@@ -130,6 +148,34 @@ cdef class Printer:
             return self._rest(graph, indent)
         finally:
             self.depth -= 1
+
+    cdef int _function(self, function) except -1:
+        cdef Text out = self.out
+        head = []
+        if function.domain is not None:
+            head.append(f"domain: {quoted(function.domain)}")
+        if function.overload is not None:
+            head.append(f"overload: {quoted(function.overload)}")
+        opsets = function.opset_imports
+        if opsets:
+            key = tuple([(item.domain, item.version) for item in opsets])
+            text = self.operators.get(key)
+            if text is None:
+                text = self.operators[key] = f"opset_import: {opsets_text(opsets, STEP)}"
+            head.append(text)
+        if head:
+            out.text(bracketed(head, "<>", "", LINE - 20))
+            out.character(c"\n")
+        out.name(function.name)
+        parameters = function.attributes
+        if parameters:
+            out.character(c" ")
+            out.text(parameters_text(parameters, self.owner.graph_value))
+        out.character(c" ")
+        self._interface(function.inputs, 0)
+        out.add(b" => ", 4)
+        self._interface(function.outputs, 0)
+        return self._rest(function, 0)
 
     cdef int _interface(self, list values, int indent) except -1:
         """The inputs or outputs of such a graph: on one line if they are short."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
@@ -41,12 +41,7 @@ class _Names(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         """A name that was not met before."""
-        if name.isidentifier():
-            text = value_name(name)
-        elif name.isprintable() and '"' not in name and "\\" not in name:
-            text = f'"{name}"'
-        else:
-            text = quoted(name)
+        text = value_name(name)
         if len(self) >= _MOST_NAMES:
             self.clear()
         self[name] = text
@@ -166,17 +161,13 @@ class GraphPrinter:
         head = bracketed(entries, "<>", "", WIDTH - 20) + "\n" if entries else ""
         parameters = ""
         if function.attributes:
-            items = [
-                word(item)
-                if isinstance(item, str)
-                else attribute_text(item, STEP, self.graph_value)
-                for item in function.attributes
-            ]
-            parameters = f" {bracketed(items, '<>', '', WIDTH - 20)}"
+            parameters = f" {parameters_text(function.attributes, self.graph_value)}"
         inputs = self._small_list(function.inputs, "")
         outputs = self._small_list(function.outputs, "")
         head = f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
-        return "".join([f"{head}{parameters} {inputs} => {outputs}", *self.rest_parts(function, "")])
+        return "".join(
+            [f"{head}{parameters} {inputs} => {outputs}", *self.rest_parts(function, "")]
+        )
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -256,6 +247,22 @@ class GraphPrinter:
                 text = types.get(id(type)) or self._type(type)
                 texts.append(f"{text} {names[name]}")
         return ", ".join(texts)
+
+
+def parameters_text(
+    parameters: Sequence[str | Attribute], graph_text: Callable[[Graph, str], str]
+) -> str:
+    """The attributes that a function takes.
+
+    Args:
+        parameters: names, and attributes with default values.
+        graph_text: prints a graph, given the indentation of its statement.
+    """
+    items = [
+        word(item) if isinstance(item, str) else attribute_text(item, STEP, graph_text)
+        for item in parameters
+    ]
+    return bracketed(items, "<>", "", WIDTH - 20)
 
 
 def operator_text(node: Node) -> str:

@@ -19,10 +19,14 @@ class CorePrinter(GraphPrinter):
 
     def rest_parts(self, graph: Graph | Function, indent: str) -> Sequence[str]:
         """The values and the body of a graph or function, in parts."""
-        parts: Sequence[str] | None = self._core.rest(self, graph, indent)
+        parts = self._core.rest(self, graph, indent)
         return super().rest_parts(graph, indent) if parts is None else parts
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
         """A declaration or an initializer, in parts."""
-        parts: Sequence[str] = self._core.value(self, value, indent)
-        return parts
+        return self._core.value(self, value, indent)
+
+    def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
+        """A function, with its header."""
+        parts = None if entries else self._core.function(self, function)
+        return super().function_statement(function, entries) if parts is None else "".join(parts)

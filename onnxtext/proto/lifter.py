@@ -143,7 +143,13 @@ class Lifter(NodeLifter):
         decorators: list[Decorator] = []
         entries: list[Data] = []
         nodes = graph.nodes
-        lists = {1: nodes, 5: initializers, 11: graph.inputs, 12: graph.outputs, 13: infos}
+        lists: dict[int, list[Any]] = {
+            1: nodes,
+            5: initializers,
+            11: graph.inputs,
+            12: graph.outputs,
+            13: infos,
+        }
         for number, inside in self._fields(data, start, end, depth, lists, nodes, initializers):
             match number:
                 case 1:
@@ -192,10 +198,7 @@ class Lifter(NodeLifter):
                 for field in read_fields(data, start, end)
                 if field.wire_type == LENGTH
             )
-        found: list[tuple[int, Data]] = self._decoder.fields(
-            self, data, start, end, depth, lists, nodes, initializers
-        )
-        return found
+        return self._decoder.fields(self, data, start, end, depth, lists, nodes, initializers)
 
     def function(self, data: Data, depth: int = 0) -> Function:
         """A `FunctionProto`.
