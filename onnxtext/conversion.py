@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from onnxtext.ast.model import EncodingPatch, Model
+from onnxtext.ast.model import EncodingPatch, Function, Graph, Model
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.refusals import (
@@ -143,18 +144,18 @@ def lift_placed(
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
-    def move(model: Model) -> None:
+    def move(model: Model, graphs: list[Graph | Function]) -> None:
         if weights != "inline":
-            moved = move_weights(model, inline_limit=inline_limit)
+            moved = move_weights(model, graphs, inline_limit=inline_limit)
             if digests is not None:
                 digests.clear()
                 digests.update(moved)
 
-    def finish(model: Model) -> None:
+    def finish(model: Model, graphs: list[Graph | Function]) -> None:
         if metadata in ("auto", "section"):
-            place_metadata(model, short_too=metadata == "section")
+            place_metadata(model, graphs, short_too=metadata == "section")
         if embed_from is None:
-            move(model)
+            move(model, graphs)
 
     model = lift_model(data, finish)
     if embed_from is not None:
@@ -162,7 +163,7 @@ def lift_placed(
 
         if embed_external(model, embed_from):
             model.encoding = None  # it is of the model as it was
-        move(model)
+        move(model, list(walk_graphs(model)))
     if metadata == "none":
         leave_metadata_out(model)
     return model
