@@ -26,6 +26,8 @@ cdef enum Op:
     LABEL  # the child, or "" if it is absent
     LATER  # as CALL, but only when somebody asks for it
     KEEP  # one of the three before
+    DEFER  # likewise, for a rule with one child of several symbols
+    ITSELF  # the token of a LATER, or the token that the child is
     STAYS  # the child if it is a LATER, else as CALL
     REMEMBER  # as CALL, and the same again for the same text
     LIST_EMPTY
@@ -40,7 +42,7 @@ cdef struct Rule:
     int size
     int origin
     int op
-    int form  # of what a KEEP makes of its token
+    int form  # of what a KEEP or a DEFER makes
     int count
     bint located
     int[MOST_CHILDREN] take

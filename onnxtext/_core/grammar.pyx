@@ -11,6 +11,8 @@ OPS = {
     "INSIDE": INSIDE,
     "LABEL": LABEL,
     "LATER": LATER,
+    "DEFER": DEFER,
+    "ITSELF": ITSELF,
     "STAYS": STAYS,
     "REMEMBER": REMEMBER,
     "LIST_EMPTY": LIST_EMPTY,
@@ -96,12 +98,15 @@ cdef class Grammar:
             if op in (TEXT, INSIDE, LATER):
                 rule.op = KEEP
                 rule.form = STRING if op == TEXT else INNER if op == INSIDE else number
+            elif op == DEFER:
+                check(len(take) == 1 and take[0] >= 0)
+                rule.form = number
             rule.located = located
             rule.count = len(take)
             for at, child in enumerate(take):
                 check(-1 <= child < size)
                 rule.take[<int>at] = child
-            check(rule.op not in (UNIT, KEEP, STAYS) or (size == 1 and list(take) == [0]))
+            check(rule.op not in (UNIT, KEEP, STAYS, ITSELF) or (size == 1 and list(take) == [0]))
             self.functions.append(function)
             self.reductions.append(reduction)
 

@@ -10,8 +10,9 @@ from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.build cimport is_plain_node, make_node, make_value_info
 from onnxtext._core.grammar cimport (
-    INNER, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODES, OBJECT,
-    ONE_INNER, ONE_STRING, PAIR, PASS, REMEMBER, STAYS, STRING, TOKEN, UNIT, VALUE, Grammar, Rule,
+    DEFER, INNER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODES,
+    OBJECT, ONE_INNER, ONE_STRING, PAIR, PASS, REMEMBER, STAYS, STRING, TOKEN, UNIT, VALUE, Grammar,
+    Rule,
 )
 from onnxtext._core.scanner cimport END, LONG
 from onnxtext._core.stack cimport Entry, Stack
@@ -153,7 +154,7 @@ cdef class Parser(Stack):
             entry.form = OBJECT
         elif not self._renamed(rule, entry):
             self.values[base] = self._make(number, base, start, end)
-            entry.form = OBJECT
+            entry.form = rule.form if rule.op == DEFER else OBJECT
         self.depth = base
         self.origin = rule.origin
         state = self.grammar.jumps[self.entries[base - 1].state * self.grammar.origins + rule.origin]
@@ -178,6 +179,9 @@ cdef class Parser(Stack):
             if entry.form == INNER:
                 entry.form = ONE_INNER
                 return True
+        if rule.op == ITSELF and (entry.form == TOKEN or entry.form >= 0):
+            entry.form = TOKEN
+            return True
         return rule.op == STAYS and entry.form >= 0
 
     cdef object _make(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
@@ -192,7 +196,7 @@ cdef class Parser(Stack):
             return [self.child(rule, base, 0)]
         elif op == LIST_EMPTY:
             return []
-        elif op == PASS:
+        elif op == PASS or op == DEFER:
             return self.child(rule, base, 0)
         elif op == LABEL:
             return self.child(rule, base, 0) if rule.take[0] >= 0 else ""

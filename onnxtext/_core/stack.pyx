@@ -2,7 +2,7 @@
 """The stack of a parse: states, and what led to them."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 
-from onnxtext._core.grammar cimport INNER, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN
+from onnxtext._core.grammar cimport DEFER, INNER, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN
 
 cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
@@ -35,6 +35,8 @@ cdef class Stack:
         cdef int form = entry.form
         if form == OBJECT:
             return self.values[at]
+        if form >= 0 and self.grammar.rules[form].op == DEFER:
+            return self.grammar.functions[form](self.values[at])
         if form == INNER:
             return PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)
         if form == ONE_INNER:

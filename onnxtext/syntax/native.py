@@ -25,6 +25,7 @@ from onnxtext.tensor.parse import ENTRIES_ARE_ELEMENTS
 OPERATIONS = {
     "attribute": "REMEMBER",
     "attribute_type": "REMEMBER",
+    "bracket_item": "ITSELF",
     "coarse_type": "REMEMBER",
     "element": "STAYS",
     "header_list": "PASS",
@@ -36,6 +37,7 @@ OPERATIONS = {
     "list_more": "LIST_MORE",
     "list_more_comma": "LIST_MORE",
     "list_of": "PASS",
+    "literal": "ITSELF",
     "more_nodes": "NODES",
     "node": "NODE",
     "number": "LATER",
@@ -44,8 +46,10 @@ OPERATIONS = {
     "opaque_part": "TEXT",
     "plain_name": "TEXT",
     "plain_string": "INSIDE",
+    "raw_literals": "DEFER",
     "raw_numbers": "LATER",
     "reference": "REMEMBER",
+    "scalar_data": "LATER",
     "scalar_type": "REMEMBER",
     "section_word": "TEXT",
     "tensor_name": "TEXT",
@@ -174,11 +178,12 @@ def _layout(type: Type) -> Layout:
     """How literals of a type are read."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
-        return Layout(type, "", 0, False, None)
-    dims = type.shape or ()
-    constant = dims if all(isinstance(dim, int) for dim in dims) else None
+        return Layout(type, "", 0, 0, False, None)
+    dims = type.shape
+    constant = dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
     braces = element.name in ENTRIES_ARE_ELEMENTS
-    return Layout(type, element.kind, element.bits, braces, constant)
+    fraction = {"float16": 10, "bfloat16": 7, "float": 23, "double": 52}.get(element.name, 0)
+    return Layout(type, element.kind, element.bits, fraction, braces, constant)
 
 
 def _token_reader(

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
 import onnxtext
@@ -143,10 +142,16 @@ def test_literals(name: str) -> None:
         lambda: float(np.float32(np.ldexp(chance.random(), chance.randint(-150, 128)))),
         lambda: chance.choice(["1e400", "-0.0", "5.", "nan", "0x10", "3e-46", "1.17549431e-38"]),
         lambda: "1.00000017881393432617187499",
+        lambda: f"{chance.randint(0, 4096) / 2048:.{chance.randint(1, 12)}f}",  # near halves
+        lambda: chance.choice(["65519.9", "65520.0", "6.2e-5", "6.0e-5", "3.4e38", "1.2e-38"]),
+        lambda: chance.choice(["true", "false", "1", "truth"]),
     )
     for _ in range(60):
         dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
+        few = ", ".join(str(chance.choice(items)()) for _ in range(chance.randint(1, 4)))
+        for one in (f"{dims} w = [{few}, ...]", f" w = {few}", f"[2] w = [{few} , ... , ]"):
+            check(f"g () => () <{name}{one}> {{}}")
         braces = "{" + text.replace("[", "").replace("]", "") + "}"
         raw: Any = partial(parse_raw, ELEMENTS[name], dims=dims)
         typed: Any = partial(parse_typed, ELEMENTS[name])
