@@ -3,10 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node
 from onnxtext.ast.values import Attribute
+from onnxtext.core import core
+
+
+def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
+    """The lists of attributes of some nodes, each object once, in the order of the nodes."""
+    if core() == "native":
+        from onnxtext._core import walk
+
+        return walk.attribute_lists(nodes)
+    return list(
+        {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
+    )
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
@@ -43,10 +55,9 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
             if isinstance(root, Function):
                 for graph in attribute_graphs(root.attributes):
                     yield from walk_graphs(graph)
-            for node in root.nodes:
-                if node.attributes:
-                    for graph in attribute_graphs(node.attributes):
-                        yield from walk_graphs(graph)
+            for attributes in attribute_lists(root.nodes):
+                for graph in attribute_graphs(attributes):
+                    yield from walk_graphs(graph)
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:
@@ -56,22 +67,3 @@ def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Nod
         yield item
     for graph in walk_graphs(root):
         yield from graph.nodes
-
-
-def nesting(model: Model) -> int:
-    """How many graphs are inside one another, at most; 1 for a graph alone."""
-    deepest = 0
-    stack: list[tuple[Graph | Function, int]] = [(model.graph, 1)]
-    stack += [(function, 1) for function in model.functions]
-    for training in model.training:
-        graphs = (training.initialization, training.algorithm)
-        stack += [(graph, 2) for graph in graphs if graph is not None]
-    while stack:
-        owner, depth = stack.pop()
-        deepest = max(deepest, depth)
-        if isinstance(owner, Function):
-            stack += [(graph, depth + 1) for graph in attribute_graphs(owner.attributes)]
-        for node in owner.nodes:
-            if node.attributes:
-                stack += [(graph, depth + 1) for graph in attribute_graphs(node.attributes)]
-    return deepest

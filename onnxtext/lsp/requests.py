@@ -124,7 +124,7 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
-    from onnxtext.conversion import elsewhere_of, encode, joined
+    from onnxtext.conversion import FilesBeside, encode, joined
     from onnxtext.syntax.parse import parse_model
 
     data = _read(original)
@@ -138,7 +138,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         warnings.simplefilter("ignore")
         model = parse_model(source)
         _bring_blobs(model, data)
-        elsewhere = elsewhere_of(model, source, original.parent)
+        elsewhere = FilesBeside(model, original.parent)
         made = joined(encode(model, source, elsewhere=elsewhere))
     try:
         write_atomically(target, made)

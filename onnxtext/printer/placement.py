@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from onnxtext.ast.assemble import decorator_entries, regroup
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
@@ -14,16 +12,19 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
 
 
-def place_metadata(model: Model, *, short_too: bool = False) -> None:
+def place_metadata(
+    model: Model, graphs: list[Graph | Function] | None = None, *, short_too: bool = False
+) -> None:
     """Move metadata out of the graph: all but a node's only entry, if that fits on one line.
 
     What cannot be tied to its owner by a name stays where it is.
 
     Args:
         model: freshly lifted, is changed.
+        graphs: all of its graphs and functions, if they are known.
         short_too: whether such single entries go to the section too.
     """
-    if not has_metadata(model):
+    if not has_metadata(list(walk_graphs(model)) if graphs is None else graphs):
         return
     owners: list[Graph | Function] = []
     for _, named in walk_model(model):
@@ -44,11 +45,12 @@ def leave_metadata_out(model: Model) -> None:
     Args:
         model: freshly lifted, is changed.
     """
-    if not has_metadata(model):
+    graphs = list(walk_graphs(model))
+    if not has_metadata(graphs):
         return
     model.metadata_left_out = True
     model.encoding = None  # it belongs to the whole
-    for graph in walk_graphs(model):
+    for graph in graphs:
         items: list[Graph | Function | Node | ValueInfo] = [graph, *graph.nodes]
         for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
@@ -58,18 +60,16 @@ def leave_metadata_out(model: Model) -> None:
 _META = ("meta", "data.meta")
 
 
-def has_metadata(model: Model) -> bool:
-    """Whether a freshly lifted model has metadata below its header."""
-    return any(
-        _have_metadata([graph])
-        or _have_metadata(graph.nodes)
-        or _have_metadata([*graph.inputs, *graph.outputs, *graph.values])
-        for graph in walk_graphs(model)
-    )
-
-
-def _have_metadata(items: Iterable[Graph | Function | Node | ValueInfo]) -> bool:
-    return any(d.name == "meta" for item in items if item.decorators for d in item.decorators)
+def has_metadata(graphs: list[Graph | Function]) -> bool:
+    """Whether freshly lifted graphs, or what is in them, have metadata."""
+    items: list[Graph | Function | Node | ValueInfo] = [*graphs]
+    for graph in graphs:
+        items += graph.nodes
+        items += graph.inputs
+        items += graph.outputs
+        items += graph.values
+    decorated = [item for item in items if item.decorators]
+    return any(d.name == "meta" for item in decorated for d in item.decorators)
 
 
 def _is_short(decorator: Decorator) -> bool:

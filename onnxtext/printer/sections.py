@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
+from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
 from onnxtext.ast.paths import Named, Step, walk_model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
@@ -25,10 +25,11 @@ def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
         model: the model.
         graph_text: prints a graph, given the indentation of the line it begins on.
     """
-    metadata = "metadata none" if model.metadata_left_out else _metadata(model)
+    graphs = list(walk_graphs(model))
+    metadata = "metadata none" if model.metadata_left_out else _metadata(model, graphs)
     if metadata:
         yield metadata
-    quantization = _quantization(model)
+    quantization = _quantization(model, graphs)
     if quantization:
         yield quantization
     for training in model.training:
@@ -37,8 +38,8 @@ def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
         yield _configuration(configuration)
 
 
-def _metadata(model: Model) -> str:
-    if not _in_section(model):
+def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> str:
+    if not _in_section(graphs):
         return ""
     lines: list[str] = []
     inside: Function | None = None  # the function whose block is open
@@ -63,14 +64,17 @@ def _metadata(model: Model) -> str:
     return "\n".join(["metadata {", *lines, "}"]) if lines else ""
 
 
-def _in_section(model: Model) -> bool:
+def _in_section(graphs: Sequence[Graph | Function]) -> bool:
     """Whether anything has metadata in the section; asked before all paths are made."""
-    for graph in walk_graphs(model):
-        values = (*graph.inputs, *graph.outputs, *graph.values)
-        items = ([graph], graph.nodes, values)
-        if graph.value_metadata or any(item.metadata for part in items for item in part):
+    items: list[Graph | Function | Node | ValueInfo] = [*graphs]
+    for graph in graphs:
+        if graph.value_metadata:
             return True
-    return False
+        items += graph.nodes
+        items += graph.inputs
+        items += graph.outputs
+        items += graph.values
+    return bool([item for item in items if item.metadata])
 
 
 def _title(named: Named) -> str:
@@ -98,9 +102,8 @@ def _entries(entries: Pairs, indent: str) -> list[str]:
     return [f"{indent}{word(key)}: {string_value(value, indent)}" for key, value in entries]
 
 
-def _quantization(model: Model) -> str:
-    graphs = [graph for graph in walk_graphs(model) if isinstance(graph, Graph)]
-    if not any(graph.quantization for graph in graphs):
+def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:
+    if not any(isinstance(graph, Graph) and graph.quantization for graph in graphs):
         return ""
     lines = []
     for function, named in walk_model(model):

@@ -8,7 +8,7 @@ import struct
 from math import prod
 from typing import Any
 
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import AttributeType, Blob, Floats, RawData
@@ -74,17 +74,23 @@ class Mover(Rewriter):
         return super().value(kind, value, name)
 
 
-def move_weights(model: Model, *, inline_limit: int = INLINE_ELEMENTS) -> dict[str, str]:
+def move_weights(
+    model: Model,
+    graphs: list[Graph | Function] | None = None,
+    *,
+    inline_limit: int = INLINE_ELEMENTS,
+) -> dict[str, str]:
     """Move large tensors, strings and lists of a model into its resources.
 
     Args:
         model: is changed.
+        graphs: all of its graphs and functions, if they are known.
         inline_limit: how many elements of a tensor stay where they are.
 
     Returns:
         The whole digest of each resource, by the digits that are printed.
     """
     mover = Mover(inline_limit)
-    mover.run(model)
+    mover.run(model, graphs)
     model.resources = mover.resources
     return mover.digests

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from onnxtext.ast.model import EncodingPatch, Fragment, Model
+from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
@@ -39,8 +39,8 @@ class LiftError(ValueError):
         self.offset = offset
 
 
-Finish = Callable[[Model], None]
-"""Rearranges a model that was just lifted; what it says must stay the same."""
+Finish = Callable[[Model, list[Graph | Function]], None]
+"""Rearranges a model that was just lifted, given all its graphs; its meaning must stay the same."""
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
@@ -157,7 +157,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     settle_habits(made, graphs)
     settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):
-        finish(made)
+        finish(made, graphs)
     return made
 
 
