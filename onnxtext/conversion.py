@@ -139,7 +139,7 @@ def lift_placed(
     Raises:
         LiftError: the bytes are no `ModelProto`.
     """
-    from onnxtext.printer.placement import leave_metadata_out, place_metadata
+    from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
@@ -153,6 +153,8 @@ def lift_placed(
     def finish(model: Model, graphs: list[Graph | Function]) -> None:
         if metadata in ("auto", "section"):
             place_metadata(model, graphs, short_too=metadata == "section")
+        else:
+            keep_metadata(graphs)
         if embed_from is None:
             move(model, graphs)
 

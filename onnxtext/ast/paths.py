@@ -44,7 +44,8 @@ class Named(NamedTuple):
 
 def first_output(node: Node) -> str:
     """The name by which a node is tied to its metadata; "" if it has none."""
-    return next((name for name in node.outputs if name), "")
+    outputs = node.outputs
+    return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 
 
 def generated_values(owner: Graph | Function) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
 from onnxtext.ast.paths import Named, Step, walk_model
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.core import core
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import field_text
 from onnxtext.printer.strings import quoted, string_value, word
@@ -99,6 +100,10 @@ def _function_path(function: Function) -> str:
 
 
 def _entries(entries: Pairs, indent: str) -> list[str]:
+    if core() == "native":
+        from onnxtext._core.text import entry_lines
+
+        return [entry_lines(entries, indent)]
     return [f"{indent}{word(key)}: {string_value(value, indent)}" for key, value in entries]
 
 
