@@ -35,4 +35,4 @@ def reuse_memory(size: int) -> None:
         size: of what is converted, in bytes.
     """
     if size > _LARGE:
-        bytearray(_KEPT)
+        bytes(_KEPT)

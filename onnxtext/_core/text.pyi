@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-def entry_lines(entries: Iterable[tuple[str, str]], indent: str) -> str: ...
+from onnxtext.ast.paths import Named
+
+def metadata_blocks(blocks: Sequence[tuple[str, Named | str]]) -> str: ...

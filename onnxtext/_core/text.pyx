@@ -273,6 +273,32 @@ cdef class Text:
         self.add(b'"""', 3)
         return True
 
+    cdef int entries(self, tuple entries, int indent) except -1:
+        """Entries of metadata, each on lines of its own."""
+        cdef bint is_first = True
+        for key, value in entries:
+            if not is_first:
+                self.character(c"\n")
+            is_first = False
+            self.spaces(indent)
+            self.word(key)
+            self.add(b": ", 2)
+            self.string(value, indent)
+        return 0
+
+    cdef int path(self, tuple steps) except -1:
+        """The path of a part of a model, with a blank before it; nothing for the model itself."""
+        cdef char between = c" "
+        for name, number in steps:
+            self.character(between)
+            between = c"."
+            self.word(name)
+            if number is not None:
+                self.character(c"[")
+                self.integer(number)
+                self.character(c"]")
+        return 0
+
     cdef int bytes_string(self, bytes data, int indent) except -1:
         """A string that is a value, by its bytes."""
         if self._printable(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
@@ -323,14 +349,27 @@ cdef class Text:
         return self.parts
 
 
-def entry_lines(entries, str indent):
-    """Entries of metadata, each on lines of its own."""
+def metadata_blocks(blocks):
+    """What the section of metadata holds: what `onnxtext.printer.sections` prints block by block."""
     cdef Text out = Text(None)
-    for key, value in entries:
-        if out.size:
+    cdef int indent
+    cdef bint is_first = True
+    for before, block in blocks:
+        indent = len(before)
+        if not is_first:
             out.character(c"\n")
-        out.spaces(len(indent))
-        out.word(key)
-        out.add(b": ", 2)
-        out.string(value, len(indent))
+        is_first = False
+        if isinstance(block, str):
+            out.spaces(indent)
+            out.text(block)
+        elif block.kind == "function":
+            out.entries(block.item.metadata, indent)
+        else:
+            out.spaces(indent)
+            out.text(block.kind)
+            out.path(block.path)
+            out.add(b" {\n", 3)
+            out.entries(block.item.metadata, indent + 2)
+            out.line(indent)
+            out.character(c"}")
     return "".join(out.take())

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import SparseTensor
+from onnxtext.core import core
 
 INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
 """`@value_info(initializers)`: each initializer has a `value_info` entry too (SPELLINGS S6)."""
@@ -85,14 +86,31 @@ def walk_named(
             fits = tied and value.name not in seen and not isinstance(value.data, SparseTensor)
             yield Named("tensor", (*prefix, Step(value.name)), value, fits)
             seen.add(value.name)
-    counts = Counter(map(first_output, owner.nodes))
-    for node in owner.nodes:
+    for named in named_nodes(owner.nodes, prefix, tied):
+        yield named
+        if named.item.attributes:  # type: ignore[union-attr]
+            yield from _inside(named.item, named.path, named.tied)  # type: ignore[arg-type]
+
+
+def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
+    """The nodes of a graph or function.
+
+    Args:
+        nodes: the nodes.
+        prefix: the path of the graph or function.
+        tied: whether that path leads back to it.
+    """
+    if core() == "native":
+        from onnxtext._core import walk
+
+        return walk.named_nodes(nodes, prefix, tied, Named, Step)
+    counts = Counter(map(first_output, nodes))
+    named = []
+    for node in nodes:
         name = first_output(node)
         fits = tied and bool(name) and counts[name] == 1
-        path = (*prefix, Step(name))
-        yield Named("node", path, node, fits)
-        if node.attributes:
-            yield from _inside(node, path, fits)
+        named.append(Named("node", (*prefix, Step(name)), node, fits))
+    return named
 
 
 def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> Iterator[Named]:
