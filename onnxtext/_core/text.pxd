@@ -17,6 +17,7 @@ cdef class Text:
     cdef int line(self, int indent) except -1
     cdef int spaces(self, int count) except -1
     cdef int character_of(self, uint32_t character) except -1
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1
     cdef bint _quoted(self, text) except -1
     cdef bint _several_lines(self, text, int indent) except -1
     cdef int text(self, text) except -1

@@ -209,15 +209,29 @@ cdef class Text:
             self.size += 1
         return 0
 
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1:
+        """Add the characters of ASCII at an offset that are not escaped; how many there are."""
+        cdef const uint8_t* characters = <const uint8_t*>data
+        cdef Py_ssize_t end = at
+        if kind == 1:
+            while end < size and CLASSES[characters[end]]:
+                end += 1
+            self.add(<const char*>characters + at, end - at)
+        return end - at
+
     cdef bint _quoted(self, text) except -1:
         """Add a text as `strings.quoted` spells it."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
-        cdef Py_ssize_t at, start = self.size
+        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
         cdef uint32_t character
         self.character(c'"')
-        for at in range(PyUnicode_GET_LENGTH(text)):
+        while at < size:
+            at += self._run(kind, data, at, size)
+            if at == size:
+                break
             character = PyUnicode_READ(kind, data, at)
+            at += 1
             if not Py_UNICODE_ISPRINTABLE(character):
                 self.size = start
                 self.text(self.quoted(text))
@@ -232,7 +246,7 @@ cdef class Text:
         """Add a string of several lines in triple quotes; False for any other."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
-        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
+        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
         cdef uint32_t character, last = c"\n"
         cdef bint is_several = False
         self.add(b'"""\n', 4)
@@ -240,6 +254,11 @@ cdef class Text:
             character = c"\n" if at == size else PyUnicode_READ(kind, data, at)
             if last == c"\n" and character != c"\n":
                 self.spaces(indent + 2)
+            more = self._run(kind, data, at, size)
+            if more:
+                at += more
+                last = PyUnicode_READ(kind, data, at - 1)
+                continue
             if character == c"\n":
                 is_several = is_several or at < size
                 if last == c" ":
@@ -253,7 +272,7 @@ cdef class Text:
             ):
                 self.add(b'""\\"', 4)
                 at += 2
-            elif character < 127 and CLASSES[character] or Py_UNICODE_ISPRINTABLE(character):
+            elif Py_UNICODE_ISPRINTABLE(character):
                 self.character_of(character)
             elif 0xD800 <= character < 0xE000:
                 is_several = False

@@ -101,9 +101,9 @@ def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list
         tied: whether that path leads back to it.
     """
     if core() == "native":
-        from onnxtext._core import walk
+        from onnxtext._core.walk import named_nodes as compiled
 
-        return walk.named_nodes(nodes, prefix, tied, Named, Step)
+        return compiled(nodes, prefix, tied, Named, Step)
     counts = Counter(map(first_output, nodes))
     named = []
     for node in nodes:

@@ -43,8 +43,10 @@ def place_metadata(
         if not item.decorators:
             continue
         inline = [d for d in item.decorators if d.name == "meta"]
-        if named.tied and len(inline) == 1 and (
-            short_too or not _is_short(decorator_entries(inline[0]))
+        if (
+            named.tied
+            and len(inline) == 1
+            and (short_too or not _is_short(decorator_entries(inline[0])))
         ):
             item.metadata = decorator_entries(inline[0])
             item.decorators = tuple([d for d in item.decorators if d.name != "meta"])

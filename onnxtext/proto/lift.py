@@ -12,8 +12,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
 from onnxtext.ast.assemble import inline_metadata
+from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
