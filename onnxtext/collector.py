@@ -36,7 +36,7 @@ def reuse_memory(size: int) -> None:
         size: of what is converted, in bytes.
     """
     if size > _LARGE:
-        bytearray(_KEPT)
+        bytes(_KEPT)
 
 
 _SAID = ("failed to map segment", "annot allocate memory")

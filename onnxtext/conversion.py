@@ -29,6 +29,8 @@ from onnxtext.refusals import (
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import onnx
 
     from onnxtext.ast.types import TensorType
@@ -140,7 +142,7 @@ def lift_placed(
     Raises:
         LiftError: the bytes are no `ModelProto`.
     """
-    from onnxtext.printer.placement import leave_metadata_out, place_metadata
+    from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
@@ -154,6 +156,8 @@ def lift_placed(
     def finish(model: Model, graphs: list[Graph | Function]) -> None:
         if metadata in ("auto", "section"):
             place_metadata(model, graphs, short_too=metadata == "section")
+        else:
+            keep_metadata(graphs)
         if embed_from is None:
             move(model, graphs)
 
