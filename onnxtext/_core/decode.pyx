@@ -9,11 +9,10 @@ from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.decode_values cimport (
     SMALL,
-    PyObject_GenericSetAttr,
-    PyType_GenericAlloc,
     Values,
     text_of,
 )
+from onnxtext._core.slots cimport PyType_GenericAlloc, find_slots, set_slot
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.model import Node
@@ -50,6 +49,12 @@ cdef enum:
     SHORT = 512  # what stands behind the names of a node is remembered if it is no longer
 
 cdef type NODE = Node
+cdef struct NodeSlots:
+    Py_ssize_t op_type, inputs, outputs, attributes, name, domain, overload, output_types, decorators, metadata, at
+
+cdef NodeSlots NODE_SLOTS
+find_slots(NODE, <Py_ssize_t*>&NODE_SLOTS, NODE_SLOTS)
+
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
 
@@ -185,17 +190,17 @@ cdef class Decoder:
             outputs.extend(made.outputs)
             name = name if made.name is None else made.name
         made = PyType_GenericAlloc(NODE, 0)
-        PyObject_GenericSetAttr(made, "op_type", tail.op_type)
-        PyObject_GenericSetAttr(made, "inputs", tuple(inputs))
-        PyObject_GenericSetAttr(made, "outputs", tuple(outputs))
-        PyObject_GenericSetAttr(made, "attributes", tail.attributes)
-        PyObject_GenericSetAttr(made, "name", name)
-        PyObject_GenericSetAttr(made, "domain", tail.domain)
-        PyObject_GenericSetAttr(made, "overload", tail.overload)
-        PyObject_GenericSetAttr(made, "output_types", ())
-        PyObject_GenericSetAttr(made, "decorators", tail.decorators)
-        PyObject_GenericSetAttr(made, "metadata", tail.metadata)
-        PyObject_GenericSetAttr(made, "at", -1)
+        set_slot(made, NODE_SLOTS.op_type, tail.op_type)
+        set_slot(made, NODE_SLOTS.inputs, tuple(inputs))
+        set_slot(made, NODE_SLOTS.outputs, tuple(outputs))
+        set_slot(made, NODE_SLOTS.attributes, tail.attributes)
+        set_slot(made, NODE_SLOTS.name, name)
+        set_slot(made, NODE_SLOTS.domain, tail.domain)
+        set_slot(made, NODE_SLOTS.overload, tail.overload)
+        set_slot(made, NODE_SLOTS.output_types, ())
+        set_slot(made, NODE_SLOTS.decorators, tail.decorators)
+        set_slot(made, NODE_SLOTS.metadata, tail.metadata)
+        set_slot(made, NODE_SLOTS.at, -1)
         return made
 
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):

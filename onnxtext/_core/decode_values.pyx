@@ -8,6 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from onnxtext._core.slots cimport PyType_GenericAlloc, find_slots, set_slot
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.model import ValueInfo
@@ -85,6 +86,24 @@ cdef dict TYPED_KEYS = {
 KEYS |= {f"TensorProto.{name}": key for name, key in TYPED_KEYS.items()}
 
 cdef type VALUE_INFO = ValueInfo, ATTRIBUTE = Attribute, RAW_DATA = RawData
+cdef struct ValueSlots:
+    Py_ssize_t name, type, data, decorators, metadata, at
+
+cdef ValueSlots VALUE_INFO_SLOTS
+find_slots(VALUE_INFO, <Py_ssize_t*>&VALUE_INFO_SLOTS, VALUE_INFO_SLOTS)
+
+cdef struct AttributeSlots:
+    Py_ssize_t name, type, value, decorators
+
+cdef AttributeSlots ATTRIBUTE_SLOTS
+find_slots(ATTRIBUTE, <Py_ssize_t*>&ATTRIBUTE_SLOTS, ATTRIBUTE_SLOTS)
+
+cdef struct DataSlots:
+    Py_ssize_t data
+
+cdef DataSlots RAW_DATA_SLOTS
+find_slots(RAW_DATA, <Py_ssize_t*>&RAW_DATA_SLOTS, RAW_DATA_SLOTS)
+
 cdef dict KINDS = {int(kind): kind for kind in AttributeType}
 cdef dict VALUE_KEYS = {
     int(AttributeType.FLOAT): ATTRIBUTE_FLOAT,
@@ -213,7 +232,7 @@ cdef class Values:
                             return False
                 self.held = PyType_GenericAlloc(RAW_DATA, 0)
                 held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
-                PyObject_GenericSetAttr(self.held, "data", held)
+                set_slot(self.held, RAW_DATA_SLOTS.data, held)
             elif field.key == head.typed_key:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
@@ -266,10 +285,10 @@ cdef class Values:
         elif key or kind > 14:
             return None
         made = PyType_GenericAlloc(ATTRIBUTE, 0)
-        PyObject_GenericSetAttr(made, "name", name)
-        PyObject_GenericSetAttr(made, "type", KINDS[kind] if kind else None)
-        PyObject_GenericSetAttr(made, "value", value)
-        PyObject_GenericSetAttr(made, "decorators", ())
+        set_slot(made, ATTRIBUTE_SLOTS.name, name)
+        set_slot(made, ATTRIBUTE_SLOTS.type, KINDS[kind] if kind else None)
+        set_slot(made, ATTRIBUTE_SLOTS.value, value)
+        set_slot(made, ATTRIBUTE_SLOTS.decorators, ())
         if small is not None:
             self.attributes[small] = made
         return made
@@ -315,12 +334,12 @@ cdef class Values:
 
 cdef object new_value_info(name, type, data):
     made = PyType_GenericAlloc(VALUE_INFO, 0)
-    PyObject_GenericSetAttr(made, "name", name)
-    PyObject_GenericSetAttr(made, "type", type)
-    PyObject_GenericSetAttr(made, "data", data)
-    PyObject_GenericSetAttr(made, "decorators", ())
-    PyObject_GenericSetAttr(made, "metadata", ())
-    PyObject_GenericSetAttr(made, "at", -1)
+    set_slot(made, VALUE_INFO_SLOTS.name, name)
+    set_slot(made, VALUE_INFO_SLOTS.type, type)
+    set_slot(made, VALUE_INFO_SLOTS.data, data)
+    set_slot(made, VALUE_INFO_SLOTS.decorators, ())
+    set_slot(made, VALUE_INFO_SLOTS.metadata, ())
+    set_slot(made, VALUE_INFO_SLOTS.at, -1)
     return made
 
 

@@ -28,13 +28,12 @@ from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import (
     ATTRIBUTE_WIDTH,
     NAME_WIDTH,
+    head_text,
     operator_text,
-    opsets_text,
     parameters_text,
 )
-from onnxtext.printer.layout import STEP, WIDTH, bracketed
+from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
-from onnxtext.printer.strings import quoted
 from onnxtext.printer.values import LARGE, data_parts, sparse_text, type_text
 
 cdef enum:
@@ -55,7 +54,7 @@ cdef class Printer:
     cdef Text out
     cdef Numbers numbers
     cdef object owner, names
-    cdef dict types, operators
+    cdef dict types, texts
     cdef int patience
     cdef readonly int depth  # of the graphs in attributes that are being printed
 
@@ -63,7 +62,7 @@ cdef class Printer:
         """Begin a run; `names` gives the texts of names of values."""
         self.names = names
         self.numbers = Numbers()
-        self.types, self.operators = {}, {}
+        self.types, self.texts = {}, {}
         self.patience = UNINTERRUPTED
 
     def rest(self, owner, graph, str indent):
@@ -86,9 +85,12 @@ cdef class Printer:
         return self._print(owner, value, len(indent), VALUE)
 
     def function(self, owner, function):
-        """A function, in parts; None for one with decorators or a text of several lines."""
+        """A function, in parts; None for one with decorators, a doc string or default values."""
         if function.decorators or function.doc_string is not None:
             return None
+        for parameter in function.attributes:
+            if parameter.__class__ is not str:
+                return None
         return self._print(owner, function, 0, FUNCTION)
 
     cdef list _print(self, owner, thing, int indent, int what):
@@ -151,26 +153,22 @@ cdef class Printer:
 
     cdef int _function(self, function) except -1:
         cdef Text out = self.out
-        head = []
-        if function.domain is not None:
-            head.append(f"domain: {quoted(function.domain)}")
-        if function.overload is not None:
-            head.append(f"overload: {quoted(function.overload)}")
-        opsets = function.opset_imports
-        if opsets:
-            key = tuple([(item.domain, item.version) for item in opsets])
-            text = self.operators.get(key)
-            if text is None:
-                text = self.operators[key] = f"opset_import: {opsets_text(opsets, STEP)}"
-            head.append(text)
-        if head:
-            out.text(bracketed(head, "<>", "", LINE - 20))
-            out.character(c"\n")
+        opsets = tuple([(item.domain, item.version) for item in function.opset_imports])
+        key = (function.domain, function.overload, opsets)
+        text = self.texts.get(key)
+        if text is None:
+            text = self.texts[key] = head_text(function)
+        out.text(text)
         out.name(function.name)
         parameters = function.attributes
         if parameters:
             out.character(c" ")
-            out.text(parameters_text(parameters, self.owner.graph_value))
+            text = self.texts.get(parameters)
+            if text is None:
+                text = self.texts[parameters] = parameters_text(
+                    parameters, self.owner.graph_value
+                )
+            out.text(text)
         out.character(c" ")
         self._interface(function.inputs, 0)
         out.add(b" => ", 4)
@@ -335,9 +333,9 @@ cdef class Printer:
             out.word(op_type)
         else:
             key = (op_type, domain, overload)
-            operator = self.operators.get(key)
+            operator = self.texts.get(key)
             if operator is None:
-                operator = self.operators[key] = operator_text(node)
+                operator = self.texts[key] = operator_text(node)
             out.text(operator)
         attributes = node.attributes
         if attributes and self._flat_attributes(attributes):
