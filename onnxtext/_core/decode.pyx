@@ -12,10 +12,9 @@ from onnxtext._core.decode_values cimport (
     Values,
     text_of,
 )
-from onnxtext._core.slots cimport PyType_GenericAlloc, find_slots, set_slot
+from onnxtext._core.slots cimport NODE, NODE_SLOTS, PyType_GenericAlloc, set_slot
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
-from onnxtext.ast.model import Node
 from onnxtext.ast.values import AttributeType
 from onnxtext.wire.reader import read_fields
 
@@ -47,13 +46,6 @@ KEYS = {
 cdef enum:
     UNINTERRUPTED = 1 << 12
     SHORT = 512  # what stands behind the names of a node is remembered if it is no longer
-
-cdef type NODE = Node
-cdef struct NodeSlots:
-    Py_ssize_t op_type, inputs, outputs, attributes, name, domain, overload, output_types, decorators, metadata, at
-
-cdef NodeSlots NODE_SLOTS
-find_slots(NODE, <Py_ssize_t*>&NODE_SLOTS, NODE_SLOTS)
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 

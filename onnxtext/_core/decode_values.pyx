@@ -8,17 +8,24 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from onnxtext._core.slots cimport PyType_GenericAlloc, find_slots, set_slot
+from onnxtext._core.slots cimport (
+    ATTRIBUTE,
+    ATTRIBUTE_SLOTS,
+    RAW_DATA,
+    RAW_DATA_SLOTS,
+    VALUE_INFO,
+    VALUE_INFO_SLOTS,
+    PyType_GenericAlloc,
+    set_slot,
+)
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
-    Attribute,
     AttributeType,
     Float32,
     Floats,
-    RawData,
     Reference,
     Tensor,
     TypedData,
@@ -84,25 +91,6 @@ cdef dict TYPED_KEYS = {
     "uint64_data": 0x5A,
 }
 KEYS |= {f"TensorProto.{name}": key for name, key in TYPED_KEYS.items()}
-
-cdef type VALUE_INFO = ValueInfo, ATTRIBUTE = Attribute, RAW_DATA = RawData
-cdef struct ValueSlots:
-    Py_ssize_t name, type, data, decorators, metadata, at
-
-cdef ValueSlots VALUE_INFO_SLOTS
-find_slots(VALUE_INFO, <Py_ssize_t*>&VALUE_INFO_SLOTS, VALUE_INFO_SLOTS)
-
-cdef struct AttributeSlots:
-    Py_ssize_t name, type, value, decorators
-
-cdef AttributeSlots ATTRIBUTE_SLOTS
-find_slots(ATTRIBUTE, <Py_ssize_t*>&ATTRIBUTE_SLOTS, ATTRIBUTE_SLOTS)
-
-cdef struct DataSlots:
-    Py_ssize_t data
-
-cdef DataSlots RAW_DATA_SLOTS
-find_slots(RAW_DATA, <Py_ssize_t*>&RAW_DATA_SLOTS, RAW_DATA_SLOTS)
 
 cdef dict KINDS = {int(kind): kind for kind in AttributeType}
 cdef dict VALUE_KEYS = {
@@ -304,7 +292,8 @@ cdef class Values:
         if key == ATTRIBUTE_FLOATS:
             floats = PyBytes_FromStringAndSize(NULL, (end - start) // 5 * 4)
         while at < end:
-            read_field(data, at, end, &field)
+            if not read_field(data, at, end, &field):
+                return None
             at = field.end
             if key == ATTRIBUTE_INTS:
                 items.append(<int64_t>field.number)

@@ -10,6 +10,15 @@ from libc.string cimport memcmp
 
 from onnxtext._core.decimals cimport LONGEST, write_float32
 from onnxtext._core.numbers cimport BOOL, FLOAT, OTHER, POINT, Elements, Numbers
+from onnxtext._core.slots cimport (
+    ATTRIBUTE,
+    ATTRIBUTE_SLOTS,
+    NODE,
+    NODE_SLOTS,
+    VALUE_INFO,
+    VALUE_INFO_SLOTS,
+    get_slot,
+)
 from onnxtext._core.text cimport Text
 
 from onnxtext.ast.model import Graph
@@ -219,15 +228,18 @@ cdef class Printer:
         cdef Text out = self.out
         cdef Elements type
         cdef Py_ssize_t budget
-        if value.decorators:
+        if value.__class__ is not VALUE_INFO:
+            raise TypeError("expected a ValueInfo")
+        if get_slot(value, VALUE_INFO_SLOTS.decorators):
             out.text(inline_decorators(value.decorators, " " * indent))
-        if value.type is None:
+        kind = get_slot(value, VALUE_INFO_SLOTS.type)
+        if kind is None:
             return out.name(value.name)
-        type = self._type(value.type)
+        type = self._type(kind)
         out.text(type.text)
         out.character(c" ")
-        out.name(value.name)
-        data = value.data
+        out.name(get_slot(value, VALUE_INFO_SLOTS.name))
+        data = get_slot(value, VALUE_INFO_SLOTS.data)
         if data is None:
             return 0
         out.add(b" = ", 3)
@@ -309,12 +321,16 @@ cdef class Printer:
 
     cdef int _node(self, node, int indent) except -1:
         cdef Text out = self.out
-        op_type, outputs, types = node.op_type, node.outputs, node.output_types
-        if node.decorators or not op_type or not outputs:
+        if node.__class__ is not NODE:
+            raise TypeError("expected a Node")
+        op_type = get_slot(node, NODE_SLOTS.op_type)
+        outputs = get_slot(node, NODE_SLOTS.outputs)
+        types = get_slot(node, NODE_SLOTS.output_types)
+        if get_slot(node, NODE_SLOTS.decorators) or not op_type or not outputs:
             return out.part(self.owner.node_text(node, " " * indent))
         if types and len(types) != len(outputs):
             raise ValueError("outputs and their types differ in number")
-        label = node.name
+        label = get_slot(node, NODE_SLOTS.name)
         if label is not None:
             out.character(c"[")
             if label:
@@ -328,7 +344,8 @@ cdef class Printer:
                 out.character(c" ")
             out.name(name)
         out.add(b" = ", 3)
-        domain, overload = node.domain, node.overload
+        domain = get_slot(node, NODE_SLOTS.domain)
+        overload = get_slot(node, NODE_SLOTS.overload)
         if domain is None and overload is None:
             out.word(op_type)
         else:
@@ -337,11 +354,11 @@ cdef class Printer:
             if operator is None:
                 operator = self.texts[key] = operator_text(node)
             out.text(operator)
-        attributes = node.attributes
+        attributes = get_slot(node, NODE_SLOTS.attributes)
         if attributes and self._flat_attributes(attributes):
             attributes = ()
         out.add(b" (", 2)
-        for index, name in enumerate(node.inputs):
+        for index, name in enumerate(get_slot(node, NODE_SLOTS.inputs)):
             if index:
                 out.add(b", ", 2)
             out.name(name)
@@ -384,9 +401,12 @@ cdef class Printer:
     cdef int _attribute(self, attribute, int indent) except -1:
         cdef Text out = self.out
         cdef Py_ssize_t mark, budget
-        value, name = attribute.value, attribute.name
+        if attribute.__class__ is not ATTRIBUTE:
+            raise TypeError("expected an Attribute")
+        value = get_slot(attribute, ATTRIBUTE_SLOTS.value)
+        name = get_slot(attribute, ATTRIBUTE_SLOTS.name)
         cls = value.__class__
-        if attribute.decorators or not self._is_plain(cls, value):
+        if get_slot(attribute, ATTRIBUTE_SLOTS.decorators) or not self._is_plain(cls, value):
             return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
         mark = out.here()
         out.word(name)
