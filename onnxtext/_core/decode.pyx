@@ -12,7 +12,7 @@ from onnxtext._core.decode_values cimport (
     Values,
     text_of,
 )
-from onnxtext._core.slots cimport NODE, NODE_SLOTS, PyType_GenericAlloc, set_slot
+from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.values import AttributeType
@@ -182,17 +182,17 @@ cdef class Decoder:
             outputs.extend(made.outputs)
             name = name if made.name is None else made.name
         made = PyType_GenericAlloc(NODE, 0)
-        set_slot(made, NODE_SLOTS.op_type, tail.op_type)
-        set_slot(made, NODE_SLOTS.inputs, tuple(inputs))
-        set_slot(made, NODE_SLOTS.outputs, tuple(outputs))
-        set_slot(made, NODE_SLOTS.attributes, tail.attributes)
-        set_slot(made, NODE_SLOTS.name, name)
-        set_slot(made, NODE_SLOTS.domain, tail.domain)
-        set_slot(made, NODE_SLOTS.overload, tail.overload)
-        set_slot(made, NODE_SLOTS.output_types, ())
-        set_slot(made, NODE_SLOTS.decorators, tail.decorators)
-        set_slot(made, NODE_SLOTS.metadata, tail.metadata)
-        set_slot(made, NODE_SLOTS.at, -1)
+        put(made, OF_NODE.op_type, tail.op_type)
+        put(made, OF_NODE.inputs, tuple(inputs))
+        put(made, OF_NODE.outputs, tuple(outputs))
+        put(made, OF_NODE.attributes, tail.attributes)
+        put(made, OF_NODE.name, name)
+        put(made, OF_NODE.domain, tail.domain)
+        put(made, OF_NODE.overload, tail.overload)
+        put(made, OF_NODE.output_types, ())
+        put(made, OF_NODE.decorators, tail.decorators)
+        put(made, OF_NODE.metadata, tail.metadata)
+        put(made, OF_NODE.at, -1)
         return made
 
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):

@@ -10,13 +10,13 @@ from libc.string cimport memcpy
 
 from onnxtext._core.slots cimport (
     ATTRIBUTE,
-    ATTRIBUTE_SLOTS,
+    OF_ATTRIBUTE,
+    OF_RAW,
     RAW_DATA,
-    RAW_DATA_SLOTS,
     VALUE_INFO,
-    VALUE_INFO_SLOTS,
+    OF_VALUE,
     PyType_GenericAlloc,
-    set_slot,
+    put,
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
@@ -220,7 +220,7 @@ cdef class Values:
                             return False
                 self.held = PyType_GenericAlloc(RAW_DATA, 0)
                 held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
-                set_slot(self.held, RAW_DATA_SLOTS.data, held)
+                put(self.held, OF_RAW, held)
             elif field.key == head.typed_key:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
@@ -273,10 +273,10 @@ cdef class Values:
         elif key or kind > 14:
             return None
         made = PyType_GenericAlloc(ATTRIBUTE, 0)
-        set_slot(made, ATTRIBUTE_SLOTS.name, name)
-        set_slot(made, ATTRIBUTE_SLOTS.type, KINDS[kind] if kind else None)
-        set_slot(made, ATTRIBUTE_SLOTS.value, value)
-        set_slot(made, ATTRIBUTE_SLOTS.decorators, ())
+        put(made, OF_ATTRIBUTE.name, name)
+        put(made, OF_ATTRIBUTE.type, KINDS[kind] if kind else None)
+        put(made, OF_ATTRIBUTE.value, value)
+        put(made, OF_ATTRIBUTE.decorators, ())
         if small is not None:
             self.attributes[small] = made
         return made
@@ -323,12 +323,12 @@ cdef class Values:
 
 cdef object new_value_info(name, type, data):
     made = PyType_GenericAlloc(VALUE_INFO, 0)
-    set_slot(made, VALUE_INFO_SLOTS.name, name)
-    set_slot(made, VALUE_INFO_SLOTS.type, type)
-    set_slot(made, VALUE_INFO_SLOTS.data, data)
-    set_slot(made, VALUE_INFO_SLOTS.decorators, ())
-    set_slot(made, VALUE_INFO_SLOTS.metadata, ())
-    set_slot(made, VALUE_INFO_SLOTS.at, -1)
+    put(made, OF_VALUE.name, name)
+    put(made, OF_VALUE.type, type)
+    put(made, OF_VALUE.data, data)
+    put(made, OF_VALUE.decorators, ())
+    put(made, OF_VALUE.metadata, ())
+    put(made, OF_VALUE.at, -1)
     return made
 
 

@@ -12,12 +12,12 @@ from onnxtext._core.decimals cimport LONGEST, write_float32
 from onnxtext._core.numbers cimport BOOL, FLOAT, OTHER, POINT, Elements, Numbers
 from onnxtext._core.slots cimport (
     ATTRIBUTE,
-    ATTRIBUTE_SLOTS,
+    OF_ATTRIBUTE,
     NODE,
-    NODE_SLOTS,
+    OF_NODE,
     VALUE_INFO,
-    VALUE_INFO_SLOTS,
-    get_slot,
+    OF_VALUE,
+    get,
 )
 from onnxtext._core.text cimport Text
 
@@ -230,16 +230,16 @@ cdef class Printer:
         cdef Py_ssize_t budget
         if value.__class__ is not VALUE_INFO:
             raise TypeError("expected a ValueInfo")
-        if get_slot(value, VALUE_INFO_SLOTS.decorators):
+        if get(value, OF_VALUE.decorators):
             out.text(inline_decorators(value.decorators, " " * indent))
-        kind = get_slot(value, VALUE_INFO_SLOTS.type)
+        kind = get(value, OF_VALUE.type)
         if kind is None:
             return out.name(value.name)
         type = self._type(kind)
         out.text(type.text)
         out.character(c" ")
-        out.name(get_slot(value, VALUE_INFO_SLOTS.name))
-        data = get_slot(value, VALUE_INFO_SLOTS.data)
+        out.name(get(value, OF_VALUE.name))
+        data = get(value, OF_VALUE.data)
         if data is None:
             return 0
         out.add(b" = ", 3)
@@ -323,14 +323,14 @@ cdef class Printer:
         cdef Text out = self.out
         if node.__class__ is not NODE:
             raise TypeError("expected a Node")
-        op_type = get_slot(node, NODE_SLOTS.op_type)
-        outputs = get_slot(node, NODE_SLOTS.outputs)
-        types = get_slot(node, NODE_SLOTS.output_types)
-        if get_slot(node, NODE_SLOTS.decorators) or not op_type or not outputs:
+        op_type = get(node, OF_NODE.op_type)
+        outputs = get(node, OF_NODE.outputs)
+        types = get(node, OF_NODE.output_types)
+        if get(node, OF_NODE.decorators) or not op_type or not outputs:
             return out.part(self.owner.node_text(node, " " * indent))
         if types and len(types) != len(outputs):
             raise ValueError("outputs and their types differ in number")
-        label = get_slot(node, NODE_SLOTS.name)
+        label = get(node, OF_NODE.name)
         if label is not None:
             out.character(c"[")
             if label:
@@ -344,8 +344,8 @@ cdef class Printer:
                 out.character(c" ")
             out.name(name)
         out.add(b" = ", 3)
-        domain = get_slot(node, NODE_SLOTS.domain)
-        overload = get_slot(node, NODE_SLOTS.overload)
+        domain = get(node, OF_NODE.domain)
+        overload = get(node, OF_NODE.overload)
         if domain is None and overload is None:
             out.word(op_type)
         else:
@@ -354,11 +354,11 @@ cdef class Printer:
             if operator is None:
                 operator = self.texts[key] = operator_text(node)
             out.text(operator)
-        attributes = get_slot(node, NODE_SLOTS.attributes)
+        attributes = get(node, OF_NODE.attributes)
         if attributes and self._flat_attributes(attributes):
             attributes = ()
         out.add(b" (", 2)
-        for index, name in enumerate(get_slot(node, NODE_SLOTS.inputs)):
+        for index, name in enumerate(get(node, OF_NODE.inputs)):
             if index:
                 out.add(b", ", 2)
             out.name(name)
@@ -403,10 +403,10 @@ cdef class Printer:
         cdef Py_ssize_t mark, budget
         if attribute.__class__ is not ATTRIBUTE:
             raise TypeError("expected an Attribute")
-        value = get_slot(attribute, ATTRIBUTE_SLOTS.value)
-        name = get_slot(attribute, ATTRIBUTE_SLOTS.name)
+        value = get(attribute, OF_ATTRIBUTE.value)
+        name = get(attribute, OF_ATTRIBUTE.name)
         cls = value.__class__
-        if get_slot(attribute, ATTRIBUTE_SLOTS.decorators) or not self._is_plain(cls, value):
+        if get(attribute, OF_ATTRIBUTE.decorators) or not self._is_plain(cls, value):
             return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
         mark = out.here()
         out.word(name)

@@ -6,32 +6,48 @@ cdef extern from "Python.h":
     object PyType_GenericAlloc(type, Py_ssize_t)
 
 cdef struct NodeSlots:
-    Py_ssize_t op_type, inputs, outputs, attributes, name, domain, overload
-    Py_ssize_t output_types, decorators, metadata, at
+    Py_ssize_t op_type
+    Py_ssize_t inputs
+    Py_ssize_t outputs
+    Py_ssize_t attributes
+    Py_ssize_t name
+    Py_ssize_t domain
+    Py_ssize_t overload
+    Py_ssize_t output_types
+    Py_ssize_t decorators
+    Py_ssize_t metadata
+    Py_ssize_t at
 
 cdef struct ValueSlots:
-    Py_ssize_t name, type, data, decorators, metadata, at
+    Py_ssize_t name
+    Py_ssize_t type
+    Py_ssize_t data
+    Py_ssize_t decorators
+    Py_ssize_t metadata
+    Py_ssize_t at
 
 cdef struct AttributeSlots:
-    Py_ssize_t name, type, value, decorators
+    Py_ssize_t name
+    Py_ssize_t type
+    Py_ssize_t value
+    Py_ssize_t decorators
 
-cdef struct DataSlots:
-    Py_ssize_t data
+cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA
+cdef NodeSlots OF_NODE
+cdef ValueSlots OF_VALUE
+cdef AttributeSlots OF_ATTRIBUTE
+cdef Py_ssize_t OF_RAW, OF_TYPED
 
-cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA
-cdef NodeSlots NODE_SLOTS
-cdef ValueSlots VALUE_INFO_SLOTS
-cdef AttributeSlots ATTRIBUTE_SLOTS
-cdef DataSlots RAW_DATA_SLOTS
 
-cdef inline void set_slot(object made, Py_ssize_t offset, object value) noexcept:
-    """Store a field of an object that was just allocated."""
+cdef inline void put(object made, Py_ssize_t slot, object value) noexcept:
+    """Set a slot of an object that is new, so that nothing is in it yet."""
     Py_INCREF(value)
-    (<PyObject**>(<char*><PyObject*>made + offset))[0] = <PyObject*>value
+    (<PyObject**>(<char*><PyObject*>made + slot))[0] = <PyObject*>value
 
-cdef inline object get_slot(object held, Py_ssize_t offset):
-    """A field of an object of exactly that class."""
-    cdef PyObject* value = (<PyObject**>(<char*><PyObject*>held + offset))[0]
+
+cdef inline object get(object made, Py_ssize_t slot):
+    """What is in a slot of an object, whose class is known."""
+    cdef PyObject* value = (<PyObject**>(<char*><PyObject*>made + slot))[0]
     if value is NULL:
-        raise AttributeError("a field was deleted")
+        raise AttributeError("an attribute was removed")
     return <object>value

@@ -97,20 +97,3 @@ def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Nod
         yield item
     for graph in walk_graphs(root):
         yield from graph.nodes
-
-
-def nesting(model: Model) -> int:
-    """How many graphs are inside one another, at most; 1 for a graph alone."""
-    deepest = 0
-    stack: list[tuple[Graph | Function, int]] = [(model.graph, 1)]
-    stack += [(function, 1) for function in model.functions]
-    for training in model.training:
-        graphs = (training.initialization, training.algorithm)
-        stack += [(graph, 2) for graph in graphs if graph is not None]
-    while stack:
-        owner, depth = stack.pop()
-        deepest = max(deepest, depth)
-        if isinstance(owner, Function):
-            stack += [(graph, depth + 1) for graph in attribute_graphs(owner.attributes)]
-        stack += [(graph, depth + 1) for graph in nested_graphs(owner.nodes)]
-    return deepest

@@ -175,12 +175,17 @@ def canonical_message(data: bytes, message: str) -> bytes:
 
     Raises:
         LiftError: protobuf cannot read it.
+        MemoryError: there is not enough memory.
     """
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError, EncodeError
 
     try:
         canonical: bytes = getattr(onnx, message).FromString(bytes(data)).SerializeToString()
-    except DecodeError:
+    except EncodeError as error:  # what was decoded can be encoded, if there is memory for it
+        raise MemoryError from error
+    except DecodeError as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
         raise LiftError(f"protobuf reads no {message} from these bytes", None) from None
     return canonical

@@ -101,9 +101,10 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
 
 
 def test_the_keys_are_those_of_the_schema() -> None:
-    from onnxtext._core import decode, decode_values
+    from onnxtext._core.decode import KEYS
+    from onnxtext._core.decode_values import KEYS as KEYS_OF_VALUES
 
-    for name, key in (decode.KEYS | decode_values.KEYS).items():
+    for name, key in (KEYS | KEYS_OF_VALUES).items():
         message, _, field = name.rpartition(".")
         spec = message_spec(message).by_name[field]
         wire_type = LENGTH if spec.packed else spec.wire_type
