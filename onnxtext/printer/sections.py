@@ -19,9 +19,7 @@ Pairs = Sequence[tuple[str, str]]
 # ---- Printing -------------------------------------------------------------------------------
 
 
-def section_parts(
-    model: Model, graph_text: Callable[[Graph, str], str]
-) -> Iterator[Sequence[str]]:
+def section_parts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iterator[Sequence[str]]:
     """The sections of a model but for `encoding` and `resources`, in parts.
 
     They have no final newlines.
