@@ -8,7 +8,7 @@ orjson; what it cannot write (it says ``null`` for infinities and NaNs) or write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -176,16 +176,6 @@ def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[st
         row: How many entries to join to one string.
     """
     return _number_rows(_array(data, _FIELD_TYPES[field]), row)
-
-
-def format_ints(values: Sequence[int], row: int) -> list[str]:
-    """Return the values of an integer attribute as text for `parse.parse_ints`.
-
-    Args:
-        values: The values.
-        row: How many to join to one string.
-    """
-    return _joined(list(map(str, values)), row)
 
 
 def format_floats(data: bytes | memoryview, row: int) -> list[str]:
