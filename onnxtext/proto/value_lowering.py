@@ -30,9 +30,9 @@ from onnxtext.proto.decorators import FieldTable
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, tensor_head, text_bytes
+from onnxtext.tensor import varints
 from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
-from onnxtext.tensor.varints import float_fields, int_fields
 from onnxtext.wire.writer import (
     Piece,
     delimited,
@@ -308,9 +308,9 @@ class ValueLowering(ABC):
             case _A.GRAPH, Graph():
                 return b"".join(delimited_pieces(b"\x32", self.graph(value)))
             case _A.FLOATS, Floats(data):
-                return float_fields(b"\x3d", data)
+                return varints.float_fields(b"\x3d", data)
             case _A.INTS, tuple():
-                return int_fields(b"\x40", value)  # type: ignore[arg-type]
+                return varints.int_fields(b"\x40", value)  # type: ignore[arg-type]
             case _A.SPARSE_TENSOR, SparseTensor():
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
             case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
@@ -331,8 +331,8 @@ class ValueLowering(ABC):
             message = f"the blob {digest} has {len(data)} bytes, no multiple of {width}"
             raise LowerError(message, -1, SIZE, digest)
         if kind is _A.FLOATS:
-            return float_fields(b"\x3d", data)
-        return int_fields(b"\x40", data)
+            return varints.float_fields(b"\x3d", data)
+        return varints.int_fields(b"\x40", data)
 
     def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
         parts = []
