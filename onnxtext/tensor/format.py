@@ -202,8 +202,14 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
     if count < 2 or not is_expressible(element, data, count):
         return False
     if element.bits < 8:
-        codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count]
-        return bool((codes == codes[0]).all())
+        packed, first = np.frombuffer(data, np.uint8), -1
+        for start in range(0, packed.size, 3 * _BLOCK):  # codes of 6 bits fill three bytes
+            codes = unpack(packed[start : start + 3 * _BLOCK], element.bits)
+            codes = codes[: count - start * 8 // element.bits]
+            first = int(codes[0]) if first < 0 else first
+            if not (codes == first).all():
+                return False
+        return True
     if count <= _FEW:
         data = bytes(data)
         return data[: element.bits // 8] * count == data
