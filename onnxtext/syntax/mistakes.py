@@ -75,13 +75,15 @@ def find_mistake(scene: Scene, budget: Budget) -> Mistake | None:
         return found
     if best is not None:
         usual = _told(place, best)
+    elif usual is None and (found := correct(scene, budget, far=MOST_TOKENS)) is not None:
+        return replace_fields(found, doubt=inf)
     return None if usual is None else replace_fields(usual, doubt=limit)
 
 
 def is_plausible(scene: Scene, edits: Sequence[Edit]) -> bool:
     """Whether the text goes on for a while with these changes; there may be another mistake."""
     outcome = scene.attempt(*edits)
-    return outcome is not None and (outcome.next_line or outcome.count >= _WHILE)
+    return outcome is not None and (outcome.fine or outcome.next_line or outcome.count >= _WHILE)
 
 
 def _comes_again(scene: Scene, edits: Sequence[Edit]) -> bool:
@@ -135,7 +137,11 @@ def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
 
 
 def correct(
-    scene: Scene, budget: Budget, usual: Mistake | None = None, limit: float = inf
+    scene: Scene,
+    budget: Budget,
+    usual: Mistake | None = None,
+    limit: float = inf,
+    far: int = FAR,
 ) -> Mistake | None:
     """The smallest change behind which the text goes on for long; None if there is none.
 
@@ -144,8 +150,9 @@ def correct(
         budget: of the search.
         usual: a usual mistake that may be meant.
         limit: what it may cost.
+        far: how many tokens must fit behind it.
     """
-    found = find_correction(scene, budget, limit)
+    found = find_correction(scene, budget, limit, far)
     if found is None:
         return None
     if usual is not None and found.cost > _CHEAP:
