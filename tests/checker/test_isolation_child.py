@@ -20,6 +20,8 @@ from onnxtext.checker.isolation.process import Died, Worker
 from onnxtext.checker.isolation.watch import Watch, memory_of
 from tests.checker.test_isolation import CALM, CODE, bomb
 
+pytestmark = pytest.mark.thorough
+
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
