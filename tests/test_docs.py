@@ -70,6 +70,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
             tool.chmod(0o755)
     environ = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
     environ |= {"ONNXTEXT_VENV": str(environment.parent), "GIT_PAGER": "cat"}
+    environ["PYTEST_ADDOPTS"] = "-n 0"
     for name in ("PYTEST_XDIST_WORKER", "ONNXTEXT_BLESS"):
         environ.pop(name, None)
     # What dev.py notes once it has set an environment up.
