@@ -309,6 +309,19 @@ def test_every_package_has_quick_tests() -> None:
         )
 
 
+def test_code_cites_only_what_the_repository_has() -> None:
+    """`SPEC 12` is a section of grammar/SPEC.md, `docs/design.md, Layout` one of that page."""
+    sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", read("grammar/SPEC.md"), re.M))
+    headings = set(re.findall(r"^#+ (.*)$", read("docs/design.md"), re.M))
+    for path in (REPOSITORY / "onnxtext").rglob("*.py*"):
+        if path.suffix not in (".py", ".pyx"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\b(?:DESIGN|SPELLINGS)\b", text), path
+        assert set(re.findall(r"\bSPEC (\d+(?:\.\d+)?)", text)) <= sections, path
+        assert set(re.findall(r"docs/design\.md, ([A-Z][^).;]*)", text)) <= headings, path
+
+
 # ---- The repository -----------------------------------------------------------------------------
 
 ADDRESS = re.compile(r"(?<=github\.com/)[\w.-]+/onnxtext\b|(?<=uses: )[\w.-]+/onnxtext(?=@)")
