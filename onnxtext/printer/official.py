@@ -121,7 +121,7 @@ def _graph(graph: Graph, indent: str, *, is_main: bool = True) -> str:
 
 
 def _listed(graph: Graph | Function) -> list[ValueInfo]:
-    """The `<…>` list with everything that SPELLINGS S6 puts elsewhere, in its order."""
+    """The `<…>` list with everything that SPEC 10 puts elsewhere, in its order."""
     values = list(graph.values)
     if isinstance(graph, Graph) and graph.decorators:
         with_data = [value for value in (*graph.inputs, *values) if value.data is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections after the functions, and what goes there (SPELLINGS S5)."""
+"""The sections after the functions, and what goes there (SPEC 13)."""
 
 from __future__ import annotations
 

@@ -23,6 +23,8 @@ from onnxtext.checker.isolation.watch import Watch, memory_of
 from onnxtext.checker.isolation.worker import framed
 from tests.checker.test_isolation import CALM, CODE, bomb
 
+pytestmark = pytest.mark.thorough
+
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 

@@ -19,6 +19,8 @@ from onnxtext.weights.store import TEMPORARY
 from tests.cli.command import run
 from tests.corpus import REPOSITORY
 
+pytestmark = pytest.mark.thorough
+
 TEXT = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {{\n  y = {} (x)\n}}\n"
 STATUSES = {"SIGKILL": -9, "SIGTERM": 143, "SIGINT": 130}
 COMMANDS = {

@@ -158,6 +158,7 @@ def test_a_text_may_be_typed_in(tmp_path: Path) -> None:
     assert target.read_bytes() == binary()
 
 
+@pytest.mark.thorough
 def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
     pipe = tmp_path / "endless.onnx"
     os.mkfifo(pipe)

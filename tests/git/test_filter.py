@@ -18,6 +18,8 @@ import pytest
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.git.repository import TEXT, Repository, binary, edited, environment
 
+pytestmark = pytest.mark.thorough
+
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"ab" * 32 + b"\nsize 181\n"
 MARKED = TEXT.replace(
     "  c = Sigmoid (b)\n",

@@ -59,6 +59,7 @@ def check_tokens(text: str) -> None:
     assert KINDS["BAD"] < 0
 
 
+@pytest.mark.thorough
 def test_tokens_of_noise_in_all_widths() -> None:
     chance = seeded()
     for _ in range(3000):
@@ -76,6 +77,7 @@ def test_tokens_of_official_texts() -> None:
 # ---- Trees, places, diagnostics ---------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_mutations() -> None:
     chance = seeded()
     small = [text for text in texts() if len(text) < 6000]
@@ -229,6 +231,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.thorough
 def test_memory_is_steady() -> None:
     def convert() -> None:
         for text in TEXTS:
@@ -265,6 +268,7 @@ def test_two_threads() -> None:
     assert found == [wanted, wanted]
 
 
+@pytest.mark.thorough
 def test_control_c_ends_a_long_conversion() -> None:
     text = "g () => () {" + 'x = A ("y") ' * 600_000 + "}"
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))

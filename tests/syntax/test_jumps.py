@@ -75,11 +75,13 @@ def official_texts() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.thorough
 def test_real_models() -> None:
     for text in texts():
         check(text)
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_official_texts() -> None:
     for text, start in official_texts():
@@ -121,6 +123,7 @@ def mutate(text: str, rng: random.Random) -> str:
     return text[:at]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_mutations(seed: int) -> None:
     rng = random.Random(seed)

@@ -81,6 +81,7 @@ def texts(draw: st.DrawFn) -> str:
     return frame % draw(st.sampled_from(commas)).join(found)
 
 
+@pytest.mark.thorough
 @given(texts())
 def test_many_are_as_one_by_one(text: str) -> None:
     check(text)
@@ -94,6 +95,7 @@ def test_each_among_many(frame: str) -> None:
         check(frame % comma.join([*[first] * 10, item, *[first] * 10]))
 
 
+@pytest.mark.thorough
 @given(texts(), st.integers(10, 60))
 def test_windows(text: str, window: int) -> None:
     with mock.patch.object(series, "_WINDOW", window):

@@ -74,6 +74,7 @@ MODELS = small_models()
 # ---- Agreement with protobuf --------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("data", MODELS[:3], ids=len)
 def test_every_truncation(data: bytes) -> None:
     for size in range(0, len(data), 1 if len(data) < 1000 else 7):
@@ -88,6 +89,7 @@ def mutations(count: int, seed: int) -> Iterator[bytes]:
         yield bytes(data)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2])
 def test_single_bytes_changed(seed: int) -> None:
     for data in mutations(1000, seed):
