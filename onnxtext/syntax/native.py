@@ -104,6 +104,7 @@ def load_grammar() -> Grammar:
         _jumps(tables, gotos, rules),
         rules,
         len(terminals),
+        terminals["$END"],
         len(origins),
         {
             "Token": Token,
