@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.lexer import load_lexer
@@ -120,8 +121,11 @@ def _found(
 
 def _are_known(names: Iterable[str], types: Iterable[str]) -> bool:
     """Whether the lexer says too that unquoted names are names, and types are types."""
-    kind = load_lexer().kind
-    name, known = kind("x"), (kind("float"), kind("float[1]"))
-    return all(word[0] == '"' or kind(word) == name for word in names) and all(
-        kind(type) in known for type in types
+    return all(word[0] == '"' or _kind(word) == "WORD" for word in names) and all(
+        _kind(type) in ("PRIM", "TYPE") for type in types
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind(word: str) -> str:
+    return load_lexer().kind(word)

@@ -59,33 +59,28 @@ def parse_type(source: Source) -> Type:
     return type
 
 
-def parse_start(source: Source, start: str, *, fast: bool = True) -> Any:
+def parse_start(source: Source, start: str) -> Any:
     """Parse a text from one of the grammar's start rules.
 
     Args:
         source: the text.
         start: the start rule.
-        fast: whether to do for statements of a known shape what was found out before; the
-            result is the same.
 
     Raises:
         OnnxTextError: the text is not of the language.
     """
-    value, diagnostics = parse_partial(source, start, fast=fast)
+    value, diagnostics = parse_partial(source, start)
     if diagnostics:
         raise OnnxTextError(*diagnostics)
     return value
 
 
-def parse_partial(
-    source: Source, start: str, *, fast: bool = True
-) -> tuple[Any, tuple[Diagnostic, ...]]:
+def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
     """Parse what can be read of a text.
 
     Args:
         source: the text.
         start: the start rule.
-        fast: as for `parse_start`.
 
     Returns:
         What was read, without the statements in which something is wrong, or None if too little
@@ -94,7 +89,7 @@ def parse_partial(
     broken = check_characters(source)
     if broken is not None:
         return None, (broken,)
-    value, diagnostics = parse_all(source, start, fast=fast)
+    value, diagnostics = parse_all(source, start)
     return value, tuple(diagnostics)
 
 

@@ -2,7 +2,8 @@
 """Error recovery: parsing continues after an error, and no error cascades.
 
 A value that an action rejects becomes `machine.HOLE`. At an unexpected token the likely
-correction is applied (`mistakes`); else the list item, else the statement is skipped."""
+correction is applied (`mistakes`); else the list item, else the statement is skipped.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from onnxtext.syntax.mistakes import find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.near import nearest
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
-from onnxtext.syntax.run import Parse, Run
+from onnxtext.syntax.run import Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
 from onnxtext.syntax.trial import Outcome, States, Stretch
 
@@ -32,19 +33,18 @@ MOST_TRIES = 20
 """So many changes are made at one place of a text before what stands there is left out."""
 
 
-def parse_all(source: Source, start: str, *, fast: bool) -> tuple[Any, list[Diagnostic]]:
+def parse_all(source: Source, start: str) -> tuple[Any, list[Diagnostic]]:
     """Parse a text to its end, whatever is wrong with it.
 
     Args:
         source: the text, without half surrogate pairs.
         start: the start rule.
-        fast: whether statements of known shapes may be jumped.
 
     Returns:
         The value of the start rule, without the statements that are wrong, or None if nothing
         can be made of it; and what is wrong, in the order of the text.
     """
-    run = _run(source.text, start, fast=fast)
+    run = _run(source.text, start)
     recovery = Recovery(run, source)
     value = HOLE
     with paused_collector():
@@ -69,18 +69,18 @@ def parse_right(source: Source, start: str) -> Any:
     """
     with paused_collector():
         try:
-            return _run(source.text, start, fast=True).parse()
+            return _run(source.text, start).parse()
         except (Unexpected, Fault):
             return None
 
 
-def _run(text: str, start: str, *, fast: bool) -> Parse:
-    """A parse by the core that runs; by Python, token by token, if it need not be fast."""
-    if fast and core() == "native":
+def _run(text: str, start: str) -> Run:
+    """A parse by the core that runs."""
+    if core() == "native":
         from onnxtext.syntax.native import CoreRun
 
         return CoreRun(text, start)
-    return Run(text, start, fast=fast)
+    return Run(text, start)
 
 
 _MOST_RECOVERIES = 300
@@ -94,7 +94,7 @@ class Recovery:
         diagnostics: what was wrong so far.
     """
 
-    def __init__(self, run: Parse, source: Source) -> None:
+    def __init__(self, run: Run, source: Source) -> None:
         self.run = run
         self.source = source
         self.text = run.text
@@ -114,9 +114,6 @@ class Recovery:
     def stop(self, fault: Fault) -> None:
         """Keep a mistake after which parsing ended."""
         if not any(fault is other for other in self._faults):
-            token = self.run.token
-            if fault.at is None:
-                fault.at = token.at if token is not None else len(self.text)
             self._faults.append(fault)
         self._stopped = len(self._faults) >= MOST_FAULTS
 
@@ -142,8 +139,8 @@ class Recovery:
         """Tell a mistake and mend the machine; where to go on, or None to give up."""
         run = self.run
         machine = run.machine
-        token = run.token
-        at = len(self.text) if token is None else token.at
+        at = unexpected.at
+        token = run.lexer.token(self.text, at)
         self._recoveries += 1
         found = len(self.diagnostics) + len(self._faults)
         if found >= MOST_FAULTS or (found and self._recoveries > _MOST_RECOVERIES):
@@ -267,10 +264,10 @@ class Recovery:
     def _complete(self, at: int) -> None:
         """Finish the statement before a mistake, if nothing is missing from it."""
         machine = self.run.machine
-        word = self.run.lexer.kinds["WORD"]
         states = States(machine.automaton, machine.states)
-        if states.feed(word) and is_synchronous(states.stack[-2]):
-            machine.settle(word, at)
+        if states.feed("WORD") and is_synchronous(states.stack[-2]):
+            machine.feed("WORD", "", at)
+            rewind(machine, len(machine.values) - 1)
 
     def _feed(self, outcome: Outcome, *, guessed: bool) -> bool:
         """Feed tokens that were changed in thought; what was only guessed leaves a hole."""
@@ -298,13 +295,12 @@ class Recovery:
 
     def _close_all(self, end: int) -> int | None:
         machine = self.run.machine
-        kinds = self.run.lexer.kinds
         for _ in range(3 * len(machine.states)):
             if States(machine.automaton, machine.states).feed(END_KIND):
                 return end
             for name in ("RBRACE", "MORETHAN", "RPAR", "RSQB"):
-                if States(machine.automaton, machine.states).feed(kinds[name]):
-                    machine.feed(kinds[name], Token("", end), end)
+                if States(machine.automaton, machine.states).feed(name):
+                    machine.feed(name, Token("", end), end)
                     break
             else:
                 if not leave_out(machine):
