@@ -75,6 +75,8 @@ class CoreRun(Run):
         """Feed the machine with the tokens from an offset on, up to the end of the text."""
         while True:
             at = self._parser.advance(at)
+            if at == len(self.text):
+                return
             token = self.lexer.token(self.text, at)
             if token is None:
                 return

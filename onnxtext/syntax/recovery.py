@@ -8,10 +8,7 @@ correction is applied (`mistakes`); else the list item, else the statement is sk
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from onnxtext.collector import paused_collector
-from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.syntax.echoes import Echoes
@@ -33,56 +30,6 @@ MOST_TRIES = 20
 """So many changes are made at one place of a text before what stands there is left out."""
 
 
-def parse_all(source: Source, start: str) -> tuple[Any, list[Diagnostic]]:
-    """Parse a text to its end, whatever is wrong with it.
-
-    Args:
-        source: the text, without half surrogate pairs.
-        start: the start rule.
-
-    Returns:
-        The value of the start rule, without the statements that are wrong, or None if nothing
-        can be made of it; and what is wrong, in the order of the text.
-    """
-    run = _run(source.text, start)
-    recovery = Recovery(run, source)
-    value = HOLE
-    with paused_collector():
-        try:
-            value = run.parse()
-        except Fault as fault:  # one that no parser can go on after
-            recovery.stop(fault)
-    run.recover = None  # what refers to itself is freed by the collector only, and slowly
-    diagnostics = recovery.finish()
-    return (None if value is HOLE else value), diagnostics
-
-
-def parse_right(source: Source, start: str) -> Any:
-    """Parse a text as far as nothing is wrong with it.
-
-    Args:
-        source: the text, without half surrogate pairs.
-        start: the start rule.
-
-    Returns:
-        The value of the start rule, or None at the first mistake.
-    """
-    with paused_collector():
-        try:
-            return _run(source.text, start).parse()
-        except (Unexpected, Fault):
-            return None
-
-
-def _run(text: str, start: str) -> Run:
-    """A parse by the core that runs."""
-    if core() == "native":
-        from onnxtext.syntax.native import CoreRun
-
-        return CoreRun(text, start)
-    return Run(text, start)
-
-
 _MOST_RECOVERIES = 300
 """How often parsing goes on after an error; errors that follow from others are not reported."""
 
@@ -94,12 +41,19 @@ class Recovery:
         diagnostics: what was wrong so far.
     """
 
-    def __init__(self, run: Run, source: Source) -> None:
+    def __init__(self, run: Run, source: Source, faults: list[Fault]) -> None:
+        """Start.
+
+        Args:
+            run: the parse.
+            source: its text.
+            faults: what actions have found wrong, to which more is added.
+        """
         self.run = run
         self.source = source
         self.text = run.text
         self.diagnostics: list[Diagnostic] = []
-        self._faults: list[Fault] = []
+        self._faults = faults
         self._last = self._skipped = -1
         self._made: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
@@ -108,7 +62,6 @@ class Recovery:
         self._tries = 0
         self._recoveries = 0
         self._echoes = Echoes()
-        run.machine.faults = self._faults
         run.recover = self.recover
 
     def stop(self, fault: Fault) -> None:

@@ -10,13 +10,13 @@ from unittest import mock
 
 from onnxtext.core import Core, core
 from onnxtext.source import Source
-from onnxtext.syntax import recovery
+from onnxtext.syntax import parse
 from onnxtext.syntax.parse import parse_partial
 
 
 def outcome(text: str, start: str, by: Core) -> Any:
     """The AST, or what could be read of it, the places of its statements, and the diagnostics."""
-    with mock.patch.object(recovery, "core", return_value=by):
+    with mock.patch.object(parse, "core", return_value=by):
         made, diagnostics = parse_partial(Source(text), start)
     return made, list(places(made)), diagnostics
 
