@@ -29,6 +29,8 @@ from onnxtext.refusals import (
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import onnx
 
     from onnxtext.ast.types import TensorType
@@ -140,7 +142,7 @@ def lift_placed(
     Raises:
         LiftError: the bytes are no `ModelProto`.
     """
-    from onnxtext.printer.placement import leave_metadata_out, place_metadata
+    from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
@@ -154,6 +156,8 @@ def lift_placed(
     def finish(model: Model, graphs: list[Graph | Function]) -> None:
         if metadata in ("auto", "section"):
             place_metadata(model, graphs, short_too=metadata == "section")
+        else:
+            keep_metadata(graphs)
         if embed_from is None:
             move(model, graphs)
 
@@ -248,7 +252,7 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
     return pieces
 
 
-def joined(pieces: list[Piece]) -> bytes:
+def joined(pieces: Sequence[Piece]) -> bytes:
     """Pieces as one."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
@@ -360,7 +364,9 @@ def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
 
     try:
         return message_type.FromString(data)
-    except DecodeError:
+    except DecodeError as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
         raise OnnxTextError(
             Diagnostic(
                 "too-deep",

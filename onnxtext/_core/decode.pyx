@@ -28,6 +28,9 @@ cdef enum Key:  # a field's number and wire type; a test compares them with the 
     NODE_ATTRIBUTE = 0x2A
     NODE_DOMAIN = 0x3A
     NODE_OVERLOAD = 0x42
+    NODE_METADATA = 0x4A
+    ENTRY_KEY = 0x0A
+    ENTRY_VALUE = 0x12
 
 KEYS = {
     "NodeProto.input": NODE_INPUT,
@@ -37,6 +40,9 @@ KEYS = {
     "NodeProto.attribute": NODE_ATTRIBUTE,
     "NodeProto.domain": NODE_DOMAIN,
     "NodeProto.overload": NODE_OVERLOAD,
+    "NodeProto.metadata_props": NODE_METADATA,
+    "StringStringEntryProto.key": ENTRY_KEY,
+    "StringStringEntryProto.value": ENTRY_VALUE,
 }
 
 cdef enum:
@@ -51,7 +57,7 @@ cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef class Tail:
     """What stands behind the names of nodes that are alike."""
     cdef object op_type, domain, overload
-    cdef tuple attributes, decorators
+    cdef tuple attributes, decorators, metadata
     cdef object whole  # a node whose names stand there, too
 
 
@@ -188,7 +194,7 @@ cdef class Decoder:
         PyObject_GenericSetAttr(made, "overload", tail.overload)
         PyObject_GenericSetAttr(made, "output_types", ())
         PyObject_GenericSetAttr(made, "decorators", tail.decorators)
-        PyObject_GenericSetAttr(made, "metadata", ())
+        PyObject_GenericSetAttr(made, "metadata", tail.metadata)
         PyObject_GenericSetAttr(made, "at", -1)
         return made
 
@@ -197,10 +203,10 @@ cdef class Decoder:
         cdef Field field
         cdef Py_ssize_t at = start
         cdef Tail tail = Tail()
-        cdef list attributes = []
+        cdef list attributes = [], entries = []
         cdef bint is_shared = key is not None
         tail.op_type = ""
-        tail.decorators = ()
+        tail.decorators = tail.metadata = ()
         while at < end:
             if not read_field(data, at, end, &field):
                 return self._rare_tail(view[start:end], depth, key)
@@ -217,9 +223,15 @@ cdef class Decoder:
                 tail.domain = text_of(data, field.value, at)
             elif field.key == NODE_OVERLOAD:
                 tail.overload = text_of(data, field.value, at)
+            elif field.key == NODE_METADATA:
+                entry = entry_of(data, field.value, at)
+                if entry is None:
+                    return self._rare_tail(view[start:end], depth, key)
+                entries.append(entry)
             else:
                 return self._rare_tail(view[start:end], depth, key)
         tail.attributes = tuple(attributes)
+        tail.metadata = tuple(entries)
         if is_shared:
             self.tails[key] = tail
         return tail
@@ -229,6 +241,7 @@ cdef class Decoder:
         node = self.lifter.tail(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
+        tail.metadata = node.metadata
         if node.inputs or node.outputs or node.name is not None:
             tail.whole = node
         if key is not None and not any(
@@ -236,3 +249,13 @@ cdef class Decoder:
         ):
             self.tails[key] = tail
         return tail
+
+
+cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """The key and the value of an entry that has both; None for any other."""
+    cdef Field key, value
+    if not read_field(data, start, end, &key) or key.key != ENTRY_KEY:
+        return None
+    if not read_field(data, key.end, end, &value) or value.key != ENTRY_VALUE or value.end != end:
+        return None
+    return text_of(data, key.value, key.end), text_of(data, value.value, end)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from libc.stdint cimport int64_t
+from libc.stdint cimport uint32_t
 
 cdef class Text:
     """Text that grows at the end, in UTF-8."""
@@ -15,12 +15,19 @@ cdef class Text:
     cdef int add(self, const char* data, Py_ssize_t size) except -1
     cdef int character(self, char character) except -1
     cdef int line(self, int indent) except -1
+    cdef int spaces(self, int count) except -1
+    cdef int character_of(self, uint32_t character) except -1
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1
+    cdef bint _quoted(self, text) except -1
+    cdef bint _several_lines(self, text, int indent) except -1
     cdef int text(self, text) except -1
     cdef int part(self, text) except -1
     cdef int integer(self, value) except -1
     cdef int word(self, text) except -1
     cdef int name(self, text) except -1
     cdef int string(self, text, int indent) except -1
+    cdef int entries(self, tuple entries, int indent) except -1
+    cdef int path(self, tuple steps) except -1
     cdef int bytes_string(self, bytes data, int indent) except -1
     cdef Py_ssize_t here(self) noexcept
     cdef Py_ssize_t begin_trial(self) noexcept

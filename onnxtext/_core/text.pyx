@@ -3,7 +3,7 @@
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memchr, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_integer
@@ -11,6 +11,10 @@ from onnxtext._core.decimals cimport LONGEST, write_integer
 from onnxtext.printer.strings import quoted, string_value
 
 cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    uint32_t PyUnicode_READ(int, void*, Py_ssize_t)
+    bint Py_UNICODE_ISPRINTABLE(uint32_t)
     bint PyUnicode_IS_COMPACT_ASCII(object)
     void* PyUnicode_1BYTE_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
@@ -83,10 +87,13 @@ cdef class Text:
 
     cdef int line(self, int indent) except -1:
         """Begin a line."""
-        self.need(indent + 1)
-        self.data[self.size] = c"\n"
-        memset(self.data + self.size + 1, c" ", indent)
-        self.size += indent + 1
+        self.character(c"\n")
+        return self.spaces(indent)
+
+    cdef int spaces(self, int count) except -1:
+        self.need(count)
+        memset(self.data + self.size, c" ", count)
+        self.size += count
         return 0
 
     cdef int text(self, text) except -1:
@@ -125,7 +132,7 @@ cdef class Text:
     cdef int word(self, text) except -1:
         """A name where any word may stand bare."""
         if not self._plain(text, True):
-            self.text(self.quoted(text))
+            self._quoted(text)
         return 0
 
     cdef int name(self, text) except -1:
@@ -176,7 +183,140 @@ cdef class Text:
             <const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text)
         ):
             return 0
+        if self._several_lines(text, indent) or self._quoted(text):
+            return 0
         return self.text(self.string_value(text, " " * indent))
+
+    cdef int character_of(self, uint32_t character) except -1:
+        """Add any character but a surrogate."""
+        cdef int more, shift
+        self.need(4)
+        if character < 0x80:
+            more = 0
+            self.data[self.size] = <char>character
+        elif character < 0x800:
+            more = 1
+            self.data[self.size] = <char>(0xC0 | character >> 6)
+        elif character < 0x10000:
+            more = 2
+            self.data[self.size] = <char>(0xE0 | character >> 12)
+        else:
+            more = 3
+            self.data[self.size] = <char>(0xF0 | character >> 18)
+        self.size += 1
+        for shift in range(6 * more - 6, -1, -6):
+            self.data[self.size] = <char>(0x80 | (character >> shift & 0x3F))
+            self.size += 1
+        return 0
+
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1:
+        """Add the characters of ASCII at an offset that are not escaped; how many there are."""
+        cdef const uint8_t* characters = <const uint8_t*>data
+        cdef Py_ssize_t end = at
+        if kind == 1:
+            while end < size and CLASSES[characters[end]]:
+                end += 1
+            self.add(<const char*>characters + at, end - at)
+        return end - at
+
+    cdef bint _quoted(self, text) except -1:
+        """Add a text as `strings.quoted` spells it."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
+        cdef uint32_t character
+        self.character(c'"')
+        while at < size:
+            at += self._run(kind, data, at, size)
+            if at == size:
+                break
+            character = PyUnicode_READ(kind, data, at)
+            at += 1
+            if not Py_UNICODE_ISPRINTABLE(character):
+                self.size = start
+                self.text(self.quoted(text))
+                return True
+            if character == c'"' or character == c"\\":
+                self.character(c"\\")
+            self.character_of(character)
+        self.character(c'"')
+        return True
+
+    cdef bint _several_lines(self, text, int indent) except -1:
+        """Add a string of several lines in triple quotes; False for any other."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
+        cdef uint32_t character, last = c"\n"
+        cdef bint is_several = False
+        self.add(b'"""\n', 4)
+        while at <= size:
+            character = c"\n" if at == size else PyUnicode_READ(kind, data, at)
+            if last == c"\n" and character != c"\n":
+                self.spaces(indent + 2)
+            more = self._run(kind, data, at, size)
+            if more:
+                at += more
+                last = PyUnicode_READ(kind, data, at - 1)
+                continue
+            if character == c"\n":
+                is_several = is_several or at < size
+                if last == c" ":
+                    self.size -= 1
+                    self.add(b"\\u{20}", 6)
+                self.character(c"\n")
+            elif character == c"\\":
+                self.add(b"\\\\", 2)
+            elif character == c'"' and at + 2 < size and (
+                PyUnicode_READ(kind, data, at + 1) == c'"' == PyUnicode_READ(kind, data, at + 2)
+            ):
+                self.add(b'""\\"', 4)
+                at += 2
+            elif Py_UNICODE_ISPRINTABLE(character):
+                self.character_of(character)
+            elif 0xD800 <= character < 0xE000:
+                is_several = False
+                break
+            elif character == c"\t":
+                self.add(b"\\t", 2)
+            elif character == c"\r":
+                self.add(b"\\r", 2)
+            else:
+                self.text(f"\\u{{{character:x}}}")
+            last = character
+            at += 1
+        if not is_several:
+            self.size = start
+            return False
+        self.spaces(indent + 2)
+        self.add(b'"""', 3)
+        return True
+
+    cdef int entries(self, tuple entries, int indent) except -1:
+        """Entries of metadata, each on lines of its own."""
+        cdef bint is_first = True
+        for key, value in entries:
+            if not is_first:
+                self.character(c"\n")
+            is_first = False
+            self.spaces(indent)
+            self.word(key)
+            self.add(b": ", 2)
+            self.string(value, indent)
+        return 0
+
+    cdef int path(self, tuple steps) except -1:
+        """The path of a part of a model, with a blank before it; nothing for the model itself."""
+        cdef char between = c" "
+        for name, number in steps:
+            self.character(between)
+            between = c"."
+            self.word(name)
+            if number is not None:
+                self.character(c"[")
+                self.integer(number)
+                self.character(c"]")
+        return 0
 
     cdef int bytes_string(self, bytes data, int indent) except -1:
         """A string that is a value, by its bytes."""
@@ -226,3 +366,29 @@ cdef class Text:
         """All of it, in parts."""
         self._flush()
         return self.parts
+
+
+def metadata_blocks(blocks):
+    """What the section of metadata holds: what `onnxtext.printer.sections` prints block by block."""
+    cdef Text out = Text(None)
+    cdef int indent
+    cdef bint is_first = True
+    for before, block in blocks:
+        indent = len(before)
+        if not is_first:
+            out.character(c"\n")
+        is_first = False
+        if isinstance(block, str):
+            out.spaces(indent)
+            out.text(block)
+        elif block.kind == "function":
+            out.entries(block.item.metadata, indent)
+        else:
+            out.spaces(indent)
+            out.text(block.kind)
+            out.path(block.path)
+            out.add(b" {\n", 3)
+            out.entries(block.item.metadata, indent + 2)
+            out.line(indent)
+            out.character(c"}")
+    return "".join(out.take())

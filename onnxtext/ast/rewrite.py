@@ -10,11 +10,17 @@ from typing import Any
 from onnxtext.ast.model import Function, Graph, Model, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
-from onnxtext.ast.visit import attribute_lists, walk_graphs
+from onnxtext.ast.visit import attribute_lists, large_values, walk_graphs
 
 
 class Rewriter:
-    """One run over a model; subclasses say what changes."""
+    """One run over a model; subclasses say what changes.
+
+    Attributes:
+        least: raw data of no more elements than this is not looked at.
+    """
+
+    least = -1
 
     def __init__(self) -> None:
         self._attributes: dict[int, Attribute] = {}
@@ -40,9 +46,8 @@ class Rewriter:
             graphs = list(walk_graphs(model))
         for graph in graphs:
             values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
-            for value in values:
-                if value.data is not None:
-                    self.initializer(value)
+            for value in large_values(values, self.least):
+                self.initializer(value)
             if isinstance(graph, Function):
                 graph.attributes = tuple(
                     [

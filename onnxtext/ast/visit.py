@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from onnxtext.ast.model import Fragment, Function, Graph, Model, Node
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import Attribute, RawData
 from onnxtext.core import core
+from onnxtext.tensor.elements import ELEMENTS
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """The lists of attributes of some nodes, each object once, in the order of the nodes."""
     if core() == "native":
-        from onnxtext._core import walk
+        from onnxtext._core.walk import attribute_lists as compiled
 
-        return walk.attribute_lists(nodes)
+        return compiled(nodes)
     return list(
         {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
     )
@@ -31,6 +33,36 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
             yield value
         elif type(value) is tuple and value and type(value[0]) is Graph:
             yield from value  # type: ignore[misc]
+
+
+def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
+    """The graphs that the attributes of some nodes hold."""
+    if core() == "native":
+        from onnxtext._core.walk import nested_graphs as compiled
+
+        return compiled(nodes)
+    return [graph for held in attribute_lists(nodes) for graph in attribute_graphs(held)]
+
+
+def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
+    """The values with data, but for those whose raw data is surely of no more elements than that.
+
+    Args:
+        values: the values.
+        most: a number of elements.
+    """
+    if core() == "native":
+        from onnxtext._core.walk import large_values as compiled
+
+        return compiled(values, most)
+    return [value for value in values if value.data is not None and not _is_small(value, most)]
+
+
+def _is_small(value: ValueInfo, most: int) -> bool:
+    if type(value.data) is not RawData or type(value.type) is not TensorType:
+        return False
+    element = ELEMENTS.get(value.type.element)
+    return element is not None and 8 * len(value.data.data) <= most * element.bits
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
@@ -55,9 +87,8 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
             if isinstance(root, Function):
                 for graph in attribute_graphs(root.attributes):
                     yield from walk_graphs(graph)
-            for attributes in attribute_lists(root.nodes):
-                for graph in attribute_graphs(attributes):
-                    yield from walk_graphs(graph)
+            for graph in nested_graphs(root.nodes):
+                yield from walk_graphs(graph)
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.assemble import decorator_entries, regroup
+from onnxtext.ast.assemble import (
+    Pairs,
+    decorator_entries,
+    inline_metadata,
+    meta_of,
+    regroup,
+)
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
-from onnxtext.ast.records import Decorator
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
@@ -31,12 +36,30 @@ def place_metadata(
         item = named.item
         if named.tied and isinstance(item, (Graph, Function)):
             owners.append(item)
+        if item.metadata and isinstance(item, Node):
+            if not named.tied or (not short_too and _is_short(item.metadata)):
+                inline_metadata(item)
+            continue
+        if not item.decorators:
+            continue
         inline = [d for d in item.decorators if d.name == "meta"]
-        if named.tied and len(inline) == 1 and (short_too or not _is_short(inline[0])):
+        if (
+            named.tied
+            and len(inline) == 1
+            and (short_too or not _is_short(decorator_entries(inline[0])))
+        ):
             item.metadata = decorator_entries(inline[0])
             item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
     for owner in owners:
         regroup(owner)
+
+
+def keep_metadata(graphs: list[Graph | Function]) -> None:
+    """Leave metadata where it belongs: before the nodes, which are freshly lifted."""
+    for graph in graphs:
+        for node in graph.nodes:
+            if node.metadata:
+                inline_metadata(node)
 
 
 def leave_metadata_out(model: Model) -> None:
@@ -68,12 +91,15 @@ def has_metadata(graphs: list[Graph | Function]) -> bool:
         items += graph.inputs
         items += graph.outputs
         items += graph.values
+    if any(node.metadata for graph in graphs for node in graph.nodes):
+        return True
     decorated = [item for item in items if item.decorators]
     return any(d.name == "meta" for item in decorated for d in item.decorators)
 
 
-def _is_short(decorator: Decorator) -> bool:
-    if len(decorator.arguments) != 1:
+def _is_short(entries: Pairs) -> bool:
+    """Whether metadata is one entry that fits on a line."""
+    if len(entries) != 1:
         return False
-    text = decorator_text(decorator, STEP)
+    text = decorator_text(meta_of(entries), STEP)
     return "\n" not in text and len(text) <= WIDTH - len(STEP)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
 from onnxtext.ast.paths import Named, Step, walk_model
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.core import core
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import field_text
 from onnxtext.printer.strings import quoted, string_value, word
@@ -41,27 +42,40 @@ def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> str:
     if not _in_section(graphs):
         return ""
-    lines: list[str] = []
+    blocks: list[tuple[str, Named | str]] = []
     inside: Function | None = None  # the function whose block is open
     for function, named in walk_model(model):
         if not named.item.metadata:
             continue
         if function is not inside:
             if inside is not None:
-                lines.append(STEP + "}")
+                blocks.append((STEP, "}"))
             inside = function
             if function is not None:
-                lines.append(f"{STEP}function {_function_path(function)} {{")
-        indent = STEP if function is None else STEP * 2
-        if named.kind == "function":
-            lines += _entries(named.item.metadata, indent)
-        else:
-            lines.append(f"{indent}{_title(named)} {{")
-            lines += _entries(named.item.metadata, indent + STEP)
-            lines.append(indent + "}")
+                blocks.append((STEP, f"function {_function_path(function)} {{"))
+        blocks.append((STEP if function is None else STEP * 2, named))
     if inside is not None:
-        lines.append(STEP + "}")
-    return "\n".join(["metadata {", *lines, "}"]) if lines else ""
+        blocks.append((STEP, "}"))
+    return f"metadata {{\n{_blocks_text(blocks)}\n}}" if blocks else ""
+
+
+def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
+    """The metadata of parts of the model, and lines that stand among them, by their indentation."""
+    if core() == "native":
+        from onnxtext._core.text import metadata_blocks
+
+        return metadata_blocks(blocks)
+    return "\n".join([_block(indent, block) for indent, block in blocks])
+
+
+def _block(indent: str, block: Named | str) -> str:
+    if isinstance(block, str):
+        return indent + block
+    if block.kind == "function":
+        return "\n".join(_entries(block.item.metadata, indent))
+    path = path_text(block.path)
+    title = f"{indent}{block.kind}{' ' if path else ''}{path} {{"
+    return "\n".join([title, *_entries(block.item.metadata, indent + STEP), indent + "}"])
 
 
 def _in_section(graphs: Sequence[Graph | Function]) -> bool:
@@ -75,11 +89,6 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
         items += graph.outputs
         items += graph.values
     return bool([item for item in items if item.metadata])
-
-
-def _title(named: Named) -> str:
-    path = path_text(named.path)
-    return f"{named.kind} {path}" if path else named.kind
 
 
 def path_text(path: Sequence[Step]) -> str:

@@ -22,9 +22,6 @@ INLINE_ELEMENTS = 64
 INLINE_BYTES = 4096
 """Attribute strings with more bytes than this become blobs."""
 
-_MOST_IN_A_BYTE = 4
-"""Elements of two bits."""
-
 INLINE_NUMBERS = 4096
 """Attribute lists with more numbers than this become blobs."""
 
@@ -40,7 +37,7 @@ class Mover(Rewriter):
 
     def __init__(self, limit: int) -> None:
         super().__init__()
-        self.limit = limit
+        self.limit = self.least = limit
         self.resources: dict[str, bytes | memoryview] = {}
         self.digests: dict[str, str] = {}
 
@@ -55,7 +52,7 @@ class Mover(Rewriter):
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
         """A tensor's data, moved if it is large and says more than one number."""
-        if not isinstance(data, RawData) or len(data.data) * _MOST_IN_A_BYTE <= self.limit:
+        if not isinstance(data, RawData):
             return data
         count = prod(dim for dim in type.shape or () if isinstance(dim, int))
         if count <= self.limit or is_splat(ELEMENTS[type.element], data.data, count):

@@ -16,7 +16,7 @@ from onnxtext.proto.lift_values import (
     check_depth,
     device_decorator,
     doc_decorator,
-    meta_decorator,
+    lift_entry,
     text_of,
 )
 from onnxtext.proto.lowering import Lowering
@@ -69,7 +69,6 @@ class NodeLifter(ABC):
         node = Node("")
         decorators: list[Decorator] = []
         devices: list[Decorator] = []
-        entries: list[Data] = []
         for field in read_fields(data, 0, len(data)):
             if field.wire_type != LENGTH:
                 continue
@@ -95,14 +94,12 @@ class NodeLifter(ABC):
                 case 8:
                     node.overload = text_of(inside)
                 case 9:
-                    entries.append(inside)
+                    node.metadata += (lift_entry(inside),)
                 case 10:
                     devices.append(device_decorator(inside))
         node.inputs = tuple(inputs)
         node.outputs = tuple(outputs)
         node.attributes = tuple(attributes)
-        if entries:
-            decorators.append(meta_decorator(entries))
         if decorators or devices:
             node.decorators = (*decorators, *devices)
         return node
