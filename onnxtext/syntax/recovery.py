@@ -119,6 +119,9 @@ class Recovery:
         doubt = inf if mistake is None else mistake.doubt
         if at > self._last and doubt > _DOUBTFUL and not ends_too_soon(scene):
             for wider, outer in self._wider(scene, position):
+                if self._is_faulty(wider.stretch.start, at):
+                    echo = True  # what is wrong there may be the reason
+                    break
                 other = correct(wider, self._budget, limit=doubt)
                 if other is not None:
                     scene, position, mistake, doubt = wider, outer, other, other.doubt
@@ -225,7 +228,11 @@ class Recovery:
         """Whether a bracket ends a list in which items are wrong: it is perhaps another list."""
         if scene.token not in _CLOSING or scene.opened is None:
             return False
-        return any(scene.opened.start <= (fault.at or 0) < scene.at for fault in self._faults)
+        return self._is_faulty(scene.opened.start, scene.at)
+
+    def _is_faulty(self, start: int, end: int) -> bool:
+        """Whether an action found something wrong in a part of the text."""
+        return any(start <= (fault.at or 0) < end for fault in self._faults)
 
     def _hangs(self, position: int, at: int, first: bool) -> bool:
         """Whether a list was opened just before a line that is too little indented for it."""
