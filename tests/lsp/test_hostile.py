@@ -82,12 +82,14 @@ async def ask_everything(session: Session, offset: int) -> None:
     assert refusal is None or refusal.code == REFUSED  # and no mistake of ours
 
 
-async def edit_at_random(client: LanguageClient, seed: int) -> None:
+async def edit_at_random(client: LanguageClient, seed: int, *, edits: int) -> None:
+    """Edit examples at random, each so many times: mistakes heap up, and each one takes time."""
     random.seed(seed)
     paths = sorted(EXAMPLES.glob("*.onnxtxt"))
-    path = paths[seed * 5 % len(paths)]
-    session = Session(client, path, path.read_text("utf-8"))
     for round in range(30):
+        if round % edits == 0:
+            path = paths[(seed * 5 + round) % len(paths)]
+            session = Session(client, path, path.read_text("utf-8"))
         at = random.randrange(len(session.text) + 1)
         match random.randrange(3):
             case 0:
@@ -100,21 +102,22 @@ async def edit_at_random(client: LanguageClient, seed: int) -> None:
                 session.edit(at, at, session.text[other : other + 200])
         if round % 3 == 0:
             await ask_everything(session, random.randrange(len(session.text) + 1))
-    await session.diagnostics()
-    client.text_document_did_close(t.DidCloseTextDocumentParams(session.document))
+        if round % edits == edits - 1:
+            await session.diagnostics()
+            client.text_document_did_close(t.DidCloseTextDocumentParams(session.document))
     assert not client.log_messages
 
 
 async def test_random_edits(client: LanguageClient) -> None:
     for seed in range(5):
-        await edit_at_random(client, seed)
+        await edit_at_random(client, seed, edits=6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 200, 10))
 async def test_many_random_edits(client: LanguageClient, seed: int) -> None:
     for number in range(seed, seed + 10):
-        await edit_at_random(client, number)
+        await edit_at_random(client, number, edits=30)
 
 
 TEXTS = {
