@@ -8,6 +8,7 @@ A fenced block `sh` is executed here, in a copy of the repository. `sh ci` is ex
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -288,6 +289,24 @@ def test_every_package_is_described() -> None:
     described = set(re.findall(r"^\*\*`onnxtext/(\w+)/`\*\*", read("docs/architecture.md"), re.M))
     packages = {path.parent.name for path in (REPOSITORY / "onnxtext").glob("*/__init__.py")}
     assert described == packages
+
+
+def test_imports_run_down_the_list_of_packages() -> None:
+    order = re.findall(r"^\*\*`onnxtext/([\w.]+?)/?`\*\*", read("docs/architecture.md"), re.M)
+    assert len(order) > 15
+    package = REPOSITORY / "onnxtext"
+    upwards = set()
+    for path in package.rglob("*.py"):
+        own = path.relative_to(package).parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            names = [f"{node.module}.{alias.name}".split(".") for alias in node.names]
+            for _, name, *_ in (parts for parts in names if parts[0] == "onnxtext"):
+                other = name if name in order else f"{name}.py"
+                if own in order and other in order and order.index(other) < order.index(own):
+                    upwards.add((own, other))
+    assert upwards <= {("checker", "api.py"), ("tensor", "ast")}
 
 
 def test_every_page_is_linked_from_the_first() -> None:
