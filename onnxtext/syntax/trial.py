@@ -150,7 +150,8 @@ def attempt(
             resume = token.at + shift
         kind = lexer.kind(token)
         if not states.feed(kind):
-            other = kind == BAD_KIND and 3 * count >= most  # a mistake of its own
+            # A mistake of its own, if it is far enough.
+            other = kind == BAD_KIND and 3 * count > most - MOST_TOKENS
             return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1

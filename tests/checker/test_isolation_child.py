@@ -271,6 +271,17 @@ def test_crashes_without_what_windows_lacks(windows: None, name: str) -> None:
     assert not onnxtext.check(CALM)
 
 
+def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows that of a virtual environment starts another process, which does the work."""
+    monkeypatch.setattr(sys, "_base_executable", "base", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert child._interpreter() == sys.executable
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert child._interpreter() == "base"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert child._interpreter() == ""
+
+
 @POSIX
 def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     data = onnxtext.to_binary(bomb("einsum-loop"))

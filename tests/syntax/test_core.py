@@ -195,6 +195,10 @@ def test_the_keys_are_those_of_the_schema() -> None:
         "FUNCTION": "FunctionProto",
         "VALUE_INFO": "ValueInfoProto",
         "TENSOR": "TensorProto",
+        "TYPE": "TypeProto",
+        "TENSOR_TYPE": "TypeProto.Tensor",
+        "SHAPE": "TensorShapeProto",
+        "DIM": "TensorShapeProto.Dimension",
         "STRING_STRING_ENTRY": "StringStringEntryProto",
         "OPERATOR_SET_ID": "OperatorSetIdProto",
         "MODEL": "ModelProto",
@@ -204,7 +208,7 @@ def test_the_keys_are_those_of_the_schema() -> None:
         prefix = max((one for one in messages if name.startswith(f"{one}_")), key=len)
         specs = message_spec(messages[prefix]).by_name
         spec = specs[name.removeprefix(f"{prefix}_").lower()]
-        assert key == spec.number << 3 | spec.wire_type, name
+        assert key == spec.number << 3 | (2 if spec.packed else spec.wire_type), name
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])

@@ -328,7 +328,7 @@ def test_graphs_as_deep_as_protobuf_reads() -> None:
 
 @pytest.mark.parametrize("count", [96, 97, 98, 99, 100, 101, 102, 103, 3000, 100_000])
 def test_messages_in_messages(count: int) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     data = endless_messages(count)
     check(data)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
