@@ -96,7 +96,7 @@ class OnnxTextLexer(Lexer):
         Yields:
             (offset, kind, text)
         """
-        from onnxtext.syntax.lexer import BAD_KIND, Token, load_lexer
+        from onnxtext.syntax.lexer import Token, load_lexer
 
         lexer = load_lexer()
         tokens: list[Token] = []
@@ -108,8 +108,7 @@ class OnnxTextLexer(Lexer):
                 token = Token(text[token.at :], token.at)
             tokens.append(token)
             end = token.at + len(token)
-        kinds = [lexer.kind(token) for token in tokens]
-        names = ["BAD" if kind == BAD_KIND else lexer.names[kind] for kind in kinds]
+        names = [lexer.kind(token) for token in tokens]
         end = 0
         for token, kind, name in zip(tokens, _kinds(tokens, names), names, strict=True):
             yield from _between(text, end, token.at)

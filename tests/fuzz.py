@@ -22,7 +22,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import onnx_directory, wheel_models
 from tests.syntax.test_dfa import PIECES
-from tests.syntax.test_jumps import mutate
+from tests.syntax.texts import mutate
 
 
 def main(seconds: float, seed: int) -> None:

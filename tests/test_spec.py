@@ -28,9 +28,9 @@ from onnxtext.proto.lower import lower_fragment, lower_model
 from onnxtext.proto.lower_values import lower_type
 from onnxtext.source import Source
 from onnxtext.syntax.lexer import load_lexer
-from onnxtext.syntax.machine import Machine, Reduction, load_automaton
+from onnxtext.syntax.machine import Automaton, Machine, Reduction
 from onnxtext.syntax.parse import parse_fragment, parse_model, parse_type
-from onnxtext.syntax.tables import load_tables
+from onnxtext.syntax.tables import Rule, load_tables
 from onnxtext.tensor.elements import ELEMENTS
 
 SPEC = Path(__file__).resolve().parent.parent / "grammar" / "SPEC.md"
@@ -338,44 +338,29 @@ def test_python(block: Block) -> None:
 # ---- What they do together ----------------------------------------------------------------------
 
 
-class _Recorder(Machine):
-    """A machine that notes which rules it reduces by."""
+def reductions(block: Block) -> set[Rule]:
+    """The rules that a block is parsed by."""
+    used: set[Rule] = set()
 
-    __slots__ = ("used",)
+    def noted(rule: Rule) -> Reduction:
+        return Reduction(rule, lambda *_: used.add(rule))
 
-    def __init__(self, start: str) -> None:
-        automaton = load_automaton()
-        super().__init__(automaton, [automaton.starts[start]])
-        self.used: set[int] = set()
-
-    def reduce(self, reduction: Reduction, at: int) -> None:
-        """Replace a rule's symbols on the stacks by its value."""
-        self.used.add(self.automaton.reductions.index(reduction))
-        super().reduce(reduction, at)
-
-
-def reductions(block: Block) -> set[int]:
-    """The numbers of the rules that a block is parsed by."""
-    lexer = load_lexer()
     start = "model" if block.kind == "model" else f"{block.kind}_fragment"
-    machine = _Recorder(start)
-    at = 0
-    while (token := lexer.token(block.text, at)) is not None:
-        machine.feed(lexer.kind(token), token, token.at)
-        at = token.at + len(token)
-    machine.finish(machine.automaton.ends[start], at)
-    return machine.used
+    automaton = Automaton(load_tables(), noted)
+    machine = Machine(automaton, [automaton.starts[start]])
+    machine.feed_all(load_lexer().read(block.text, 0))
+    machine.finish(len(block.text))
+    return used
 
 
 @cache
-def used_rules() -> frozenset[int]:
+def used_rules() -> frozenset[Rule]:
     return frozenset().union(*map(reductions, RIGHT))
 
 
 def test_every_rule_of_the_grammar_is_documented() -> None:
-    rules = load_tables().rules
-    used = {rules[index].action for index in used_rules()}
-    assert {rule.action for rule in rules} - used == set()
+    used = {rule.action for rule in used_rules()}
+    assert {rule.action for rule in load_tables().rules} - used == set()
 
 
 NO_MEANING = {
@@ -389,12 +374,8 @@ NO_MEANING = {
 
 def test_every_part_of_every_rule_is_documented() -> None:
     """Every symbol of every alternative, the optional ones too, stands in some block."""
-    rules = load_tables().rules
-    used = {
-        (rule.origin, rule.action, symbol)
-        for index, rule in enumerate(rules)
-        if index in used_rules()
-        for symbol in rule.symbols
-    }
-    parts = {(rule.origin, rule.action, symbol) for rule in rules for symbol in rule.symbols}
+    used, parts = (
+        {(rule.origin, rule.action, symbol) for rule in rules for symbol in rule.symbols}
+        for rules in (used_rules(), load_tables().rules)
+    )
     assert parts - used == NO_MEANING

@@ -4,12 +4,12 @@
 What is rare is read in Python, in its place among the others.
 """
 cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.decode_values cimport (
     SMALL,
     Values,
+    copied,
     text_of,
 )
 from onnxtext._core.keys cimport *
@@ -115,7 +115,10 @@ cdef class Decoder:
                 number = field.key >> 3
                 into = lists.get(number)
                 if into is None:
-                    others.append((number, view[field.value:at]))
+                    if at - field.value > SMALL:
+                        others.append((number, view[field.value:at]))
+                    else:
+                        others.append((number, copied(start_of, field.value, at)))
                 elif into is nodes:
                     into.append(self._node(start_of, view, field.value, at, depth + 1))
                 elif into is initializers:
@@ -149,7 +152,7 @@ cdef class Decoder:
         if end - at > SHORT:
             tail = self._tail(data, view, at, end, depth, None)
         else:
-            key = PyBytes_FromStringAndSize(<const char*>data + at, end - at)
+            key = copied(data, at, end)
             tail = self.tails.get(key)
             if tail is None:
                 tail = self._tail(data, view, at, end, depth, key)

@@ -4,6 +4,7 @@ from onnxtext._core.wire cimport Bytes
 cdef enum:
     SMALL = 4096  # data of more bytes is a view of the whole, and not copied
 
+cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef class Values:

@@ -66,7 +66,7 @@ cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
     return PyUnicode_DecodeUTF8(<const char*>data + start, end - start, b"surrogateescape")
 
 
-cdef inline bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
+cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
     return PyBytes_FromStringAndSize(<const char*>data + start, end - start)
 
 

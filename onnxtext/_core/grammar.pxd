@@ -54,7 +54,7 @@ cdef class Grammar:
     cdef int16_t* jumps
     cdef Rule* rules
     cdef Py_ssize_t states, rule_count
-    cdef int kinds, origins
+    cdef int kinds, origins, end
     cdef list functions, reductions
     cdef object token, fault, layout, read_token, hole
     cdef int16_t* _targets(self, list rows) except NULL

@@ -14,6 +14,7 @@ class Grammar:
         jumps: list[dict[int, int]],
         rules: list[tuple[Any, ...]],
         kinds: int,
+        end: int,
         origins: int,
         types: dict[str, Any],
     ) -> None: ...

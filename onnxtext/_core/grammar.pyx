@@ -29,7 +29,7 @@ cdef class Grammar:
     """Checked when it is made, so that no step of a parser leaves it."""
 
     def __cinit__(self, Scanner scanner, list actions, list gotos, list jumps, list rules,
-                  int kinds, int origins, dict types):
+                  int kinds, int end, int origins, dict types):
         """Copy the tables.
 
         Args:
@@ -40,6 +40,7 @@ cdef class Grammar:
             rules: size, origin, operation, whether it is located, the children's symbols, the
                 function, and the `Reduction` of each rule.
             kinds: how many terminals there are.
+            end: the one at the end of a text.
             origins: how many origins.
             types: the classes and functions in Python that are used.
         """
@@ -49,6 +50,8 @@ cdef class Grammar:
         self.states = len(actions)
         self.rule_count = len(rules)
         self.kinds = kinds
+        self.end = end
+        check(0 <= end < kinds)
         self.origins = origins
         check(0 < self.states < 1 << 15 and 0 < self.rule_count < 1 << 15)
         check(len(gotos) == len(jumps) == self.states)

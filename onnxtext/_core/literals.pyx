@@ -39,7 +39,7 @@ cdef class Layout:
         self.braces = braces
         self.width = bits // 8
         self.fraction = fraction
-        self.bias = (1 << (bits - fraction - 2)) - 1
+        self.bias = (1 << (bits - fraction - 2)) - 1 if fraction else 0
         self.rank = len(dims)
         self.count = 1
         for axis, size in enumerate(dims):

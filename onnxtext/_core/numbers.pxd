@@ -36,7 +36,7 @@ cdef class Numbers:
 
     cdef int clear(self) except -1
     cdef int integers(self, tuple values) except -1
-    cdef int elements(self, Kind kind, int width, const char* data, Py_ssize_t size, pages) except -1
+    cdef int elements(self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type) except -1
     cdef int flat_list(self, Text out, const char* brackets, int indent, Py_ssize_t budget) except -1
     cdef int nested_list(self, Text out, Elements type, int indent, Py_ssize_t budget) except -1
     cdef int first(self, Text out) except -1

@@ -59,13 +59,13 @@ cdef class Elements:
         self.typed_width = _WIDTHS[element.field]
         if element.kind == "float":
             self.raw = FLOAT if self.width >= 4 else CODE
-            self.typed = FLOAT if self.width >= 4 else OTHER
+            self.typed = self.raw
             self.pages = partial(narrow_texts, element.name)
         elif element.kind in ("int", "uint"):
             self.raw = INTEGER if element.kind == "int" else UNSIGNED
             self.typed = UNSIGNED if element.field == "uint64_data" else INTEGER
         elif element.kind == "bool":
-            self.raw = BOOL
+            self.raw = self.typed = BOOL
 
 
 @cython.final
@@ -110,27 +110,30 @@ cdef class Numbers:
         return 0
 
     cdef int elements(
-        self, Kind kind, int width, const char* data, Py_ssize_t size, pages
+        self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
     ) except -1:
-        """Add little-endian numbers of so many bytes each."""
+        """Add little-endian numbers of so many bytes each; of a type, for codes."""
         cdef Py_ssize_t index
         cdef uint64_t bits
         cdef char* out
         cdef tuple texts
+        cdef uint64_t most = 0
+        if kind == CODE:
+            pages, most = type.pages, <uint64_t>1 << (8 * type.width)
         self._reserve(size // width)
         for index in range(size // width):
             bits = 0
             memcpy(&bits, data + index * width, width)
             self.items.need(LONGEST)
             out = self.items.data + self.items.size
-            if kind == CODE:
-                texts = pages(bits >> 8 if width == 2 else 0)
+            if kind == CODE and bits < most:
+                texts = pages(bits >> 8)
                 self.items.text(texts[bits & 255])
-            elif kind == BOOL:
+            elif kind == BOOL and bits < 2:
                 self.items.text("true" if bits else "false")
             elif kind == UNSIGNED:
                 self.items.size += write_unsigned(out, bits)
-            elif kind == INTEGER:
+            elif kind == INTEGER or kind == CODE or kind == BOOL:
                 self.items.size += write_integer(out, signed(bits, width))
             elif width == 4:
                 self.items.size += write_float32(out, <uint32_t>bits, kind == POINT)

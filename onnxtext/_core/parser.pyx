@@ -14,6 +14,7 @@ from onnxtext._core.grammar cimport (
     OBJECT, ONE_INNER, ONE_STRING, PAIR, PASS, REMEMBER, STAYS, STRING, TOKEN, UNIT, VALUE, Grammar,
     Rule,
 )
+from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
 from onnxtext._core.stack cimport Entry, Stack
 
@@ -25,7 +26,6 @@ cdef extern from "Python.h":
 
 cdef enum:
     LONGEST_REMEMBERED = 200
-    MOST_REMEMBERED = 1 << 16
     UNINTERRUPTED = 1 << 14
 
 
@@ -40,13 +40,15 @@ cdef class Parser(Stack):
     cdef bint has_holes
     cdef bint is_resumed  # after an error: the machine's entries are not what their text says
     cdef bint is_faulty  # the last function that was called found something wrong
-    cdef list remembered
+    cdef Memo memo
+    cdef int width  # bytes of a character
     cdef dict layouts
 
     def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
         self.machine = machine
         self.most = most
-        self.remembered = [None] * len(self.grammar.functions)
+        self.memo = Memo(text)
+        self.width = PyUnicode_KIND(text)
         self.layouts = {}
 
     def advance(self, Py_ssize_t at):
@@ -93,28 +95,29 @@ cdef class Parser(Stack):
         self.machine.states[:] = [self.entries[at].state for at in range(self.depth + 1)]
         self.machine.where[:] = [self.entries[at].start for at in range(1, self.depth + 1)]
         self.machine.values[:] = [self.value(at) for at in range(1, self.depth + 1)]
-        for at in range(self.room):
-            self.values[at] = None
 
     # ---- The loop ---------------------------------------------------------------------------
 
     cdef Py_ssize_t _run(self, Py_ssize_t at) except -1:
         cdef int kind, action, patience = UNINTERRUPTED
-        cdef int size = PyUnicode_KIND(self.text), kinds = self.grammar.kinds
+        cdef int kinds = self.grammar.kinds
         cdef const void* data = PyUnicode_DATA(self.text)
         cdef Py_ssize_t length = PyUnicode_GET_LENGTH(self.text)
         cdef Entry* entry
         while True:
             self.start = at
-            kind = self.grammar.scanner.scan(size, data, length, &self.start, &self.end)
+            kind = self.grammar.scanner.scan(self.width, data, length, &self.start, &self.end)
             token = None
             if kind == LONG:
                 token, kind = self.grammar.read_token(self.text, self.start)
                 if token is not None:
                     self.start = token.at
                     self.end = self.start + PyUnicode_GET_LENGTH(token)
+            if kind == END:
+                self.start = length
+                kind = self.grammar.end
             if kind < 0:
-                return length if kind == END else self.start
+                return self.start
             while True:
                 action = self.grammar.actions[self.entries[self.depth].state * kinds + kind]
                 if action >= 0:
@@ -122,6 +125,8 @@ cdef class Parser(Stack):
                 if action == NO_ACTION:
                     return self.start
                 self._reduce(~action)
+            if kind == self.grammar.end:
+                return length
             if self.depth + 2 > self.most:
                 return self.start
             self.depth += 1
@@ -272,18 +277,13 @@ cdef class Parser(Stack):
 
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
         """A value that depends on the text alone: for equal texts it is made once."""
-        cdef dict known = self.remembered[number]
-        if not 0 < end - start <= LONGEST_REMEMBERED:
+        cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
+        if not 0 < size <= LONGEST_REMEMBERED:
             return self._call(number, base, start)
-        if known is None:
-            known = self.remembered[number] = {}
-        text = PyUnicode_Substring(self.text, start, end)
-        made = known.get(text)
+        made = self.memo.find(number, first, size, &place)
         if made is None:
             self.is_faulty = False
             made = self._call(number, base, start)
             if self.placed < start and not self.is_faulty:  # it holds no offset
-                if len(known) >= MOST_REMEMBERED:
-                    known.clear()
-                known[text] = made
+                self.memo.keep(place, number, first, size, made)
         return made

@@ -82,7 +82,7 @@ cdef class ValuePrinter:
                 self.numbers.clear()
                 self.numbers.elements(
                     type.typed, type.typed_width, PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held),
-                    None,
+                    type,
                 )
                 return self.numbers.flat_list(out, b"{}", indent, budget)
         parts = data_parts(type.type, data, " " * indent, budget)
@@ -115,7 +115,7 @@ cdef class ValuePrinter:
         if type.is_scalar or (
             type.count > 2 and memcmp(start, start + type.width, size - type.width) == 0
         ):
-            numbers.elements(type.raw, type.width, start, type.width, type.pages)
+            numbers.elements(type.raw, type.width, start, type.width, type)
             if type.is_scalar:
                 return numbers.first(out)
             first = numbers.ends[0]
@@ -124,7 +124,7 @@ cdef class ValuePrinter:
                 numbers.first(out)
                 return out.add(b", ...]", 6)
             numbers.clear()
-        numbers.elements(type.raw, type.width, start, size, type.pages)
+        numbers.elements(type.raw, type.width, start, size, type)
         if type.rank < 2:
             return numbers.flat_list(out, b"[]", indent, budget)
         return numbers.nested_list(out, type, indent, budget)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     # What is no terminal's number.
@@ -13,6 +13,7 @@ cdef class Scanner:
     cdef uint8_t[256] classes
     cdef int16_t* moves
     cdef int16_t* accepts
+    cdef uint64_t* loops  # for each state the classes, as bits, that lead back to it
     cdef int width
     cdef int nested
     cdef int scan(self, int size, const void* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end) noexcept

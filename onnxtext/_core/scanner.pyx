@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tokens, by the automaton of `onnxtext.syntax.dfa`."""
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 
 cdef extern from "Python.h":
@@ -42,18 +42,22 @@ cdef class Scanner:
             self.classes[at] = classes[min(at, 128)]
         self.moves = <int16_t*>PyMem_Malloc(len(moves))
         self.accepts = <int16_t*>PyMem_Malloc(states * sizeof(int16_t))
-        if self.moves is NULL or self.accepts is NULL:
+        self.loops = <uint64_t*>PyMem_Calloc(states, sizeof(uint64_t))
+        if self.moves is NULL or self.accepts is NULL or self.loops is NULL:
             raise MemoryError
         memcpy(self.moves, <const char*>moves, len(moves))
         for at in range(states * self.width):
             if not -1 <= self.moves[at] < states:
                 raise ValueError("damaged tables of tokens")
+            if self.width <= 64 and self.moves[at] == at // self.width:
+                self.loops[at // self.width] |= 1ULL << (at % self.width)
         for at in range(states):
             self.accepts[at] = accepts[at]
 
     def __dealloc__(self):
         PyMem_Free(self.moves)
         PyMem_Free(self.accepts)
+        PyMem_Free(self.loops)
 
     cdef int scan(
         self, int size, const void* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end
@@ -101,6 +105,8 @@ cdef int find_token(
 ) noexcept:
     cdef const int16_t* moves = tables.moves
     cdef const int16_t* accepts = tables.accepts
+    cdef const uint64_t* loops = tables.loops
+    cdef uint64_t loop
     cdef int width = tables.width
     cdef Py_ssize_t at, stop
     cdef int state, found, depth
@@ -134,6 +140,9 @@ cdef int find_token(
                 if state < 0:
                     break
                 at += 1
+                loop = loops[state]
+                while loop and at < stop and loop >> class_of(tables, text[at]) & 1:
+                    at += 1
                 if accepts[state] != NOTHING:
                     found = accepts[state]
                     end[0] = at

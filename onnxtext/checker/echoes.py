@@ -8,7 +8,7 @@ that lost its output leaves a name undefined. Only what says more about the mist
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from onnxtext.checker.finding import Finding
 from onnxtext.checker.scopes import Scope
@@ -23,10 +23,15 @@ _BY_ITEM = {
 """What follows, at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
 """What follows, of the same name in the same graph."""
+_BY_OWNER = {
+    "input-duplicate": ("subgraph-arity",),
+    "function-input-duplicate": ("function-call-arity",),
+}
+"""What follows, about the same graph or function."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
-def without_echoes(findings: list[Finding], scopes: Iterable[Scope]) -> list[Finding]:
+def without_echoes(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
     """The findings that do not follow from others.
 
     Args:
@@ -38,7 +43,18 @@ def without_echoes(findings: list[Finding], scopes: Iterable[Scope]) -> list[Fin
     scope_of = _scopes(scopes)
     kept = _without(findings, _BY_ITEM, lambda finding: id(finding.places[0].item))
     kept = _without(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
+    owner_of = _owners(scopes)
+    kept = _without(kept, _BY_OWNER, owner_of)
     return _without_lost(kept, scope_of)
+
+
+def _owners(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
+    """What says which graph or function a finding is about, by any of its places; 0 for none."""
+    owners = {id(scope.place): id(scope) for scope in scopes}
+    owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}
+    return lambda finding: next(
+        (owners[id(place.item)] for place in finding.places if id(place.item) in owners), 0
+    )
 
 
 def _without(

@@ -109,8 +109,8 @@ def same_tokens(one: str, other: str) -> bool:
         first, second = one.split('"'), other.split('"')
         if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):
             return True
-    lexer = load_lexer()
-    tokens, others = lexer.texts(one), lexer.texts(other)
+    read = load_lexer().read
+    tokens, others = ([text for _, text, _ in read(code, 0)] for code in (one, other))
     return len(tokens) == len(others) and all(
         token == same or ('"' not in token and _bare(token) == _bare(same))
         for token, same in zip(tokens, others, strict=True)

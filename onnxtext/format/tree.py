@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 from onnxtext.format.trivia import Piece
-from onnxtext.syntax.lexer import load_lexer
-from onnxtext.syntax.machine import Machine, Reduction, load_automaton
+from onnxtext.syntax.machine import Automaton, Machine, Reduction
+from onnxtext.syntax.tables import Rule, load_tables
 
 
 @dataclass(slots=True, eq=False)
@@ -63,28 +64,22 @@ class Tree:
         return None
 
 
-class _Grower(Machine):
-    """A machine whose values are trees."""
+def _growing(rule: Rule) -> Reduction:
+    """A rule that makes a tree of all its symbols."""
 
-    __slots__ = ()
-
-    def reduce(self, reduction: Reduction, at: int) -> None:
-        """Replace a rule's symbols on the stacks by their tree."""
-        size = reduction.size
-        parts = self.values[-size:] if size else []
-        if size:
-            del self.values[-size:]
-            del self.states[-size:]
-            del self.where[-size:]
+    def grow(*parts: Tree | Piece) -> Tree:
         first = parts[0] if parts else None
-        if isinstance(first, Tree) and first.origin == reduction.origin:  # one item more
+        if isinstance(first, Tree) and first.origin == rule.origin:  # one item more
             first.parts += parts[1:]
-            tree = first
-        else:
-            tree = Tree(reduction.origin, reduction.name, parts)
-        self.states.append(self.automaton.gotos[self.states[-1]][reduction.origin])
-        self.values.append(tree)
-        self.where.append(at)
+            return first
+        return Tree(rule.origin, rule.action, list(parts))
+
+    return Reduction(replace(rule, take=tuple(range(len(rule.symbols)))), grow)
+
+
+@cache
+def _automaton() -> Automaton:
+    return Automaton(load_tables(), _growing)
 
 
 def grow(pieces: list[Piece], start: str = "model") -> Tree:
@@ -94,10 +89,8 @@ def grow(pieces: list[Piece], start: str = "model") -> Tree:
         pieces: its tokens, with the piece for its end.
         start: the start rule.
     """
-    automaton = load_automaton()
-    kinds = load_lexer().kinds
-    machine = _Grower(automaton, [automaton.starts[start]])
-    for piece in pieces[:-1]:
-        machine.feed(kinds[piece.terminal], piece, piece.at)
-    tree: Tree = machine.finish(automaton.ends[start], pieces[-1].at)
+    automaton = _automaton()
+    machine = Machine(automaton, [automaton.starts[start]])
+    machine.feed_all((piece.terminal, piece, piece.at) for piece in pieces[:-1])
+    tree: Tree = machine.finish(pieces[-1].at)
     return tree

@@ -52,13 +52,11 @@ class Piece:
 
 def read_pieces(text: str) -> list[Piece]:
     """The tokens of a text that parses, and a last piece for its end."""
-    lexer = load_lexer()
-    names = lexer.names
     pieces: list[Piece] = []
     last: Piece | None = None
     at = 0
-    while (token := lexer.token(text, at)) is not None:
-        last = _attach(text, at, Piece(str(token), names[lexer.kind(token)], token.at), last)
+    for terminal, token, start in load_lexer().read(text, 0):
+        last = _attach(text, at, Piece(str(token), terminal, start), last)
         pieces.append(last)
         at = last.end
     pieces.append(_attach(text, at, Piece("", "", len(text)), last))

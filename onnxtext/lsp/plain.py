@@ -8,6 +8,7 @@ expression finds the same in a hundredth of the time; whatever it does not match
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.lexer import load_lexer
@@ -124,11 +125,13 @@ def _found(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[
 
 def _are_known(bare: str, types: list[str]) -> bool:
     """Whether the lexer says too that the words of a text are names, and types are types."""
-    kinds = load_lexer().short_kinds
     if '"' in bare:
         bare = " ".join(bare.split('"')[::2])
-    name = kinds["x"]
-    for word in WORDS.findall(bare):
-        if kinds[word] != name:
-            return False
-    return all(kinds[type] in (kinds["float"], kinds["float[1]"]) for type in types)
+    return all(_kind(word) == "WORD" for word in WORDS.findall(bare)) and all(
+        _kind(type) in ("PRIM", "TYPE") for type in types
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind(word: str) -> str:
+    return load_lexer().kind(word)

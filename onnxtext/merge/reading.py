@@ -79,16 +79,15 @@ def _cuts(source: str, items: Sequence[Node | ValueInfo], origin: str) -> Iterat
 def _pieces(source: str, cuts: Sequence[Cut]) -> list[Piece]:
     """The tokens of a text without what is cut out, and a piece for its end."""
     lexer = load_lexer()
-    names = lexer.names
     pieces: list[Piece] = []
     at = 0
     ends = [*[cut[0] for cut in cuts], len(source)]
     nexts = [*[cut[1] for cut in cuts], len(source)]
     for end, following in zip(ends, nexts, strict=True):
-        while at < end and (token := lexer.token(source, at)) is not None and token.at < end:
-            piece = Piece(str(token), names[lexer.kind(token)], token.at)
-            pieces.append(piece)
-            at = piece.end
+        for terminal, token, start in lexer.read(source, at):
+            if start >= end:
+                break
+            pieces.append(Piece(str(token), terminal, start))
         at = following
     pieces.append(Piece("", "", len(source)))
     return pieces

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 from onnxtext.ast.model import Graph, Node, Presence
 from onnxtext.ast.records import Decorator, Record
@@ -41,9 +42,13 @@ class NodeLifter(ABC):
 
     def __init__(self, *, careful: bool) -> None:
         self.careful = careful
-        self._lowering = Lowering(Habits(PLAIN))
         self._attributes: dict[bytes, Attribute] = {}
         self._exact: dict[int, Attribute] = {}  # what lowers to the very bytes it was lifted from
+
+    @cached_property
+    def _lowering(self) -> Lowering:
+        """Lowers what is compared with its bytes."""
+        return Lowering(Habits(PLAIN))
 
     @abstractmethod
     def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:

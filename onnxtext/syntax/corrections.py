@@ -128,7 +128,7 @@ class _Search:
         names = scene.lexer.kinds
         self.marks = [(names[name], SAMPLES[name], cost) for name, cost in _COSTS.items()]
         self.phrases = [
-            ([scene.lexer.kind(token) for token in scene.lexer.texts(phrase)], phrase, cost)
+            ([kind for kind, _, _ in scene.lexer.read(phrase, 0)], phrase, cost)
             for phrase, cost in _PHRASES.items()
         ]
 

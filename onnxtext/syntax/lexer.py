@@ -1,25 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tokens: one regular expression made from the grammar's terminals.
 
-A token's *kind* is one character that stands for its terminal, and a function of the token's text
-alone. So a statement's kinds are a string, which the jumps of `run` use as a key.
+A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. It is a function of the
+token's text alone, whatever stands around it.
 
-One thing no regular expression can say: a NESTED token ends where its first bracket is closed.
+Two things are not in the expression. Special words, such as `float`, are told from other words by
+a dictionary. And a NESTED token ends where its first bracket is closed, which no regular expression
+can say.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, cached_property
 
 from onnxtext.source import find_by_quote
 from onnxtext.syntax.literals import UNCLOSED, literal_end
-from onnxtext.syntax.tables import Tables, Terminal, compile_pattern, load_tables, order_terminals
+from onnxtext.syntax.tables import (
+    BAD,
+    END,
+    Tables,
+    Terminal,
+    compile_pattern,
+    load_tables,
+    order_terminals,
+)
 from onnxtext.tensor.brackets import PlainText
 
-END_KIND = "\x00"
-BAD_KIND = "\x01"
+END_KIND = END
+BAD_KIND = BAD
 SPECIAL_WORD_PRIORITY = 1
 
 
@@ -28,118 +38,90 @@ class Token(str):
 
     Attributes:
         at: character offset of its first character.
+        kind: its kind; "" if whoever made it did not say.
     """
 
-    __slots__ = ("at",)
+    __slots__ = ("at", "kind")
     at: int
+    kind: str
 
-    def __new__(cls, text: str, at: int) -> Token:
+    def __new__(cls, text: str, at: int, kind: str = "") -> Token:
         """A token of this text at this offset."""
         token = str.__new__(cls, text)
         token.at = at
+        token.kind = kind
         return token
 
-    def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[str, int, str]:  # type: ignore[override]
         """What a copy is made of: records in the syntax tree hold tokens."""
-        return str(self), self.at
+        return str(self), self.at, self.kind
 
 
-class LongToken(Token):
-    """A token of any size, whose kind was known when it was found.
-
-    Attributes:
-        kind: its kind.
-    """
-
-    __slots__ = ("kind",)
-    kind: str
-
-
-class PlainToken(LongToken, PlainText):
+class PlainToken(Token, PlainText):
     """A literal of plain numbers."""
 
     __slots__ = ()
 
 
-class ShortKinds(dict[str, str]):
-    """The kinds of tokens by their texts; only short texts are kept."""
-
-    def __init__(self, find: Callable[[str], str]) -> None:
-        super().__init__()
-        self._find = find
-
-    def __missing__(self, text: str) -> str:
-        """The kind of a text that is not kept yet."""
-        kind = self._find(text)
-        if len(text) <= 64:
-            if len(self) >= 100_000:
-                self.clear()
-            self[str(text)] = kind
-        return kind
-
-
 class Lexer:
-    """Cuts a text into tokens.
-
-    Attributes:
-        kinds: terminal name to kind.
-        names: kind to terminal name.
-        short_kinds: a token's text to its kind, as `kind` says it; for loops.
-    """
+    """Cuts a text into tokens."""
 
     def __init__(self, tables: Tables) -> None:
         terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
-        self.kinds = {t.name: chr(0x41 + n) for n, t in enumerate(terminals)}
-        self.kinds["$END"] = END_KIND
-        self.names = {kind: name for name, kind in self.kinds.items()}
-        self.names[BAD_KIND] = "BAD"
-        self._known = {t.literal: self.kinds[t.name] for t in terminals if t.literal}
-        patterns = [f"(?P<{t.name}>{t.pattern})" for t in terminals if t.literal is None]
-        self._any = compile_pattern("|".join(patterns)).fullmatch
-        self.short_kinds = ShortKinds(self._find_kind)
-        self.token_pattern = _token_pattern(terminals)
-        self._common = compile_pattern(f"{_BLANKS}({_common_tokens(terminals)})").match
+        self._terminals = terminals
+        self._marks = {t.literal: t.name for t in terminals if t.literal is not None}
+        self.names = {name: name for name in (*(t.name for t in terminals), BAD_KIND, END_KIND)}
+        self.kinds = self.names
+        self._words = {word: t.name for t in terminals for word in _special_words(t)}
 
-    def kind(self, text: str) -> str:
-        """The kind of a token with this text; `BAD_KIND` if no terminal matches it whole."""
-        return self.short_kinds[text] if len(text) <= _LONG else self._find_kind(text)
+    @cached_property
+    def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
+        """What finds a token, and for each of its groups the kind of what it matches."""
+        return _token_pattern(self._terminals, [(_LONG, _LONG_BEGINNING)])
 
-    def _find_kind(self, text: str) -> str:
-        if isinstance(text, LongToken):
-            return text.kind
-        literal = self._known.get(text)
-        if literal is not None:
-            return literal
-        found = self._any(text)
-        if found is None:
-            return BAD_KIND
-        name = found.lastgroup
-        assert name is not None
-        if name == "NESTED" and closing_bracket(text) != len(text):
-            return BAD_KIND
-        return self.kinds[name]
+    @cached_property
+    def _whole(self) -> tuple[re.Pattern[str], list[str]]:
+        """The same, with nothing left out for being long."""
+        return _token_pattern(self._terminals, [])
 
-    def token(self, text: str, at: int) -> Token | None:
-        """The next token at or after an offset; None if only blanks and comments are left."""
-        common = self._common(text, at)
-        if common is not None:
-            made = _new(Token, common[1])
-            made.at = common.start(1)
-            return made
-        long = _LONG_TOKEN.match(text, at)
+    def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
+        """The tokens of a text from an offset on: the kind, text and offset of each."""
+        pattern, kinds = self._pattern
+        marks, words = self._marks, self._words
+        while True:
+            for found in pattern.finditer(text, at):
+                group = found.lastindex or 0
+                token = found[group]
+                start = found.start(group)
+                kind = kinds[group]
+                if kind == _MARK:
+                    yield marks[token], token, start
+                elif kind == "WORD":
+                    yield words.get(token, kind), token, start
+                elif kind not in _RARE:
+                    yield kind, token, start
+                elif kind == END_KIND:
+                    return
+                else:
+                    rare = self._rare(text, start)
+                    yield rare.kind, rare, start
+                    at = start + len(rare)
+                    break
+
+    def _rare(self, text: str, at: int) -> Token:
+        """A token of which the pattern does not know where it ends."""
+        long = self._long_token(text, at)
         if long is not None:
-            found_long = self._long_token(text, long.start(1))
-            if found_long is not None:
-                return found_long
-        found = self.token_pattern.match(text, at)
-        if found is None:
-            return None
-        token = found.group(1)
-        if token[0] == "[" and token.find("[", 1) > 0:
-            token = token[: closing_bracket(token) or 1]
-        if len(token) > _LONG and token[0] in "[{":
-            return self._literal(token, found.start(1))
-        return Token(token, found.start(1))
+            return long
+        pattern, kinds = self._whole
+        found = pattern.match(text, at)
+        assert found is not None  # something is there
+        group = found.lastindex or 0
+        kind, token = kinds[group], found[group]
+        if kind == "NESTED":
+            end = closing_bracket(token)
+            kind, token = (kind, token[:end]) if end else (_MARK, token[0])
+        return Token(token, at, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, at: int) -> Token | None:
         """What may be gigabytes, found as the pattern would find it; None for the pattern to do."""
@@ -148,39 +130,39 @@ class Lexer:
             end = find_by_quote(text, '"""', at + 3) + 3
             if end < 3 or text.find("\\", at + 3, end) >= 0:
                 return None
-            token = LongToken(text[at:end], at)
-            token.kind = self.kinds["TRIPLE"]
-            return token
+            return Token(text[at:end], at, "TRIPLE")
         end, is_plain = literal_end(text, at)
         if end == UNCLOSED:
-            return Token(text[at], at)
-        return self._literal(text[at:end], at, is_plain=is_plain) if end else None
+            return Token(text[at], at, self._marks[text[at]])
+        if not end:
+            return None
+        token = text[at:end]
+        kind = "NESTED" if token.find("[", 1) > 0 else "NUMBERS"
+        kind = "BRACES" if token[0] == "{" else kind
+        return PlainToken(token, at, kind) if is_plain else Token(token, at, kind)
 
-    def _literal(self, text: str, at: int, *, is_plain: bool = False) -> LongToken:
-        """A literal of numbers or words in brackets."""
-        token = PlainToken(text, at) if is_plain else LongToken(text, at)
-        name = "NESTED" if text.find("[", 1) > 0 else "NUMBERS"
-        token.kind = self.kinds["BRACES" if text[0] == "{" else name]
-        return token
+    def token(self, text: str, at: int) -> Token | None:
+        """The next token at or after an offset; None if only blanks and comments are left."""
+        for kind, token, start in self.read(text, at):
+            return token if isinstance(token, Token) else Token(token, start, kind)
+        return None
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
         """The tokens of a part of a text."""
-        part = text[start:end]
-        found: list[Token] = []
-        at = 0
-        while (token := self.token(part, at)) is not None:
-            at = token.at + len(token)
-            token.at += start
-            found.append(token)
+        found = []
+        for kind, token, at in self.read(text[start:end], 0):
+            made = token if isinstance(token, Token) else Token(token, at, kind)
+            made.at = start + at
+            found.append(made)
         return found
 
-    def texts(self, chunk: str) -> list[str]:
-        """The texts of the tokens of a chunk that begins between tokens."""
-        if _DEEP in chunk:  # brackets without end would be looked for again and again
-            return [BAD_KIND]
-        if "#" in chunk or "[[" in chunk:
-            return [str(token) for token in self.tokens(chunk, 0, len(chunk))]
-        return self.token_pattern.findall(chunk)
+    def kind(self, text: str) -> str:
+        """The kind of a token with this text; `BAD` if no terminal matches it whole."""
+        if isinstance(text, Token) and text.kind:
+            return text.kind
+        for kind, token, _ in self.read(text, 0):
+            return kind if len(token) == len(text) else BAD_KIND
+        return BAD_KIND
 
 
 def closing_bracket(text: str) -> int:
@@ -189,7 +171,7 @@ def closing_bracket(text: str) -> int:
     Args:
         text: what the pattern of NESTED matches: begins with `[`, holds no strings.
     """
-    if len(text) > _LONG:
+    if len(text) > _LONG_LITERAL:
         import numpy as np
 
         data = np.frombuffer(text.encode("ascii"), np.uint8)
@@ -205,36 +187,65 @@ def closing_bracket(text: str) -> int:
     return 0
 
 
-_new = str.__new__
-_BLANKS = r"[ \t\n\v\f\r]*"
-_DEEP = "[" * 100
-_LONG_TOKEN = re.compile(r'[ \t\n\v\f\r]*("""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400}))')
+_LONG_LITERAL = 500
 _BRACKET = re.compile(r"[\[\]]")
-_LONG = 500
+_BLANKS = r"[ \t\n\v\f\r]*"
+
+_MARK = "a mark"
+_LONG = "long"
+"""Kinds of groups of the token pattern that are no terminals."""
+
+_RARE = frozenset((_LONG, "NESTED", END_KIND))
+
+_LONG_BEGINNING = r'"""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})'
 
 
-def _token_pattern(terminals: list[Terminal]) -> re.Pattern[str]:
-    """Blanks and comments, then one token as group 1; any other character is a bad token."""
-    specials = [t for t in terminals if t.priority == SPECIAL_WORD_PRIORITY]
-    word = next(t for t in terminals if t.name == "WORD")
-    rest = [t for t in terminals if t not in specials and t is not word]
-    named = [_guarded(t) for t in rest if t.literal is None]
-    punctuation = [re.escape(t.literal) for t in rest if t.literal is not None]
-    rare = [*named, "-?" + word.pattern, *punctuation, r"[^ \t\n\v\f\r#]"]
-    choices = [_common_tokens(terminals), *rare]
+def _token_pattern(
+    terminals: list[Terminal], first: list[tuple[str, str]]
+) -> tuple[re.Pattern[str], list[str]]:
+    """Blanks and comments, then one token as the only group that matches.
+
+    Args:
+        terminals: in the order in which they win.
+        first: further groups, which win before any of them: their kinds and patterns.
+
+    Returns:
+        The pattern, and for each of its groups a kind.
+    """
+    word = next(t.pattern for t in terminals if t.name == "WORD")
+    odd = [t for t in terminals if _is_special(t) and not _special_words(t)]
+    words = [*((t.name, rf"{t.pattern}(?!\w)") for t in odd), ("WORD", word)]
+    named = [(t.name, _guarded(t)) for t in terminals if not _is_special(t) and t.name != "WORD"]
+    last = [(BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
+    groups = [*_common_tokens(words), *first, *named, *words, *last]
     # Written so that it can be matched in one way only: no backtracking on long blanks.
     skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
-    return compile_pattern(rf"{skipped}({'|'.join(choices)})")
+    choices = "|".join([f"({pattern})" for _, pattern in groups])
+    return compile_pattern(f"{skipped}(?:{choices})"), ["", *(kind for kind, _ in groups)]
 
 
-def _common_tokens(terminals: list[Terminal]) -> str:
+def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The most frequent tokens, which come first, because no other can begin like this.
 
-    They are a word with one of these characters behind it, marks that begin no other token, and a
-    string without a backslash.
+    They are a string without a backslash, marks that begin no other token, and a word with one of
+    these characters behind it.
     """
-    word = next(t for t in terminals if t.name == "WORD")
-    return rf'{word.pattern}(?=[ ,)=])|[,()]|=(?!>)|"[^"\\]+"'
+    return [
+        ("STRING", r'"[^"\\]+"'),
+        (_MARK, r'[,()<>\]}:?]|=(?!>)|\[(?=")'),
+        *((kind, pattern + "(?=[ ,)=])") for kind, pattern in words),
+    ]
+
+
+def _is_special(terminal: Terminal) -> bool:
+    return terminal.priority == SPECIAL_WORD_PRIORITY
+
+
+def _special_words(terminal: Terminal) -> list[str]:
+    """The words of a terminal that is nothing but special words."""
+    if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
+        return []
+    return terminal.pattern.split("|")
 
 
 def _guarded(terminal: Terminal) -> str:

@@ -9,20 +9,21 @@ exact, because it is the same grammar, and paid for only by what is shown.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 from onnxtext.source import Source, Span
-from onnxtext.syntax.lexer import Token, load_lexer
+from onnxtext.syntax.actions import ACTIONS, LOCATED
+from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.machine import (
     LIST_ACTIONS,
+    Action,
     Automaton,
     Machine,
     Reduction,
     Unexpected,
-    load_automaton,
 )
+from onnxtext.syntax.tables import Rule, load_tables
 
 
 @dataclass(slots=True)
@@ -68,46 +69,46 @@ NODE_PARTS = {
 """The fields of `ast.Node` to the parts of a node's places."""
 
 
-class _Placer(Machine):
-    """A machine whose values are places."""
+def _placed(rule: Rule) -> Reduction:
+    """A rule that makes places, of those of all its symbols."""
+    action = ACTIONS.get(rule.action)
+    if action is None:
+        return Reduction(rule, None)
+    names = _parameters(action, rule)
 
-    __slots__ = ("end",)
-
-    def __init__(self, automaton: Automaton, states: list[int]) -> None:
-        super().__init__(automaton, states)
-        self.end = 0  # of the last token shifted, which is where every finished rule ends
-
-    def evaluate(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
-        """The places of a rule."""
-        if reduction.action is None:
-            return children[0]
-        span = Span(at, self.end)
-        if reduction.name in LIST_ACTIONS:
-            items: Places = children[0]
-            items.items.append(children[1])  # in place: a list may have a million items
-            return Places(span, items.rule, items.parts, items.items)
-        if reduction.name == "list_first":
-            return Places(span, reduction.name, {}, [children[0]])
-        if reduction.name == "list_of":
-            return Places(span, children[0].rule, children[0].parts, children[0].items)
-        names = _parameters(reduction)
+    def place(at: int, *symbols: Places | None) -> Places:
+        last = symbols[-1] if symbols else None
+        span = Span(at, at if last is None else last.span.end)
+        children = [symbols[index] if index >= 0 else None for index in rule.take]
+        first = children[0] if children else None
+        if rule.action == "list_first":
+            return Places(span, rule.action, {}, [first])
+        if rule.action == "list_of" or rule.action in LIST_ACTIONS:
+            assert first is not None
+            first.items += children[1:]  # in place: a list may have a million items
+            return Places(span, first.rule, first.parts, first.items)
         parts = {
             name: child for name, child in zip(names, children, strict=False) if child is not None
         }
-        return Places(span, reduction.name, parts)
+        return Places(span, rule.action, parts)
+
+    return Reduction(replace(rule, take=tuple(range(len(rule.symbols)))), place, located=True)
+
+
+def _parameters(action: Action, rule: Rule) -> list[str]:
+    """The names of what an action takes, which say what each child of its rule is."""
+    try:
+        names = list(inspect.signature(action).parameters)
+    except ValueError:  # a built-in
+        names = []
+    names = names[1:] if rule.action in LOCATED else names
+    missing = len(rule.take) - len(names)
+    return names + [f"part{index}" for index in range(missing)]
 
 
 @cache
-def _parameters(reduction: Reduction) -> list[str]:
-    """The names of what an action takes, which say what each child of its rule is."""
-    assert reduction.action is not None
-    try:
-        names = list(inspect.signature(reduction.action).parameters)
-    except ValueError:  # a built-in
-        names = []
-    names = names[1:] if reduction.located else names
-    missing = len(reduction.take) - len(names)
-    return names + [f"part{index}" for index in range(missing)]
+def _automaton() -> Automaton:
+    return Automaton(load_tables(), _placed)
 
 
 def locate(source: Source, at: int, kind: str, most: int | None = None) -> Places:
@@ -122,31 +123,18 @@ def locate(source: Source, at: int, kind: str, most: int | None = None) -> Place
     Raises:
         ValueError: no such statement begins there, or it has more tokens.
     """
-    lexer = load_lexer()
-    automaton = load_automaton()
-    start = f"{kind}_fragment"
-    placer = _Placer(automaton, [automaton.starts[start]])
-    begin = at
-    count = 0
+    automaton = _automaton()
+    machine = Machine(automaton, [automaton.starts[f"{kind}_fragment"]])
+    tokens = load_lexer().read(source.text, at)
+    for count, (terminal, token, start) in enumerate(tokens):
+        if count == most:
+            raise ValueError(f"the {kind} at offset {at} is too long")
+        try:
+            machine.feed(terminal, Places(Span(start, start + len(token))), start)
+        except Unexpected:  # the statement has ended before it
+            break
     try:
-        while (token := lexer.token(source.text, at)) is not None:
-            count += 1
-            if most is not None and count > most:
-                raise ValueError(f"the {kind} at offset {begin} is too long")
-            if not _feed(placer, lexer.kind(token), token):
-                break
-            at = token.at + len(token)
-        whole: Places = placer.finish(automaton.ends[start], at)
+        whole: Places = machine.finish(len(source.text))
     except Unexpected:
-        raise ValueError(f"no {kind} begins at offset {begin}") from None
+        raise ValueError(f"no {kind} begins at offset {at}") from None
     return whole.parts.get("item") or whole.parts.get("graph") or whole.parts["function"]
-
-
-def _feed(placer: _Placer, kind: str, token: Token) -> bool:
-    """Feed a token, unless the statement has ended before it."""
-    try:
-        placer.feed(kind, Places(Span(token.at, token.at + len(token))), token.at)
-    except Unexpected:
-        return False
-    placer.end = token.at + len(token)
-    return True

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LALR(1) loop over the grammar's tables."""
+"""The LALR(1) loop over the grammar's tables.
+
+A machine has a stack of states. The row of the state on top says for each kind of token what to do:
+shift the token, which puts another state on the stack, or reduce by a rule, whose symbols are what
+was put there last. A reduction takes those off the stack and calls the rule's action
+(`actions`) with what they stood for; what it returns stands for the rule from then on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from onnxtext.syntax import actions
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
-from onnxtext.syntax.lexer import END_KIND, Lexer, load_lexer
+from onnxtext.syntax.lexer import END_KIND, Token
+from onnxtext.syntax.strings import plain
 from onnxtext.syntax.tables import Rule, Tables, load_tables
 
 Action = Callable[..., Any]
@@ -20,6 +27,9 @@ that protobuf can read, need some seven hundred of these."""
 
 LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
+
+_ANYWHERE = (str, plain)
+"""Actions that never say where their token stands."""
 
 
 class Reduction:
@@ -35,78 +45,93 @@ class Reduction:
         located: the action takes the offset of the first token as its first argument.
         unit: it only gives its one symbol another name.
         whole: its children are its symbols.
+        tokens: which of its symbols are tokens whose places the action may need.
     """
 
-    __slots__ = ("action", "located", "name", "origin", "size", "symbols", "take", "unit", "whole")
+    __slots__ = (
+        "action", "located", "name", "origin", "size", "symbols", "take", "tokens", "unit", "whole",
+    )  # fmt: skip
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: Rule, action: Action | None, *, located: bool = False) -> None:
         self.name = rule.action
         self.origin = rule.origin
         self.symbols = rule.symbols
         self.size = len(rule.symbols)
         self.take = rule.take
-        self.action: Action | None = actions.ACTIONS.get(rule.action)
-        self.located = rule.action in actions.LOCATED
+        self.action = action
+        self.located = located
         self.unit = self.action is None and self.size == 1
         self.whole = rule.take == tuple(range(self.size))
+        self.tokens = [at for at in rule.take if at >= 0 and not rule.symbols[at].islower()]
+        if action is None or action in _ANYWHERE:
+            self.tokens = []
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
+    def make(self, at: int, children: list[Any]) -> Any:
+        """The value of the rule.
 
-class ListState(NamedTuple):
-    """A state in which the next item of a list may begin.
+        Args:
+            at: where its first token begins.
+            children: what its children stand for.
+        """
+        if self.action is None:
+            return children[0]
+        return self.action(at, *children) if self.located else self.action(*children)
 
-    Attributes:
-        depth: where the list is on the stack of values, from the top: 1 or, after a comma, 2.
-    """
 
-    depth: int
+def _valued(rule: Rule) -> Reduction:
+    """A rule that makes a part of the syntax tree."""
+    action = actions.ACTIONS.get(rule.action)
+    return Reduction(rule, action, located=rule.action in actions.LOCATED)
 
 
 class Automaton:
-    """The tables with kinds for terminals and reductions for rules; immutable once made.
+    """The tables with a reduction for each rule; immutable once made.
 
     Attributes:
         rows: for each state: kind to a state to shift to (>= 0) or ~reduction.
-        gotos: for each state: rule name to the state after that rule was reduced.
+        gotos: for each state: rule name to the state after that rule was reduced, and after the
+            unit reductions that follow whatever the next token is.
         reductions: all of them.
-        list_states: the states in which the next item of a long list may begin.
+        starts: start symbol to its first state.
+        ends: start symbol to its accepting state.
+        accepting: these states.
     """
 
-    def __init__(self, tables: Tables, lexer: Lexer) -> None:
-        kinds = lexer.kinds
-        self.rows = [
-            {kinds[name]: target for name, target in row.items()} for row in tables.actions
+    def __init__(self, tables: Tables, reduction: Callable[[Rule], Reduction] = _valued) -> None:
+        self.rows = tables.actions
+        self.reductions = [reduction(rule) for rule in tables.rules]
+        units = [self._unit_of(row) for row in self.rows]
+        self.gotos = [
+            {name: _beyond_units(row, state, units) for name, state in row.items()}
+            for row in tables.gotos
         ]
-        self.gotos = tables.gotos
-        self.reductions = [Reduction(rule) for rule in tables.rules]
         self.starts = tables.starts
         self.ends = tables.ends
-        self.list_states = dict(_list_states(tables))
+        self.accepting = frozenset(tables.ends.values())
+
+    def _unit_of(self, row: dict[str, int]) -> str | None:
+        """The rule of the unit reduction that is all that a state can do; None if there is none."""
+        targets = set(row.values())
+        target = targets.pop() if len(targets) == 1 else 0
+        if target >= 0:
+            return None
+        rule = self.reductions[~target]
+        return rule.origin if rule.unit else None
 
 
-STATEMENTS = ("node", "value_info", "attribute", "metadata_item")
-"""The items of the lists that become long."""
-
-
-def _list_states(tables: Tables) -> list[tuple[int, ListState]]:
-    """The states before the last symbol of `list: list item` and `list: list "," item`."""
-    found = []
-    for rule in tables.rules:
-        if rule.action in LIST_ACTIONS and rule.symbols[-1] in STATEMENTS:
-            for goto in tables.gotos:
-                state = goto.get(rule.origin)
-                for symbol in rule.symbols[1:-1]:
-                    state = None if state is None else tables.actions[state].get(symbol)
-                if state is not None and rule.symbols[0] == rule.origin:
-                    found.append((state, ListState(len(rule.symbols) - 1)))
-    return found
+def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
+    """The state behind the unit reductions of a state that can do nothing else."""
+    while (origin := units[state]) is not None:
+        state = gotos[origin]
+    return state
 
 
 @cache
 def load_automaton() -> Automaton:
     """The automaton of the grammar, made once a process."""
-    return Automaton(load_tables(), load_lexer())
+    return Automaton(load_tables())
 
 
 class Hole:
@@ -143,12 +168,12 @@ class Unexpected(Exception):
     """The next token fits nowhere.
 
     Attributes:
-        state: the automaton's state, whose row has the kinds that would fit.
+        at: where it begins; the length of the text for its end.
     """
 
-    def __init__(self, state: int) -> None:
-        super().__init__(state)
-        self.state = state
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.at = at
 
 
 class Machine:
@@ -170,82 +195,71 @@ class Machine:
         self.faults: list[Fault] | None = None
 
     def feed(self, kind: str, value: Any, at: int) -> None:
-        """Reduce what the token completes, then shift it.
+        """Feed one token, as `feed_all` does."""
+        self.feed_all(((kind, value, at),))
+
+    def feed_all(self, tokens: Iterable[tuple[str, Any, int]]) -> None:
+        """For each token, reduce what it completes, then shift it.
 
         Args:
-            kind: the token's kind.
-            value: the token.
-            at: where it begins.
+            tokens: of each its kind, what stands for it, and where it begins. A string becomes a
+                `Token` where an action may need its place.
 
         Raises:
-            Unexpected: the token fits nowhere.
+            Unexpected: a token fits nowhere.
+            Fault: an action found a mistake, or what is open is nested too deeply.
+        """
+        automaton = self.automaton
+        rows, gotos, reductions = automaton.rows, automaton.gotos, automaton.reductions
+        states, values, where = self.states, self.values, self.where
+        for kind, value, at in tokens:
+            while True:
+                target = rows[states[-1]].get(kind)
+                if target is None:
+                    if kind == END_KIND and states[-1] in automaton.accepting:
+                        return
+                    raise Unexpected(at)
+                if target >= 0:
+                    break
+                rule = reductions[~target]
+                if rule.unit:
+                    states[-1] = gotos[states[-2]][rule.origin]
+                    continue
+                base = len(values) - rule.size
+                children = values[base:]
+                begin = where[base] if children else at
+                for index in rule.tokens:
+                    if type(children[index]) is str:
+                        children[index] = Token(children[index], where[base + index])
+                if not rule.whole:
+                    children = [children[index] if index >= 0 else None for index in rule.take]
+                if self.holes:
+                    made = self.value(rule, begin, children)
+                else:
+                    try:
+                        made = rule.make(begin, children)
+                    except Fault as fault:
+                        made = self.keep(fault, rule, begin, children)
+                states[base + 1 :] = (gotos[states[base]][rule.origin],)
+                values[base:] = (made,)
+                where[base:] = (begin,)
+            states.append(target)
+            values.append(value)
+            where.append(at)
+            if len(states) > MAX_STACK:
+                deep = Fault("nested too deeply", code="too-deep")
+                deep.at = at
+                raise deep
+
+    def finish(self, at: int) -> Any:
+        """The value of the whole, at the end of the text.
+
+        Raises:
+            Unexpected: the text cannot end here.
             Fault: an action found a mistake.
         """
-        rows = self.automaton.rows
-        states = self.states
-        while True:
-            target = rows[states[-1]].get(kind)
-            if target is None:
-                raise Unexpected(states[-1])
-            if target >= 0:
-                states.append(target)
-                self.values.append(value)
-                self.where.append(at)
-                if len(states) > MAX_STACK:
-                    raise Fault("nested too deeply", code="too-deep")
-                return
-            self.reduce(self.automaton.reductions[~target], at)
-
-    def settle(self, kind: str, at: int) -> None:
-        """Reduce what the next token completes, until a list expects its next item.
-
-        Args:
-            kind: the next token's kind; it is not shifted.
-            at: where it begins.
-        """
-        rows = self.automaton.rows
-        states = self.states
-        lists = self.automaton.list_states
-        while states[-1] not in lists:
-            target = rows[states[-1]].get(kind)
-            if target is None or target >= 0:
-                return
-            self.reduce(self.automaton.reductions[~target], at)
-
-    def finish(self, end: int, at: int) -> Any:
-        """Reduce at the end of the text, until the accepting state; the value of the whole."""
-        while self.states[-1] != end:
-            target = self.automaton.rows[self.states[-1]].get(END_KIND)
-            if target is None or target >= 0:
-                raise Unexpected(self.states[-1])
-            self.reduce(self.automaton.reductions[~target], at)
+        self.feed(END_KIND, "", at)
         return self.values[-1]
-
-    def reduce(self, reduction: Reduction, at: int) -> None:
-        """Replace a rule's symbols on the stacks by its value."""
-        states = self.states
-        gotos = self.automaton.gotos
-        if reduction.unit:
-            states[-1] = gotos[states[-2]][reduction.origin]
-            return
-        size = reduction.size
-        values = self.values
-        if size:
-            children = values[-size:]
-            at = self.where[-size]
-            del values[-size:]
-            del states[-size:]
-            del self.where[-size:]
-        else:
-            children = []
-        if reduction.whole:
-            taken = children
-        else:
-            taken = [children[index] if index >= 0 else None for index in reduction.take]
-        value = self.value(reduction, at, taken)
-        states.append(gotos[states[-1]][reduction.origin])
-        values.append(value)
-        self.where.append(at)
 
     def value(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
         """The value of a rule; what its action finds wrong is kept, if somebody takes it.
@@ -256,7 +270,7 @@ class Machine:
         try:
             if self.holes and any(child is HOLE for child in children):
                 return self._patch(reduction, at, children)
-            return self.evaluate(reduction, at, children)
+            return reduction.make(at, children)
         except Fault as fault:
             return self.keep(fault, reduction, at, children)
 
@@ -285,11 +299,5 @@ class Machine:
         if reduction.name in _MODELS:
             filled = [None if child is HOLE else child for child in children]
             if filled[-3] is not None:  # the graph
-                return self.evaluate(reduction, at, [*filled[:-2], filled[-2] or [], filled[-1]])
+                return reduction.make(at, [*filled[:-2], filled[-2] or [], filled[-1]])
         return HOLE
-
-    def evaluate(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
-        """The value of a rule."""
-        if reduction.action is None:
-            return children[0]
-        return reduction.action(at, *children) if reduction.located else reduction.action(*children)

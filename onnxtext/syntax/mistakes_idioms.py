@@ -25,6 +25,7 @@ _OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
 _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
+_RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
 _ALL_BRACKETS = frozenset("()[]{}<>")
 _MOST_TOKENS_BACK = 8
 _LONG = 8
@@ -242,13 +243,17 @@ def python_head(scene: Scene) -> Iterator[Mistake]:
     bare = line.rstrip()
     if bare.endswith(":"):
         colon = scene.line_start + len(bare) - 1
-        edits.append(Edit(Span(colon, colon + 1), " {"))
+        edits.append(Edit(Span(colon, colon + 1), " {" if arrow >= 0 else " => () {"))
     if len(edits) == 1:
         return
+    returned = _RETURN.search(scene.text, scene.line_end, scene.line_end + _LONGEST_HEADER)
+    if returned is not None:
+        edits.append(Edit(Span(*returned.span(1)), ""))
     message = f"`{found[1]}` does not belong here: a graph is written `NAME (…) => (…) {{…}}`"
     span = Span(start, start + len(found[1]))
     help = "write `NAME (float[N] x) => (float[N] y) {` and, behind the nodes, `}`"
-    yield Mistake("foreign-word", message, span, tuple(edits), help=help, least=1)
+    least = 1 if returned is None else 0
+    yield Mistake("foreign-word", message, span, tuple(edits), help=help, least=least)
 
 
 def function_keyword(scene: Scene) -> Iterator[Mistake]:

@@ -17,7 +17,7 @@ from onnxtext.syntax.dfa import IGNORED
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.machine import HOLE, MAX_STACK, Reduction, load_automaton
-from onnxtext.syntax.run import Parse
+from onnxtext.syntax.run import Run
 from onnxtext.syntax.tables import BAD, Tables, load_tables
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.parse import ENTRIES_ARE_ELEMENTS
@@ -64,25 +64,24 @@ OPERATIONS = {
 """What the core does itself for an action; it calls all others."""
 
 
-class CoreRun(Parse):
+class CoreRun(Run):
     """A text being parsed by the compiled core, but for what is wrong with it."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
         self._parser = Parser(load_grammar(), self.machine, self.text, MAX_STACK)
-        self._at = 0
 
-    def _resume(self, offset: int) -> None:
-        self._at = offset
-
-    def _parse(self) -> Any:
+    def feed_from(self, at: int) -> None:
+        """Feed the machine with the tokens from an offset on, up to the end of the text."""
         while True:
-            at = self._parser.advance(self._at)
-            self.token = token = self.lexer.token(self.text, at)
+            at = self._parser.advance(at)
+            if at == len(self.text):
+                return
+            token = self.lexer.token(self.text, at)
             if token is None:
-                return self.machine.finish(self.automaton.ends[self.start], len(self.text))
+                return
             self.machine.feed(self.lexer.kind(token), token, token.at)
-            self._at = token.at + len(token)
+            at = token.at + len(token)
 
 
 @cache
@@ -93,7 +92,7 @@ def load_grammar() -> Grammar:
         ValueError: the tables are damaged.
     """
     tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
-    terminals = {name: number for number, name in enumerate(lexer.kinds)}
+    terminals = number_terminals(tables)
     origins = {name: number for number, name in enumerate({rule.origin for rule in tables.rules})}
     rules = [_rule(reduction, origins) for reduction in automaton.reductions]
     gotos = [{origins[name]: to for name, to in row.items()} for row in tables.gotos]
@@ -104,6 +103,7 @@ def load_grammar() -> Grammar:
         _jumps(tables, gotos, rules),
         rules,
         len(terminals),
+        terminals["$END"],
         len(origins),
         {
             "Token": Token,
@@ -113,6 +113,12 @@ def load_grammar() -> Grammar:
             "read_token": _token_reader(lexer, terminals),
         },
     )
+
+
+def number_terminals(tables: Tables) -> dict[str, int]:
+    """Numbers for the terminals, that of the end of a text among them."""
+    names = dict.fromkeys(name for row in tables.actions for name in row)
+    return {name: number for number, name in enumerate(names)}
 
 
 def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
@@ -196,6 +202,6 @@ def _token_reader(
         token = lexer.token(text, at)
         if token is None:
             return None, KINDS["END"]
-        return token, terminals.get(lexer.names[lexer.kind(token)], KINDS["BAD"])
+        return token, terminals.get(lexer.kind(token), KINDS["BAD"])
 
     return read_token

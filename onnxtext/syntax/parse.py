@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.ast.types import Type
+from onnxtext.collector import paused_collector
+from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
-from onnxtext.syntax.recovery import parse_all, parse_right
+from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.machine import HOLE, Unexpected
+from onnxtext.syntax.run import Run
+
+if TYPE_CHECKING:
+    from onnxtext.syntax.recovery import Recovery
 
 
 def parse_model(source: Source) -> Model:
@@ -45,7 +52,11 @@ def try_fragment(source: Source, kind: str) -> Fragment | None:
     """
     if check_characters(source) is not None:
         return None
-    fragment: Fragment | None = parse_right(source, f"{kind}_fragment")
+    with paused_collector():
+        try:
+            fragment: Fragment = _run(source.text, f"{kind}_fragment").parse()
+        except (Unexpected, Fault):
+            return None
     return fragment
 
 
@@ -59,33 +70,28 @@ def parse_type(source: Source) -> Type:
     return type
 
 
-def parse_start(source: Source, start: str, *, fast: bool = True) -> Any:
+def parse_start(source: Source, start: str) -> Any:
     """Parse a text from one of the grammar's start rules.
 
     Args:
         source: the text.
         start: the start rule.
-        fast: whether to do for statements of a known shape what was found out before; the
-            result is the same.
 
     Raises:
         OnnxTextError: the text is not of the language.
     """
-    value, diagnostics = parse_partial(source, start, fast=fast)
+    value, diagnostics = parse_partial(source, start)
     if diagnostics:
         raise OnnxTextError(*diagnostics)
     return value
 
 
-def parse_partial(
-    source: Source, start: str, *, fast: bool = True
-) -> tuple[Any, tuple[Diagnostic, ...]]:
+def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
     """Parse what can be read of a text.
 
     Args:
         source: the text.
         start: the start rule.
-        fast: as for `parse_start`.
 
     Returns:
         What was read, without the statements in which something is wrong, or None if too little
@@ -94,8 +100,39 @@ def parse_partial(
     broken = check_characters(source)
     if broken is not None:
         return None, (broken,)
-    value, diagnostics = parse_all(source, start, fast=fast)
-    return value, tuple(diagnostics)
+    run = _run(source.text, start)
+    faults: list[Fault] = []
+    run.machine.faults = faults
+    recovery: Recovery | None = None
+
+    def recover() -> Recovery:
+        """Start recovery, at the first mistake: most texts have none, and it takes imports."""
+        nonlocal recovery
+        if recovery is None:
+            from onnxtext.syntax.recovery import Recovery
+
+            recovery = Recovery(run, source, faults)
+        return recovery
+
+    run.recover = lambda unexpected: recover().recover(unexpected)
+    value = HOLE
+    with paused_collector():
+        try:
+            value = run.parse()
+        except Fault as fault:  # one that no parser can go on after
+            recover().stop(fault)
+    diagnostics = recover().finish() if faults or recovery is not None else ()
+    run.recover = None  # what refers to itself is freed by the collector only, and slowly
+    return (None if value is HOLE else value), tuple(diagnostics)
+
+
+def _run(text: str, start: str) -> Run:
+    """A parse by the core that runs."""
+    if core() == "native":
+        from onnxtext.syntax.native import CoreRun
+
+        return CoreRun(text, start)
+    return Run(text, start)
 
 
 def check_characters(source: Source) -> Diagnostic | None:

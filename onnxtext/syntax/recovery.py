@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
-from typing import Any
 
-from onnxtext.collector import paused_collector
-from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
 from onnxtext.syntax.corrections import Budget
@@ -23,7 +20,7 @@ from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.mistakes import correct, ends_too_soon, find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
-from onnxtext.syntax.run import Parse, Run
+from onnxtext.syntax.run import Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
 from onnxtext.syntax.telling import faulty, first_of_lines, told
 from onnxtext.syntax.trial import Outcome, States, Stretch
@@ -42,57 +39,6 @@ MOST_TRIES = 20
 """So many changes are made at one place of a text before what stands there is left out."""
 
 
-def parse_all(source: Source, start: str, *, fast: bool) -> tuple[Any, list[Diagnostic]]:
-    """Parse a text to its end, whatever is wrong with it.
-
-    Args:
-        source: the text, without half surrogate pairs.
-        start: the start rule.
-        fast: whether statements of known shapes may be jumped.
-
-    Returns:
-        The value of the start rule, without the statements that are wrong, or None if nothing
-        can be made of it; and what is wrong, in the order of the text.
-    """
-    run = _run(source.text, start, fast=fast)
-    recovery = Recovery(run, source)
-    value = HOLE
-    with paused_collector():
-        try:
-            value = run.parse()
-        except Fault as fault:  # one that no parser can go on after
-            recovery.stop(fault)
-    run.recover = None  # what refers to itself is freed by the collector only, and slowly
-    diagnostics = recovery.finish()
-    return (None if value is HOLE else value), diagnostics
-
-
-def parse_right(source: Source, start: str) -> Any:
-    """Parse a text as far as nothing is wrong with it.
-
-    Args:
-        source: the text, without half surrogate pairs.
-        start: the start rule.
-
-    Returns:
-        The value of the start rule, or None at the first mistake.
-    """
-    with paused_collector():
-        try:
-            return _run(source.text, start, fast=True).parse()
-        except (Unexpected, Fault):
-            return None
-
-
-def _run(text: str, start: str, *, fast: bool) -> Parse:
-    """A parse by the core that runs; by Python, token by token, if it need not be fast."""
-    if fast and core() == "native":
-        from onnxtext.syntax.native import CoreRun
-
-        return CoreRun(text, start)
-    return Run(text, start, fast=fast)
-
-
 _MOST_RECOVERIES = 300
 """How often parsing goes on after an error; errors that follow from others are not reported."""
 
@@ -104,12 +50,19 @@ class Recovery:
         diagnostics: what was wrong so far.
     """
 
-    def __init__(self, run: Parse, source: Source) -> None:
+    def __init__(self, run: Run, source: Source, faults: list[Fault]) -> None:
+        """Start.
+
+        Args:
+            run: the parse.
+            source: its text.
+            faults: what actions have found wrong, to which more is added.
+        """
         self.run = run
         self.source = source
         self.text = run.text
         self.diagnostics: list[Diagnostic] = []
-        self._faults: list[Fault] = []
+        self._faults = faults
         self._last = self._skipped = -1
         self._made: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
@@ -119,15 +72,11 @@ class Recovery:
         self._recoveries = 0
         self._echoes = Echoes()
         self._budget = Budget()
-        run.machine.faults = self._faults
         run.recover = self.recover
 
     def stop(self, fault: Fault) -> None:
         """Keep a mistake after which parsing ended."""
         if not any(fault is other for other in self._faults):
-            token = self.run.token
-            if fault.at is None:
-                fault.at = token.at if token is not None else len(self.text)
             self._faults.append(fault)
         self._stopped = len(self._faults) >= MOST_FAULTS
 
@@ -153,8 +102,8 @@ class Recovery:
         """Tell a mistake and mend the machine; where to go on, or None to give up."""
         run = self.run
         machine = run.machine
-        token = run.token
-        at = len(self.text) if token is None else token.at
+        at = unexpected.at
+        token = run.lexer.token(self.text, at)
         self._recoveries += 1
         found = len(self.diagnostics) + len(self._faults)
         if found >= MOST_FAULTS or (found and self._recoveries > _MOST_RECOVERIES):
@@ -170,6 +119,9 @@ class Recovery:
         doubt = inf if mistake is None else mistake.doubt
         if at > self._last and doubt > _DOUBTFUL and not ends_too_soon(scene):
             for wider, outer in self._wider(scene, position):
+                if self._is_faulty(wider.stretch.start, at):
+                    echo = True  # what is wrong there may be the reason
+                    break
                 other = correct(wider, self._budget, limit=doubt)
                 if other is not None:
                     scene, position, mistake, doubt = wider, outer, other, other.doubt
@@ -276,7 +228,11 @@ class Recovery:
         """Whether a bracket ends a list in which items are wrong: it is perhaps another list."""
         if scene.token not in _CLOSING or scene.opened is None:
             return False
-        return any(scene.opened.start <= (fault.at or 0) < scene.at for fault in self._faults)
+        return self._is_faulty(scene.opened.start, scene.at)
+
+    def _is_faulty(self, start: int, end: int) -> bool:
+        """Whether an action found something wrong in a part of the text."""
+        return any(start <= (fault.at or 0) < end for fault in self._faults)
 
     def _hangs(self, position: int, at: int, first: bool) -> bool:
         """Whether a list was opened just before a line that is too little indented for it."""
@@ -292,10 +248,10 @@ class Recovery:
     def _complete(self, at: int) -> None:
         """Finish the statement before a mistake, if nothing is missing from it."""
         machine = self.run.machine
-        word = self.run.lexer.kinds["WORD"]
         states = States(machine.automaton, machine.states)
-        if states.feed(word) and is_synchronous(states.stack[-2]):
-            machine.settle(word, at)
+        if states.feed("WORD") and is_synchronous(states.stack[-2]):
+            machine.feed("WORD", "", at)
+            rewind(machine, len(machine.values) - 1)
 
     def _feed(self, outcome: Outcome, *, guessed: bool) -> bool:
         """Feed tokens that were changed in thought; what was only guessed leaves a hole."""
@@ -323,13 +279,12 @@ class Recovery:
 
     def _close_all(self, end: int) -> int | None:
         machine = self.run.machine
-        kinds = self.run.lexer.kinds
         for _ in range(3 * len(machine.states)):
             if States(machine.automaton, machine.states).feed(END_KIND):
                 return end
             for name in ("RBRACE", "MORETHAN", "RPAR", "RSQB"):
-                if States(machine.automaton, machine.states).feed(kinds[name]):
-                    machine.feed(kinds[name], Token("", end), end)
+                if States(machine.automaton, machine.states).feed(name):
+                    machine.feed(name, Token("", end), end)
                     break
             else:
                 if not leave_out(machine):

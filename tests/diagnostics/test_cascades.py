@@ -153,6 +153,18 @@ CASES = {
         4,
         "value-undefined",
     ),
+    "a function of Python that returns": (
+        H + "def g(x):\n  y = Relu (x)\n  return y\n",
+        2,
+        "foreign-word",
+    ),
+    "two inputs of one name in a body": (
+        H + "g (int64 n, bool c, float[2] x) => (float[2] y) {\n  y = Loop (n, c, x) <\n"
+        "    body = s (int64 i, bool k, float[2] v, float[2] v) => (bool k2, float[2] w) {\n"
+        "      k2 = Identity (k)\n      w = Relu (v)\n    },\n  >\n}\n",
+        4,
+        "input-duplicate",
+    ),
     "nothing": ("", 1, "syntax-error"),
     "a comment only": ("# nothing\n", 2, "syntax-error"),
 }

@@ -84,7 +84,6 @@ def respelled(rng: random.Random, token: str, kind: str) -> str:
 def edited(rng: random.Random, text: str) -> str:
     """A text after some random edits by hand; it may be none of the language any more."""
     tokens, gaps = pieces(text)
-    lexer = load_lexer()
     kind_of_edit = rng.random()
     if kind_of_edit < 0.08:  # one habit everywhere
         change = rng.choice(GAPS)
@@ -96,8 +95,7 @@ def edited(rng: random.Random, text: str) -> str:
     if rng.random() < 0.3 and tokens:
         for _ in range(rng.choice((1, 2, 10))):
             at = rng.randrange(len(tokens))
-            kind = lexer.names[lexer.kind(tokens[at])]
-            tokens[at] = respelled(rng, tokens[at], kind)
+            tokens[at] = respelled(rng, tokens[at], load_lexer().kind(tokens[at]))
     if rng.random() < 0.2:
         _comma(rng, tokens, gaps)
     made = joined(tokens, gaps)

@@ -108,9 +108,13 @@ class Maker:
         chance = self.chance
         element = ELEMENTS[type.element]
         count = prod(dim for dim in type.shape or () if isinstance(dim, int))
-        if chance.random() < 0.2 and element.kind in ("int", "uint", "float") and element.bits > 16:
+        if chance.random() < 0.2 and element.bits >= 8 and element.kind != "complex":
             width = 4 if element.field in ("int32_data", "float_data") else 8
-            return TypedData(chance.randbytes(width * chance.randint(0, 40)))
+            some = [
+                chance.choice([0, 1, 7, 200, 65535, 65536, -1]) for _ in range(chance.randint(0, 9))
+            ]
+            plain = b"".join([one.to_bytes(width, "little", signed=True) for one in some])
+            return TypedData(chance.choice([plain, chance.randbytes(width * len(some) * 4)]))
         size = (count * element.bits + 7) // 8 + chance.choice([0] * 20 + [1])
         if element.kind == "bool":
             return RawData(bytes(chance.choices([0, 1], k=size)))

@@ -24,22 +24,16 @@ from onnxtext.proto.lower import lower_model
 from onnxtext.proto.lowering import Lowering
 from onnxtext.proto.schema import message_spec
 from onnxtext.source import Source
-from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
 from onnxtext.syntax.tables import load_tables
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse import parse_raw, parse_typed
+from tests.syntax.cores import check
 from tests.syntax.test_dfa import PIECES, expected
-from tests.syntax.test_jumps import check, mutate, official_texts, texts
+from tests.syntax.texts import official_texts, seeded, texts
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
-
-
-def seeded() -> random.Random:
-    seed = random.randrange(1 << 32)
-    print("seed", seed)  # which pytest shows on failure
-    return random.Random(seed)
 
 
 # ---- Tokens -----------------------------------------------------------------------------------
@@ -48,10 +42,11 @@ def seeded() -> random.Random:
 def check_tokens(text: str) -> None:
     """The tokens up to the first that is bad."""
     from onnxtext._core.scanner import KINDS
-    from onnxtext.syntax.native import _scanner
+    from onnxtext.syntax.native import _scanner, number_terminals
 
-    names = list(load_lexer().kinds)
-    scanner = _scanner(load_tables(), {name: number for number, name in enumerate(names)})
+    terminals = number_terminals(load_tables())
+    names = list(terminals)
+    scanner = _scanner(load_tables(), terminals)
     found, _ = scanner.tokens(text)
     wanted = expected(text)
     assert [(names[kind], start, end) for kind, start, end in found] == wanted[: len(found)]
@@ -59,7 +54,6 @@ def check_tokens(text: str) -> None:
     assert KINDS["BAD"] < 0
 
 
-@pytest.mark.thorough
 def test_tokens_of_noise_in_all_widths() -> None:
     chance = seeded()
     for _ in range(3000):
@@ -72,53 +66,6 @@ def test_tokens_of_noise_in_all_widths() -> None:
 def test_tokens_of_official_texts() -> None:
     for text, _ in official_texts():
         check_tokens(text)
-
-
-# ---- Trees, places, diagnostics ---------------------------------------------------------------
-
-
-@pytest.mark.thorough
-def test_mutations() -> None:
-    chance = seeded()
-    small = [text for text in texts() if len(text) < 6000]
-    for _ in range(150):
-        text = chance.choice(small)
-        for _ in range(chance.choice([1, 1, 2, 5])):
-            text = mutate(text, chance) if text else text
-        check(text)
-
-
-@pytest.mark.slow
-def test_many_mutations() -> None:
-    chance = seeded()
-    small = [text for text in texts() if len(text) < 20_000]
-    for _ in range(5000):
-        check(mutate(chance.choice(small), chance))
-
-
-def test_after_a_mistake_the_core_goes_on() -> None:
-    lines = [f'  ["n{at}"] "v{at + 1}" = Relu <a = {at % 3}> ("v{at}")' for at in range(300)]
-    for at in (0, 17, 150, 299):
-        lines[at] = lines[at].replace("Relu", "Re lu" if at % 2 else "")
-    made, _, diagnostics = check("\n".join(["g (float x) => (float y) {", *lines, "}"]))
-    assert len(made.graph.nodes) >= 296
-    assert diagnostics
-
-
-@pytest.mark.parametrize("depth", [30, 33, 60, 5000])
-def test_depth(depth: int) -> None:
-    text = "g () => () { " + "x = If <b = g () => () { " * depth + "} > () " * depth + "}"
-    check(text)
-    check("[" * depth + "]" * depth)
-    check("g () => () { x = A <a = " + "{a: [" * depth + "]}" * depth + "> () }")
-
-
-def test_long_tokens() -> None:
-    for size in (4000, 4090, 4096, 4100, 20_000):
-        numbers = ", ".join(["1.5"] * (size // 5))
-        check(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")
-        check(f'g () => () {{ [n] x = A <s = "{"a" * size}"> () # {"c" * size}\n y = B () }}')
-        check(f"g () => () {{ {'a' * size} = {'B' * size} () }}" + " " * size)
 
 
 # ---- Literals ---------------------------------------------------------------------------------
@@ -194,11 +141,11 @@ def test_the_keys_are_those_of_the_schema() -> None:
         "GRAPH": "GraphProto",
         "FUNCTION": "FunctionProto",
         "VALUE_INFO": "ValueInfoProto",
-        "TENSOR": "TensorProto",
         "TYPE": "TypeProto",
         "TENSOR_TYPE": "TypeProto.Tensor",
         "SHAPE": "TensorShapeProto",
         "DIM": "TensorShapeProto.Dimension",
+        "TENSOR": "TensorProto",
         "STRING_STRING_ENTRY": "StringStringEntryProto",
         "OPERATOR_SET_ID": "OperatorSetIdProto",
         "MODEL": "ModelProto",
@@ -231,7 +178,6 @@ TEXTS = (
 )
 
 
-@pytest.mark.thorough
 def test_memory_is_steady() -> None:
     def convert() -> None:
         for text in TEXTS:
@@ -268,7 +214,6 @@ def test_two_threads() -> None:
     assert found == [wanted, wanted]
 
 
-@pytest.mark.thorough
 def test_control_c_ends_a_long_conversion() -> None:
     text = "g () => () {" + 'x = A ("y") ' * 600_000 + "}"
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))

@@ -12,7 +12,7 @@ import pytest
 from onnxtext.syntax.dfa import IGNORED, Scanner, make_scanner
 from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.tables import load_tables
-from tests.syntax.test_jumps import mutate, official_texts, texts
+from tests.syntax.texts import mutate, official_texts, texts
 
 Found = tuple[str, int, int]
 
@@ -54,7 +54,7 @@ def scanned(scanner: Scanner, text: str) -> list[Found]:
 def expected(text: str) -> list[Found]:
     lexer = load_lexer()
     tokens = lexer.tokens(text, 0, len(text))
-    return [(lexer.names[lexer.kind(one)], one.at, one.at + len(one)) for one in tokens]
+    return [(one.kind, one.at, one.at + len(one)) for one in tokens]
 
 
 def check(text: str) -> None:

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+cimport cython
+from libc.stdint cimport uint8_t
+
+cdef enum:
+    PLACES = 1 << 12
+
+cdef struct Known:
+    int rule
+    Py_ssize_t start
+    Py_ssize_t size
+
+@cython.final
+cdef class Memo:
+    """What rules made of parts of one text, as long as there is room."""
+    cdef const uint8_t* text
+    cdef Known* known
+    cdef list values
+    cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* place)
+    cdef int keep(
+        self, Py_ssize_t place, int rule, Py_ssize_t start, Py_ssize_t size, value
+    ) except -1

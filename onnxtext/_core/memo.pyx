@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What rules made of parts of a text: for equal parts it is made once.
+
+Each part has two places, and what was kept there before the last makes room: no text makes this
+slow, and it takes the same memory for all.
+"""
+cimport cython
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp, memcpy
+
+cdef extern from "Python.h":
+    void* PyUnicode_DATA(object)
+
+
+@cython.final
+cdef class Memo:
+    def __cinit__(self, str text):
+        """Start; the text has to stay."""
+        self.text = <const uint8_t*>PyUnicode_DATA(text)
+        self.known = <Known*>PyMem_Calloc(PLACES, sizeof(Known))
+        if self.known is NULL:
+            raise MemoryError
+        self.values = [None] * PLACES
+
+    def __dealloc__(self):
+        PyMem_Free(self.known)
+
+    cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* place):
+        """What a rule made of such a part, or None; the place for it.
+
+        Args:
+            rule: its number.
+            start: where the part begins, in bytes.
+            size: how many bytes it has, at least one.
+            place: becomes what `keep` needs.
+        """
+        cdef const uint8_t* data = self.text + start
+        cdef uint64_t hash = <uint64_t>(rule * PLACES + size), word = 0
+        cdef Py_ssize_t at = 0, index
+        cdef Known* known
+        while at + 8 <= size:
+            memcpy(&word, data + at, 8)
+            hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL
+            hash ^= hash >> 32
+            at += 8
+        word = 0
+        memcpy(&word, data + at, size - at)
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL
+        place[0] = index = <Py_ssize_t>(hash >> 32) & (PLACES - 2)
+        for at in range(index, index + 2):
+            known = &self.known[at]
+            if (
+                known.size == size and known.rule == rule
+                and memcmp(self.text + known.start, data, size) == 0
+            ):
+                return self.values[at]
+        return None
+
+    cdef int keep(
+        self, Py_ssize_t place, int rule, Py_ssize_t start, Py_ssize_t size, value
+    ) except -1:
+        """Know what a rule made of a part; arguments as for `find`."""
+        cdef Known* known = &self.known[place]
+        if known.size:
+            self.known[place ^ 1] = known[0]
+            self.values[place ^ 1] = self.values[place]
+        known.rule = rule
+        known.start = start
+        known.size = size
+        self.values[place] = value
+        return 0

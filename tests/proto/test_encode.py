@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled core encodes what pure Python lowers, whatever is in the tree, errors included."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, Presence, ValueInfo
+from onnxtext.ast.records import Decorator, Field, Number, Record, Word
+from onnxtext.ast.types import SequenceType, TensorType
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Blob,
+    ExternalData,
+    FieldData,
+    Float32,
+    Floats,
+    NoData,
+    RawData,
+    Reference,
+    SparseTensor,
+    StringData,
+    Tensor,
+    TypedData,
+)
+from onnxtext.core import core
+from onnxtext.proto import lower
+from onnxtext.proto.lower import LowerError, lower_guarded, lower_light
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+from tests.syntax.texts import seeded, texts
+
+pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+
+NAMES = ("", "x", "a b", "\xe9", "\udcff", "n" * 127, "n" * 128, "\u20ac" * 50)
+EXPLICIT = (
+    "node.name", "node.domain", "node.doc_string", "node.overload", "tensor.name",
+    "graph.doc_string", "value_info.doc_string", "attribute.doc_string", "tensor.doc_string",
+    "function.doc_string", "operator_set_id.domain", "model.domain", "nothing.at_all",
+)  # fmt: skip
+META = Decorator("meta", (Field("k", b"v"),))
+DECORATORS = (
+    Decorator("doc", (Field(None, b"why"),)),
+    META,
+    Decorator("set", (Field("doc_string", b"x"),)),
+    Decorator("unset", (Field(None, Word("name")),)),
+    Decorator("value_info", (Field(None, Word("initializers")),)),
+    Decorator("wrong", ()),
+)
+FLOATS = TensorType("float", (2,))
+TENSORS = (
+    Tensor(FLOATS, RawData(b"12345678")),
+    Tensor(FLOATS, TypedData(b"12345678"), "t"),
+    Tensor(TensorType("int64", (2,)), TypedData(b"\xff" * 8 + b"1" * 8), ""),
+    Tensor(TensorType("int32", (2,)), TypedData(b"\xff" * 4 + b"1" * 4)),
+    Tensor(TensorType("double", ()), TypedData(b"1" * 8)),
+    Tensor(TensorType("uint8", (1,)), TypedData(b"\x05\0\0\0")),
+    Tensor(TensorType("string", (1,)), StringData((b"\xff",))),
+    Tensor(FLOATS, RawData(memoryview(b"12345678"))),
+    Tensor(TensorType("float", (5000,)), RawData(bytes(20_000))),
+    Tensor(FLOATS, NoData()),
+    Tensor(FLOATS, TypedData(b"")),
+    Tensor(FLOATS, ExternalData((("location", "f"),))),
+    Tensor(FLOATS, FieldData((("raw_data", b"1"), ("float_data", b"1234")))),
+    Tensor(FLOATS, RawData(b"12345678"), None, (META,)),
+    Tensor(FLOATS, Blob("0" * 32)),
+)
+INNER = Graph("inner", nodes=[Node("Relu", ("x",), ("y",))])
+VALUES: tuple[tuple[AttributeType | None, Any], ...] = (
+    (AttributeType.INT, -1), (AttributeType.INT, 1 << 63), (AttributeType.FLOAT, Float32(7)),
+    (AttributeType.STRING, b"\xff" * 130), (AttributeType.STRING, Blob("1" * 32)),
+    (AttributeType.INTS, (0, -5, 1 << 62)), (AttributeType.INTS, (1 << 64,)),
+    (AttributeType.FLOATS, Floats(b"12345678")), (AttributeType.STRINGS, (b"", b"a")),
+    (AttributeType.GRAPH, INNER), (AttributeType.GRAPHS, (INNER, INNER)),
+    (AttributeType.GRAPH, replace(INNER, decorators=(META,))),
+    (AttributeType.FLOAT, Reference("alpha")), (None, Reference("alpha")),
+    (AttributeType.INT, None), (None, Record(())), (None, Record((Field("i", Number("3")),))),
+    (AttributeType.TYPE_PROTO, SequenceType(FLOATS)), (AttributeType.INT, b"no integer"),
+    (AttributeType.INTS, (1, b"no integer")), (AttributeType.INT, True),
+    (AttributeType.SPARSE_TENSOR, SparseTensor((4,), TENSORS[0], TENSORS[2])),
+    *((AttributeType.TENSOR, tensor) for tensor in TENSORS), (AttributeType.TENSORS, TENSORS[:3]),
+)  # fmt: skip
+
+
+def outcome(lowering: Callable[[], Any]) -> Any:
+    try:
+        return lowering()
+    except LowerError as error:
+        return error.message, error.at, error.code
+    except (ValueError, KeyError, TypeError) as error:
+        return type(error)
+
+
+def check(model: Model) -> None:
+    def whole() -> Any:
+        pieces, depth = lower_guarded(model)
+        return b"".join(pieces), depth
+
+    tasks = (whole, lambda: lower_light(model))
+    native = [outcome(task) for task in tasks]
+    with mock.patch.object(lower, "core", return_value="python"):
+        assert [outcome(task) for task in tasks] == native
+
+
+def statements(owner: Graph | Function) -> Iterator[Any]:
+    yield owner
+    yield from owner.nodes
+    yield from (*owner.inputs, *owner.outputs, *owner.values)
+
+
+def change(model: Model, chance: random.Random) -> None:
+    """Change anything in a tree, in ways that a text could say, or not."""
+    owner: Any = chance.choice([model.graph, *model.functions])
+    item = chance.choice(list(statements(owner)))
+    match chance.randrange(8):
+        case 0:
+            names = tuple(chance.sample(EXPLICIT[:-1], chance.randint(0, 3)))
+            model.presence = Presence(chance.choice([None, 1]), names)
+        case 1:
+            item.decorators = (*item.decorators, chance.choice(DECORATORS))
+        case 2:
+            item.metadata = ((chance.choice(NAMES), chance.choice(NAMES)),)
+        case 3:
+            item.name = chance.choice(NAMES)
+        case 4 if owner.nodes:
+            node = chance.choice(owner.nodes)
+            kind, value = chance.choice(VALUES)
+            decorators = chance.choice([(), (), (META,)])
+            made = Attribute(chance.choice(NAMES), kind, value, decorators)
+            node.attributes = (*node.attributes, made)
+        case 5 if owner.nodes:
+            node = chance.choice(owner.nodes)
+            node.domain, node.overload = (
+                chance.choice([None, *NAMES]),
+                chance.choice([None, "", "o"]),
+            )
+            node.output_types = tuple(chance.choice([None, FLOATS]) for _ in node.outputs)
+            if node.output_types and chance.random() < 0.3:
+                owner.value_metadata[node.outputs[0]] = (("a", "b"),)
+        case 6 if isinstance(owner, Graph):
+            tensor = chance.choice(TENSORS)
+            data: Any = chance.choice([tensor.data, SparseTensor((4,), TENSORS[0], TENSORS[2])])
+            value = ValueInfo(chance.choice(NAMES), tensor.type, data, at=chance.randrange(9))
+            chance.choice([owner.values, owner.inputs]).append(value)
+        case 7 if isinstance(owner, Graph):
+            owner.quantization.append(Annotation("x", (("SCALE_TENSOR", "s"),)))
+
+
+def changes(chance: random.Random, count: int) -> None:
+    small = [text for text in texts() if len(text) < 5000]
+    for _ in range(count):
+        model = deepcopy(parse_model(Source(chance.choice(small))))
+        for _ in range(chance.randint(1, 5)):
+            change(model, chance)
+        check(model)
+
+
+def test_changed_trees() -> None:
+    changes(seeded(), 300)
+
+
+@pytest.mark.slow
+def test_many_changed_trees() -> None:
+    changes(seeded(), 20_000)
+
+
+@pytest.mark.parametrize(("kind", "value"), VALUES)
+def test_values_of_attributes(kind: AttributeType | None, value: Any) -> None:
+    node = Node("Op", (), ("y",), (Attribute("a", kind, value),), at=3)
+    check(Model(Graph("g", nodes=[node, node])))
+    function = Function("f", attributes=("p", Attribute("a", kind, value)), nodes=[node], at=7)
+    check(Model(Graph("g"), [function]))
+
+
+def test_habits_of_all_fields() -> None:
+    for name in EXPLICIT:
+        text = (
+            "g (float x) => (float y) <float[2] w = [1, 2]> { y = A <b = g () => () {}> () }\n"
+            "<opset_import: [3]> f (a) => (b) { b = C <t = float[1] {1}> (a) }"
+        )
+        model = parse_model(Source(text))
+        model.presence = Presence(1, (name,))
+        check(model)
+
+
+def test_the_depth_of_graphs_is_told() -> None:
+    for depth in range(5):
+        graph = Graph("g")
+        for _ in range(depth):
+            graph = Graph("g", nodes=[Node("If", (), (), (_holding(graph),))])
+        assert lower_guarded(Model(graph))[1] == depth + 1
+
+
+def test_graphs_without_end_are_refused() -> None:
+    graph = Graph("g")
+    for _ in range(5000):
+        graph = Graph("g", nodes=[Node("If", (), (), (_holding(graph),))])
+    with pytest.raises(RecursionError):
+        lower_guarded(Model(graph))
+
+
+def _holding(graph: Graph) -> Attribute:
+    return Attribute("b", AttributeType.GRAPH, graph)

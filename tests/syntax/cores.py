@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parsing a text with each core: both give the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+from unittest import mock
+
+from onnxtext.core import Core, core
+from onnxtext.source import Source
+from onnxtext.syntax import parse
+from onnxtext.syntax.parse import parse_partial
+
+
+def outcome(text: str, start: str, by: Core) -> Any:
+    """The AST, or what could be read of it, the places of its statements, and the diagnostics."""
+    with mock.patch.object(parse, "core", return_value=by):
+        made, diagnostics = parse_partial(Source(text), start)
+    return made, list(places(made)), diagnostics
+
+
+def places(item: Any) -> Iterator[int]:
+    """The offsets of all statements, in a fixed order."""
+    if isinstance(item, (list, tuple)):
+        for inner in item:
+            yield from places(inner)
+    elif is_dataclass(item):
+        if hasattr(item, "at"):
+            yield item.at
+        for field in fields(item):
+            yield from places(getattr(item, field.name))
+
+
+def check(text: str, start: str = "model") -> Any:
+    """What parsing a text gives, which is the same with both cores."""
+    expected = outcome(text, start, "python")
+    if core() == "native":
+        assert outcome(text, start, "native") == expected
+    return expected

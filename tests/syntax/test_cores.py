@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Both cores make the same of any text: the syntax tree, the places in it, and the diagnostics."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxtext.core import core
+from tests.corpus import shared_model, shared_models
+from tests.diagnostics.test_messages import TEXTS
+from tests.diagnostics.test_pages import WITH_EXAMPLE, blocks
+from tests.syntax.cores import check
+from tests.syntax.sentences import Sentences
+from tests.syntax.test_dfa import PIECES
+from tests.syntax.test_sentences import real_texts
+from tests.syntax.texts import mutate, official_texts, seeded, texts
+
+pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+
+
+def test_real_models() -> None:
+    for text in texts()[::3]:
+        check(text)
+
+
+@pytest.mark.slow
+def test_all_real_models() -> None:
+    for text in texts():
+        check(text)
+
+
+@pytest.mark.data
+def test_official() -> None:
+    for text, start in official_texts():
+        check(text, start)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_official_prints_on_one_line() -> None:
+    for file in shared_models()[::7]:
+        model = onnx.ModelProto.FromString(shared_model(file))
+        try:
+            text = onnx.printer.to_text(model)
+        except Exception:  # what the official printer cannot print
+            continue
+        if len(text) < 300_000:
+            check(text)
+
+
+def test_errors() -> None:
+    for path in TEXTS:
+        check(path.read_text(encoding="utf-8"))
+    for code in WITH_EXAMPLE:
+        check(blocks(code)["Example"])
+
+
+def mutations(count: int, longest: int) -> None:
+    """Real texts with mistakes, each from a fresh seed."""
+    chance = seeded()
+    small = [text for text in texts() if len(text) < longest]
+    for _ in range(count):
+        text = chance.choice(small)
+        for _ in range(chance.choice([1, 1, 2, 5])):
+            text = mutate(text, chance) if text else text
+        check(text)
+
+
+def test_mutations() -> None:
+    mutations(300, 6000)
+
+
+@pytest.mark.slow
+def test_many_mutations() -> None:
+    mutations(8000, 20_000)
+
+
+def drawn(count: int) -> None:
+    """What the grammar derives, and what becomes of it; noise."""
+    chance = seeded()
+    sentences, real = Sentences(chance), real_texts()
+    for _ in range(count):
+        check(sentences.draw(real))
+        noise = "".join(chance.choices(PIECES, k=chance.randint(1, 30)))
+        check(chance.choice(["", "g () => () {", "g () => () <float[2] w = "]) + noise)
+
+
+def test_drawn_texts() -> None:
+    drawn(300)
+
+
+@pytest.mark.slow
+def test_many_drawn_texts() -> None:
+    drawn(15_000)
+
+
+NAMES = ["a", "b_1", '"c"', '""', "", "float", "nan", "inf", "metadata", "0", '"""d"""', "-a", "é"]
+BODY = "g () => () {%s}"
+DOMAIN = "g () => () {a = %sA ()}"
+LISTS = {
+    "g () => () {x = A (%s)}": [*NAMES, "# z\n", "a # , z\n", "a b", r'"\""', "[a]", "x,", ")"],
+    "g () => () {%s = A ()}": [*NAMES, "float[N] a", "float a", "float[2, N] a", "a = B (), b"],
+    BODY: [
+        *(
+            "a = A ()",
+            "b = B (a)",
+            "x, y = A (a, b)",
+            'z = A <b = 1, c: int = 2> ("d", e)',
+            "a = A",
+        ),
+        *("a = A () <b = 1>", "a = A (b,)", "<a = 1>", ", c = A ()", "d. = A ()", "@e f = A ()"),
+        *("a = A <b = 99999999999999999999> ()", "[n] a = A ()", "a = b.c.A ()", "float a = A ()"),
+    ],
+    DOMAIN: ["a", "b_1", "float", "1", ".", "a,", ".5", "metadata"],
+    "g (%s) => () {}": [*NAMES, "float a", "float[N] a", "float a = {1}", "float a = 1", "float"],
+    "g () => () <%s> {}": ["float a", "float[N] a", "a", '"c"', "float a = [0x1]", "float b ="],
+    "g () => () {x = A <%s> ()}": [
+        *(
+            "a = 1",
+            "a: int = 1",
+            "a = b",
+            'a = "b"',
+            "a = [1]",
+            "a = [1, 2]",
+            "a = [.5e1]",
+            "a = [1 2]",
+            "a: int",
+            "a = 1.5",
+            "a: x = 1",
+        ),
+        *("a = 99999999999999999999", "a = nan", "@b", "1 = a", "", "a = {}", "a = g () => () {}"),
+    ],
+    "<ir_version: 10, %s> g () => () {}": [
+        *("k: 1", 'domain: "d"', 'domain: "e"', "model_version: 99999999999999999999"),
+        *("doc_string: 1", "opset_import: [1]", "ir_version: 8", "", 'k: "v"', "k 1"),
+    ],
+    "g () => () {x = A <a = [%s]> ()}": ['"s"', "1", "-1.5", "nan", "b", "", "[1]", r'"\n"', "inf"],
+    "<opset_import: [%s]> g () => () {}": ['"": 1', '"d": 2', "3", "", '"d" 2', '"d": -1', "a: 1"],
+}
+
+
+@st.composite
+def long_lists(draw: st.DrawFn) -> str:
+    """A text with a long list, of which the items are alike but for some."""
+    frame = draw(st.sampled_from(sorted(LISTS)))
+    items = st.sampled_from(LISTS[frame])
+    found: list[str] = []
+    for _ in range(draw(st.integers(1, 3))):
+        repeated = draw(st.lists(items, min_size=1, max_size=2))
+        found += repeated * draw(st.sampled_from([1, 4, 9, 20]))
+    commas = [",", ", ", " ,\n  ", ",\t"]
+    if frame == BODY:
+        commas = ["", " ", "  ", "\n"]
+    if frame == DOMAIN:
+        commas = [".", " . ", ".\n"]
+    return frame % draw(st.sampled_from(commas)).join(found)
+
+
+@given(long_lists())
+def test_long_lists(text: str) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize("frame", LISTS)
+def test_each_among_many(frame: str) -> None:
+    first, *others = LISTS[frame]
+    comma = {BODY: " ", DOMAIN: "."}.get(frame, ",")
+    for item in others:
+        check(frame % comma.join([*[first] * 10, item, *[first] * 10]))
+
+
+def model_of(*lines: str) -> str:
+    return "\n".join(["g (float[2] x) => (float[2] y) {", *lines, "}"])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # Statements that go on in the next line.
+        ("q = Softmax (x)", "<axis = 1>", "r = Softmax (x)", "<axis = 1>", "y = Relu (q)"),
+        ("q = Softmax (x)", "# why", "", "<axis = 1>", "y = Relu (q)"),
+        ("q = Softmax (x)", "q = Softmax (x)", "q = Softmax (x) <axis = 1>"),
+        # Strings over lines, and lines that look like statements inside them.
+        ('q = A <s = "', "r = Relu (q)", '"> (x)', "r = Relu (q)", "y = Relu (r)"),
+        ('q = A <s = """', "  r = Relu (q)", '  """> (x)', "r = Relu (q)"),
+        # Several statements in a line.
+        ("q = Relu (x) r = Relu (q)", "q = Relu (x) r = Relu (q)", "  q = Relu (x) r = Relu (q)"),
+        ("q = Relu (x) r =", "Relu (q)", "q = Relu (x) r =", "Relu (q)"),
+        # Comments, with statements in them.
+        ("# q = Relu (x)", "q = Relu (x) # r = Relu (q)", "# q = Relu (x)", "q = Relu (x)"),
+        # The same text in and outside strings.
+        ('"q" = Relu ("x")', '"r" = Relu ("q")', '"s" = Relu ("r#")', '"t" = Relu ("""")'),
+        ('"q" = Relu ("x")', '"r" = Relu ("\\q")', '"s" = Relu ("\\"")', 'b"t" = Relu (b"x")'),
+        # Left-out names, labels, decorators, every form of the operator.
+        ("q, , r = A (x, , x,)", "[] q = .A ()", "[n] q = a.b.C:o (x)", "= A ()", "q = (x)"),
+        ('@doc("d") q = A (x)', '@doc("e") r = A (x)', "float[2] q = A (x)", "int4 q, r = A ()"),
+        # Wide nodes.
+        *[("q = A (x) <", "  a = 1,", '  b = "s",', ">") * 3],
+        ("q = If (x) <", "  then = t () => (float z) {", "    z = Relu (x)", "  },", ">") * 3,
+        # Numbers over lines.
+        ("q = C <v = float[2, 2] [", "  [1, 2],", "  [3, 4],", "]> ()") * 3,
+        ("q = C <v = float[2, 2] [", "  [1, 2], # a", "  [3, 4],", "]> ()") * 3,
+        ("q = C <a = [1, 2,", "3]> ()", "q = C <a = [1, 2,", "3]> ()"),
+        # Errors.
+        ("q = Relu (x)", "q = Relu (x", "q = Relu (x)"),
+        ("q = A <a = [1, x]> ()", "q = A <a = [1, 2]> ()", "q = A <a: int = 1.5> ()") * 2,
+        ("q = A <a = 99999999999999999999> ()",) * 3,
+        ("q = Relu (x)", ", r = Relu (q)"),
+        ("q = Relu (x)", "<axis = foo>"),
+        ("q = Relu (x)", "}", "}"),
+    ],
+)  # fmt: skip
+def test_statements(lines: tuple[str, ...]) -> None:
+    check(model_of(*lines))
+    check(model_of(*lines).replace("\n", "\r\n"))
+    check(model_of(*lines, *lines, *lines))
+    check(model_of(*lines)[:-1])  # the last bracket is missing
+
+
+def test_after_a_mistake_the_core_goes_on() -> None:
+    lines = [f'  ["n{at}"] "v{at + 1}" = Relu <a = {at % 3}> ("v{at}")' for at in range(300)]
+    for at in (0, 17, 150, 299):
+        lines[at] = lines[at].replace("Relu", "Re lu" if at % 2 else "")
+    made, _, diagnostics = check("\n".join(["g (float x) => (float y) {", *lines, "}"]))
+    assert len(made.graph.nodes) >= 296
+    assert diagnostics
+
+
+@pytest.mark.parametrize("depth", [30, 33, 60, 5000])
+def test_depth(depth: int) -> None:
+    text = "g () => () { " + "x = If <b = g () => () { " * depth + "} > () " * depth + "}"
+    check(text)
+    check("[" * depth + "]" * depth)
+    check("g () => () { x = A <a = " + "{a: [" * depth + "]}" * depth + "> () }")
+
+
+def test_long_tokens() -> None:
+    for size in (4000, 4090, 4096, 4100, 20_000):
+        numbers = ", ".join(["1.5"] * (size // 5))
+        check(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")
+        check(f'g () => () {{ [n] x = A <s = "{"a" * size}"> () # {"c" * size}\n y = B () }}')
+        check(f"g () => () {{ {'a' * size} = {'B' * size} () }}" + " " * size)
