@@ -61,7 +61,7 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="…", help="see below")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="see below")
     arguments = parser.parse_args()
     os.chdir(ROOT)
     return COMMANDS[arguments.command](arguments.words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws of the README, proven on a file of one's own.
+"""The laws (docs/laws.md), proved on a file of the user.
 
 - L1: `to_binary` gives the very bytes that `from_binary` was given.
 - L3: what is printed means the same when it is read, and is printed the same again.

@@ -8,6 +8,7 @@ A fenced block `sh` is executed here, in a copy of the repository. `sh ci` is ex
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -290,6 +291,25 @@ def test_every_package_is_described() -> None:
     assert described == packages
 
 
+def test_imports_run_down_the_list_of_packages() -> None:
+    order = re.findall(r"^\*\*`onnxtext/([\w.]+?)/?`\*\*", read("docs/architecture.md"), re.M)
+    assert len(order) > 15
+    package = REPOSITORY / "onnxtext"
+    upwards = set()
+    for path in package.rglob("*.py"):
+        own = path.relative_to(package).parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            names = [f"{node.module}.{alias.name}".split(".") for alias in node.names]
+            for _, name, *_ in (parts for parts in names if parts[0] == "onnxtext"):
+                other = name if name in order else f"{name}.py"
+                if own in order and other in order and order.index(other) < order.index(own):
+                    upwards.add((own, other))
+    # tensor/blobs.py imports types for annotations only.
+    assert upwards <= {("checker", "api.py"), ("tensor", "ast"), ("tensor", "wire")}
+
+
 def test_every_page_is_linked_from_the_first() -> None:
     linked = set(re.findall(r"\]\(([^)#]+)", read("README.md")))
     assert {page for page in PAGES if page.startswith("docs/")} <= linked
@@ -317,7 +337,7 @@ def test_code_cites_only_what_the_repository_has() -> None:
         if path.suffix not in (".py", ".pyx"):
             continue
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"\b(?:DESIGN|SPELLINGS)\b", text), path
+        assert not re.search(r"\b(?:DESIGN|SPELLINGS|FAST-ROAD)\b", text), path
         assert set(re.findall(r"\bSPEC (\d+(?:\.\d+)?)", text)) <= sections, path
         assert set(re.findall(r"docs/design\.md, ([A-Z][^).;]*)", text)) <= headings, path
 

@@ -11,7 +11,8 @@
 ;;
 ;;   (load "/path/to/onnxtext-mode.el")
 ;;
-;; and `pip install 'onnxtext[lsp]'` where Emacs finds it.
+;; and install onnxtext with its extra `lsp` where Emacs finds it: `pip install '.[lsp]'` in a clone,
+;; `pip install 'onnxtext[lsp]'` once there is a release.
 
 ;;; Code:
 

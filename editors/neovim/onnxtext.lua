@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- onnxtext in Neovim (0.7 or newer, without a plugin): the file type, its comments, the language server.
--- Put this file into ~/.config/nvim/plugin/, and `pip install 'onnxtext[lsp]'` where Neovim finds it.
+-- Put this file into ~/.config/nvim/plugin/, and install onnxtext with its extra `lsp` where Neovim finds
+-- it: `pip install '.[lsp]'` in a clone, `pip install 'onnxtext[lsp]'` once there is a release.
 -- vim.g.onnxtext_command may name another command, such as { 'python', '-m', 'onnxtext', 'lsp' }.
 
 local group = vim.api.nvim_create_augroup('onnxtext', {})

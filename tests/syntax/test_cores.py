@@ -21,6 +21,7 @@ from tests.syntax.texts import mutate, official_texts, seeded, texts
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
 
+@pytest.mark.thorough
 def test_real_models() -> None:
     for text in texts()[::3]:
         check(text)
@@ -33,6 +34,7 @@ def test_all_real_models() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_official() -> None:
     for text, start in official_texts():
         check(text, start)
@@ -69,6 +71,7 @@ def mutations(count: int, longest: int) -> None:
         check(text)
 
 
+@pytest.mark.thorough
 def test_mutations() -> None:
     mutations(300, 6000)
 
@@ -88,6 +91,7 @@ def drawn(count: int) -> None:
         check(chance.choice(["", "g () => () {", "g () => () <float[2] w = "]) + noise)
 
 
+@pytest.mark.thorough
 def test_drawn_texts() -> None:
     drawn(300)
 
@@ -160,6 +164,7 @@ def long_lists(draw: st.DrawFn) -> str:
 
 
 @given(long_lists())
+@pytest.mark.thorough
 def test_long_lists(text: str) -> None:
     check(text)
 
