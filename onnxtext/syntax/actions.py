@@ -232,7 +232,7 @@ def node(
 ) -> Node:
     """`[label] outputs = operator:overload <attributes> (inputs)`."""
     output_types: tuple[Type | None, ...] = ()
-    if any(type(output) is tuple for output in outputs):
+    if tuple in map(type, outputs):
         pairs = [output if type(output) is tuple else (output, None) for output in outputs]
         outputs = [name for name, _ in pairs]
         output_types = tuple([type for _, type in pairs])

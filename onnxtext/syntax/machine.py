@@ -32,6 +32,10 @@ _ANYWHERE = (str, plain)
 """Actions that never say where their token stands."""
 
 
+def _pass_on(child: Any) -> Any:
+    return child
+
+
 class Reduction:
     """A rule, ready to be run.
 
@@ -42,6 +46,7 @@ class Reduction:
         size: how many they are.
         take: for each child its index among them, -1 for None.
         action: the function that makes the value; None to pass the only child on.
+        call: a function that does what `action` says.
         located: the action takes the offset of the first token as its first argument.
         unit: it only gives its one symbol another name.
         whole: its children are its symbols.
@@ -49,7 +54,8 @@ class Reduction:
     """
 
     __slots__ = (
-        "action", "located", "name", "origin", "size", "symbols", "take", "tokens", "unit", "whole",
+        "action", "call", "located", "name", "origin", "size", "symbols", "take", "tokens",
+        "unit", "whole",
     )  # fmt: skip
 
     def __init__(self, rule: Rule, action: Action | None, *, located: bool = False) -> None:
@@ -59,6 +65,7 @@ class Reduction:
         self.size = len(rule.symbols)
         self.take = rule.take
         self.action = action
+        self.call = action or _pass_on
         self.located = located
         self.unit = self.action is None and self.size == 1
         self.whole = rule.take == tuple(range(self.size))
@@ -75,9 +82,7 @@ class Reduction:
             at: where its first token begins.
             children: what its children stand for.
         """
-        if self.action is None:
-            return children[0]
-        return self.action(at, *children) if self.located else self.action(*children)
+        return self.call(at, *children) if self.located else self.call(*children)
 
 
 def _valued(rule: Rule) -> Reduction:
@@ -225,24 +230,31 @@ class Machine:
                 if rule.unit:
                     states[-1] = gotos[states[-2]][rule.origin]
                     continue
-                base = len(values) - rule.size
-                children = values[base:]
-                begin = where[base] if children else at
+                size = rule.size
+                children = values[-size:] if size else []
+                begin = where[-size] if size else at
                 for index in rule.tokens:
                     if type(children[index]) is str:
-                        children[index] = Token(children[index], where[base + index])
+                        children[index] = Token(children[index], where[index - size])
                 if not rule.whole:
                     children = [children[index] if index >= 0 else None for index in rule.take]
                 if self.holes:
                     made = self.value(rule, begin, children)
                 else:
                     try:
-                        made = rule.make(begin, children)
+                        call = rule.call
+                        made = call(begin, *children) if rule.located else call(*children)
                     except Fault as fault:
                         made = self.keep(fault, rule, begin, children)
-                states[base + 1 :] = (gotos[states[base]][rule.origin],)
-                values[base:] = (made,)
-                where[base:] = (begin,)
+                if size == 1:  # most rules: nothing moves
+                    states[-1] = gotos[states[-2]][rule.origin]
+                    values[-1] = made
+                    continue
+                if size:
+                    del states[-size:], values[-size:], where[-size:]
+                states.append(gotos[states[-1]][rule.origin])
+                values.append(made)
+                where.append(begin)
             states.append(target)
             values.append(value)
             where.append(at)
