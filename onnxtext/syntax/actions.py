@@ -2,7 +2,7 @@
 """What each grammar rule makes of its children: one function a rule, named as the rule.
 
 Actions are pure functions of their children (a list they are given may be extended: it has no
-other owner). That is what lets the parser run them later, or once for many equal statements.
+other owner). So the native core may call one later, or once for many equal pieces of text.
 """
 
 from __future__ import annotations
