@@ -117,6 +117,8 @@ def _measure(options: argparse.Namespace, how: Options) -> Results:
 def _wanted(workload: Workload, options: argparse.Namespace) -> bool:
     if options.quick and not workload.quick:
         return False
+    if workload.missing and workload.name != options.only:
+        return False
     if workload.large and not options.large:
         return bool(workload.name == options.only)
     return options.only is None or fnmatchcase(workload.name, options.only)

@@ -19,6 +19,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.child import write
+from benchmarks.mixed import mixed
 from benchmarks.transformer import transformer
 from benchmarks.workloads import SAMPLE, named
 
@@ -244,6 +245,7 @@ MAKERS: dict[str, Callable[[], Iterator[bytes]]] = {
     "decimals-32MiB": partial(weights, 8, 1024),
     "blobs-256MiB": partial(weights, 16, 4096),
     "small-files-1000": small_files,
+    "mixed": mixed,
     SAMPLE.name: sample,
 }
 """What makes the models of each workload."""

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from benchmarks.results import Results, Row
 from benchmarks.tables import aligned, amount, duration, ratio
+from benchmarks.workloads import named
 
 NOTABLE = 0.10
 """A change by more than this part is marked."""
@@ -24,7 +25,12 @@ def table(results: Results) -> str:
         size = rows[0].model_size
         of = f", {amount(size)}" if size else ""
         lines += ["", f"{workload}{of}: {direction} (× {rows[0].reference})"]
-        cells = [_cells(row, results.reference_of(row)) for row in rows]
+        cells: list[list[str]] = []
+        for row in rows:
+            cells.append(_cells(row, results.reference_of(row)))
+            worst = results.worst_file(row) if row.reference != row.peer else None
+            if worst is not None:
+                cells.append([f"  worst: ×{worst[1]:.2f}", named(workload).files[worst[0]]])
         lines += aligned([_headings(direction), *cells])
     return "\n".join(lines)
 

@@ -28,6 +28,7 @@ class Row:
         runs: how many runs there were.
         seconds: the first conversion in a process.
         warm: the second conversion in a process; None if it was not done.
+        files: the warm seconds of each file of a workload of real models.
         peak: the most memory the process occupied until after the first conversion, in bytes.
         before: the same until before it: the interpreter, what was imported, and the input.
         size: of the result, in bytes.
@@ -46,6 +47,7 @@ class Row:
     runs: int = 0
     seconds: float | None = None
     warm: float | None = None
+    files: list[float] | None = None
     peak: int | None = None
     before: int | None = None
     size: int | None = None
@@ -76,6 +78,14 @@ class Results:
         """The row to which a row is compared, if it was measured."""
         wanted = (row.workload, row.direction, row.reference)
         return next((one for one in self.rows if one.key == wanted), None)
+
+    def worst_file(self, row: Row) -> tuple[int, float] | None:
+        """The file with the largest ratio to the reference, by its number, and that ratio."""
+        reference = self.reference_of(row)
+        if reference is None or not reference.files or not row.files:
+            return None
+        pairs = zip(row.files, reference.files, strict=True)
+        return max(enumerate(ours / theirs for ours, theirs in pairs), key=lambda pair: pair[1])
 
     def save(self, path: Path) -> None:
         """Keep the results in a file."""

@@ -79,7 +79,7 @@ def measure(workload: Workload, options: Options) -> list[Row]:
     """Measure all peers on a workload, in both directions."""
     made(SAMPLE, options)
     source = made(workload, options)
-    many = len(list(source.iterdir())) > 1
+    many = len(list(source.iterdir())) > 1 and not workload.files  # real weights go beside
     peers = [peer for peer in PEERS if many or not peer.of_many]
     shown = [peer for peer in peers if options.wanted(peer)]
     read = {peer.reads for peer in shown}
@@ -98,6 +98,9 @@ def measure(workload: Workload, options: Options) -> list[Row]:
                 task.row.failed = "there is no text"
         _run_all(parsing, options)
         _finish(source, [*texts, *parsing], options)
+    if workload.files:
+        for task in (*texts, *parsing):
+            _note_files(task)
     return [task.row for task in (*texts, *parsing) if task.peer in shown]
 
 
@@ -177,6 +180,12 @@ def _summarise(task: _Task) -> None:
     for name in ("seconds", "warm", "peak", "before", "size"):
         found = [told[name] for told in task.told if told.get(name) is not None]
         setattr(task.row, name, min(found, default=None))
+
+
+def _note_files(task: _Task) -> None:
+    """The least of all runs, file by file."""
+    found = [told["files"] for told in task.told if "files" in told]
+    task.row.files = [min(seconds) for seconds in zip(*found, strict=True)] or None
 
 
 def _finish(source: Path, tasks: list[_Task], options: Options) -> None:

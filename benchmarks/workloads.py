@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from benchmarks import mixed
+
 HERE = Path(__file__).resolve().parent
 WORK = HERE / ".work"
 """Where the workloads are kept; git ignores it."""
@@ -29,6 +31,7 @@ class Workload:
         weights: where we print weights: to the section at the end, or inline as decimals.
         quick: whether it is small enough for `--quick`.
         large: whether it is run only when asked for.
+        files: the names of its models, for those that are real ones.
     """
 
     name: str
@@ -36,11 +39,17 @@ class Workload:
     weights: str = "section"
     quick: bool = False
     large: bool = False
+    files: tuple[str, ...] = ()
 
     @property
     def directory(self) -> Path:
         """Where its models are, `0000.onnx` and so on."""
         return WORK / f"{self.name}-{_edition()}"
+
+    @property
+    def missing(self) -> bool:
+        """Whether its models are real ones, and not there."""
+        return bool(self.files) and not mixed.directory().is_dir()
 
     @property
     def made(self) -> bool:
@@ -68,6 +77,7 @@ WORKLOADS = (
     Workload("decimals-32MiB", "float32 weights, ours as decimals too", weights="inline"),
     Workload("blobs-256MiB", "float32 weights, ours as blobs"),
     Workload("small-files-1000", "1,000 models of one to five nodes"),
+    Workload("mixed", "forty real models of the shared data", files=mixed.NAMES),
 )
 
 SAMPLE = Workload("sample", "a bit of everything, to find out what a conversion imports")
@@ -82,7 +92,7 @@ def named(name: str) -> Workload:
 def _edition() -> str:
     """Changes with all that the models depend on."""
     digest = hashlib.sha256()
-    for name in ("models.py", "transformer.py"):
+    for name in ("models.py", "transformer.py", "mixed.py"):
         digest.update((HERE / name).read_bytes())
     for package in ("numpy", "onnx", "protobuf"):
         digest.update(importlib.metadata.version(package).encode() + b"\0")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory: no garbage collection while large trees grow; what is freed is used again."""
+"""Memory: no garbage collection while large trees grow; what is freed is used again; none left."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 from collections.abc import Iterator
 
@@ -35,4 +36,20 @@ def reuse_memory(size: int) -> None:
         size: of what is converted, in bytes.
     """
     if size > _LARGE:
-        bytearray(_KEPT)
+        bytes(_KEPT)
+
+
+_SAID = ("failed to map segment", "annot allocate memory")
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Whether an error comes from a lack of memory: libraries say so in ways of their own."""
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return True
+        if isinstance(error, ImportError) and any(said in str(error) for said in _SAID):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -9,28 +9,32 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from onnxtext.ast.model import EncodingPatch, Model
+from onnxtext.ast.model import EncodingPatch, Function, Graph, Model
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.refusals import (
     advise,
     check_size,
     left_out,
-    may_exceed,
     no_model,
     refuse_size,
     unlowerable,
 )
-from onnxtext.source import Source, find_by_quote
+from onnxtext.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import onnx
 
+    from onnxtext.ast.types import TensorType
+    from onnxtext.ast.values import DataFile
     from onnxtext.tensor.blobs import Elsewhere
     from onnxtext.weights.external import ExternalFile
     from onnxtext.weights.writer import Beside, Weights
@@ -138,22 +142,24 @@ def lift_placed(
     Raises:
         LiftError: the bytes are no `ModelProto`.
     """
-    from onnxtext.printer.placement import leave_metadata_out, place_metadata
+    from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.lift import lift_model
 
-    def move(model: Model) -> None:
+    def move(model: Model, graphs: list[Graph | Function]) -> None:
         if weights != "inline":
-            moved = move_weights(model, inline_limit=inline_limit)
+            moved = move_weights(model, graphs, inline_limit=inline_limit)
             if digests is not None:
                 digests.clear()
                 digests.update(moved)
 
-    def finish(model: Model) -> None:
+    def finish(model: Model, graphs: list[Graph | Function]) -> None:
         if metadata in ("auto", "section"):
-            place_metadata(model, short_too=metadata == "section")
+            place_metadata(model, graphs, short_too=metadata == "section")
+        else:
+            keep_metadata(graphs)
         if embed_from is None:
-            move(model)
+            move(model, graphs)
 
     model = lift_model(data, finish)
     if embed_from is not None:
@@ -161,7 +167,7 @@ def lift_placed(
 
         if embed_external(model, embed_from):
             model.encoding = None  # it is of the model as it was
-        move(model)
+        move(model, list(walk_graphs(model)))
     if metadata == "none":
         leave_metadata_out(model)
     return model
@@ -189,7 +195,7 @@ def encode_text(
     reuse_memory(len(text))
     with paused_collector():
         model = parse_model(source)
-        pieces = encode(model, source, elsewhere=elsewhere_of(model, source, base_dir))
+        pieces = encode(model, source, elsewhere=FilesBeside(model, base_dir))
         del model  # before the collector looks at all of it
     return pieces
 
@@ -235,30 +241,46 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
         LowerError: it does not fit the schema, or its weights are missing.
         OnnxTextError: it is too large, or nested too deep.
     """
-    from onnxtext.proto.lower import lower_pieces
+    from onnxtext.proto.lower import lower_guarded
 
-    if elsewhere is not None or may_exceed(source.text):
-        check_size(model, source)
-    pieces = lower_pieces(model, elsewhere)
+    pieces, depth = lower_guarded(model, elsewhere, guard=lambda: check_size(model, source))
     refuse_size(sum(map(len, pieces)), "model would take", source)
-    check_depth(model, pieces, source)
+    if depth > _DEEP:
+        import onnx
+
+        decode_message(onnx.ModelProto, b"".join(pieces), source)
     return pieces
 
 
-def joined(pieces: list[Piece]) -> bytes:
+def joined(pieces: Sequence[Piece]) -> bytes:
     """Pieces as one."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
-def elsewhere_of(
-    model: Model, source: Source, base_dir: str | os.PathLike[str] | None
-) -> Elsewhere | None:
-    """Where the data is that a text does not hold; None for texts that hold all."""
-    if not model.places and find_by_quote(source.text, 'file"') < 0:
-        return None
-    from onnxtext.weights.reader import Reader
+class FilesBeside:
+    """The data that a text does not hold; the files are opened when the first is needed."""
 
-    return Reader(None if base_dir is None else Path(base_dir), model.places)
+    def __init__(self, model: Model, base_dir: str | os.PathLike[str] | None) -> None:
+        self._places = model.places
+        self._base = None if base_dir is None else Path(base_dir)
+
+    @cached_property
+    def _reader(self) -> Elsewhere:
+        from onnxtext.weights.reader import Reader
+
+        return Reader(self._base, self._places)
+
+    def find(self, digest: str) -> bytes | memoryview:
+        """The bytes of a blob."""
+        if not self._places:
+            from onnxtext.tensor.blobs import unknown
+
+            raise unknown(digest)
+        return self._reader.find(digest)
+
+    def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
+        """The elements of an array in a data file."""
+        return self._reader.array(file, type)
 
 
 def embed(model: Model, source: Source, base_dir: Path) -> None:
@@ -292,18 +314,8 @@ def _externalize(
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
 
 
-def check_depth(model: Model, pieces: Sequence[Piece], source: Source) -> None:
-    """Refuse a model that protobuf could not read back; only deep ones are tried."""
-    from onnxtext.ast.visit import nesting
-
-    if nesting(model) > _DEEP:
-        import onnx
-
-        decode_message(onnx.ModelProto, b"".join(pieces), source)
-
-
 _DEEP = 20
-"""Graphs that are nested no deeper than this are no problem for protobuf."""
+"""Graphs that are nested no deeper than this are no problem for protobuf; others are tried."""
 
 
 def _restore_encoding(
@@ -352,7 +364,9 @@ def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
 
     try:
         return message_type.FromString(data)
-    except DecodeError:
+    except DecodeError as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
         raise OnnxTextError(
             Diagnostic(
                 "too-deep",

@@ -8,9 +8,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from io import FileIO
+from io import BytesIO, FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 _CHUNK = 1 << 20
 
@@ -52,12 +52,13 @@ def replacing_path(path: Path) -> Iterator[Path]:
     old = _status(path)
     target = Path(os.path.realpath(path))
     descriptor, temporary = _create_beside(target, old)
+    made = os.fstat(descriptor)
     os.close(descriptor)
     with _discarded_on_error(temporary):
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        _take_over(temporary, old)
+        _take_over(temporary, old or made)  # the library may have made another file
         temporary.replace(target)
 
 
@@ -117,21 +118,43 @@ def is_stream(path: Path) -> bool:
 
 
 def read_input(path: Path) -> bytes:
-    """All bytes of what a user has named: a file, a pipe, or a device that comes to an end.
+    """All bytes of what a user has named: a file, or a stream that comes to an end.
 
     Raises:
-        OSError: it cannot be read; or it is a device that gives more than `_MOST_OF_DEVICE`.
+        OSError: it cannot be read; or it is a stream that gives more than `read_stream` takes.
     """
     with path.open("rb") as file:
-        if not stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return file.read()
-        data = file.read(_MOST_OF_DEVICE)
-        if len(data) == _MOST_OF_DEVICE:  # such as /dev/zero
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fspath(path))
-        return data
+        return read_stream(file, os.fspath(path))
+
+
+def read_stream(file: IO[bytes], name: str) -> bytes:
+    """All bytes of a pipe or device, or of a file that is read through one.
+
+    It is read in parts: signals end it between two of them.
+
+    Args:
+        file: is read.
+        name: what to call it in errors.
+
+    Raises:
+        OSError: it cannot be read, or seems to have no end, as `/dev/zero`.
+    """
+    mode = os.fstat(file.fileno()).st_mode
+    most = _MOST_OF_DEVICE if stat.S_ISCHR(mode) else _MOST_OF_PIPE
+    data = BytesIO()
+    while part := file.read(_CHUNK):
+        data.write(part)
+        if data.tell() > most and not stat.S_ISREG(mode):
+            raise OSError(errno.EFBIG, f"it gives more than {most >> 20:,} MiB", name)
+        if len(part) < _CHUNK:  # a terminal would be asked again
+            break
+    return data.getvalue()
 
 
 _MOST_OF_DEVICE = 1 << 28
+_MOST_OF_PIPE = 1 << 32
 
 
 def name_of(error: OSError, default: str | Path) -> str:

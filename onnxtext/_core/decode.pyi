@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable, Iterator
+from typing import Any
 
-from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.model import ValueInfo
 from onnxtext.proto.lift_values import Data
+from onnxtext.proto.lifter import Lifter
 
-def decode_graph(
-    data: Data,
-    start: int,
-    end: int,
-    small: int,
-    keys: tuple[int, int, int, int, int, int, int],
-    nodes: list[Node],
-    infos: list[ValueInfo],
-    tails: dict[bytes, Node],
-    types: dict[bytes, ValueInfo],
-    make_tail: Callable[[bytes], Node],
-) -> Iterator[tuple[int, Data]]: ...
+KEYS: dict[str, int]
+
+class Decoder:
+    def __init__(self, types: dict[bytes, ValueInfo]) -> None: ...
+    def fields(
+        self,
+        lifter: Lifter,
+        data: Data,
+        start: int,
+        end: int,
+        depth: int,
+        lists: dict[int, list[Any]],
+        nodes: list[Any],
+        initializers: list[Any] | None,
+    ) -> list[tuple[int, Data]]: ...

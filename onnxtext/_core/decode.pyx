@@ -1,190 +1,261 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to nodes and value infos: what `onnxtext.proto.lifter` does one by one.
+"""Wire bytes to graphs: what `onnxtext.proto.lifter` does message by message.
 
-What is not of the plainest form is handed to Python, in its place among the others. No step reads
-beyond the end of its message.
+What is rare is read in Python, in its place among the others.
 """
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 
-from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.wire.reader import WireError, read_fields, read_varint
+from onnxtext._core.decode_values cimport (
+    SMALL,
+    PyObject_GenericSetAttr,
+    PyType_GenericAlloc,
+    Values,
+    text_of,
+)
+from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
-cdef extern from "Python.h":
-    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
-    object PyType_GenericAlloc(type, Py_ssize_t)
+from onnxtext.ast.model import Node
+from onnxtext.ast.values import AttributeType
+from onnxtext.wire.reader import read_fields
 
-ctypedef const unsigned char[::1] Bytes
+cdef enum Key:  # a field's number and wire type; a test compares them with the schema
+    NODE_INPUT = 0x0A
+    NODE_OUTPUT = 0x12
+    NODE_NAME = 0x1A
+    NODE_OPERATOR = 0x22
+    NODE_ATTRIBUTE = 0x2A
+    NODE_DOMAIN = 0x3A
+    NODE_OVERLOAD = 0x42
+    NODE_METADATA = 0x4A
+    ENTRY_KEY = 0x0A
+    ENTRY_VALUE = 0x12
+
+KEYS = {
+    "NodeProto.input": NODE_INPUT,
+    "NodeProto.output": NODE_OUTPUT,
+    "NodeProto.name": NODE_NAME,
+    "NodeProto.op_type": NODE_OPERATOR,
+    "NodeProto.attribute": NODE_ATTRIBUTE,
+    "NodeProto.domain": NODE_DOMAIN,
+    "NodeProto.overload": NODE_OVERLOAD,
+    "NodeProto.metadata_props": NODE_METADATA,
+    "StringStringEntryProto.key": ENTRY_KEY,
+    "StringStringEntryProto.value": ENTRY_VALUE,
+}
 
 cdef enum:
-    LENGTH = 2  # the wire type of what has a length
-    UNINTERRUPTED = 1 << 14
+    UNINTERRUPTED = 1 << 12
+    SHORT = 512  # what stands behind the names of a node is remembered if it is no longer
 
 cdef type NODE = Node
-cdef type VALUE_INFO = ValueInfo
-cdef tuple EMPTY = ()
+cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
 
-def decode_graph(
-    data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t small, tuple keys, nodes, infos, dict tails,
-    dict types, make_tail,
-):
-    """Read a graph's nodes and value infos; give its other fields that have a length.
-
-    Args:
-        data: holds the message.
-        start: where it begins.
-        end: where it ends.
-        small: payloads of more bytes are views of the data, not copied.
-        keys: the numbers of the fields of nodes and value infos, and then the keys of a node's
-            inputs, outputs and name, of a value info's name and of its type.
-        nodes: takes the nodes.
-        infos: takes the value infos.
-        tails: to what stands behind a node's names, a node that has it.
-        types: to a type, a value info that has it.
-        make_tail: reads what is not in `tails`.
-
-    Yields:
-        The number and the payload of each other field, and of each node and value info that is
-        not of the plainest form.
-
-    Raises:
-        WireError: the bytes are no message.
-    """
-    cdef Bytes bytes_ = data
-    cdef Py_ssize_t at = start, begin, value, size
-    cdef int key, patience = UNINTERRUPTED
-    cdef int node_number, info_number
-    cdef Names names
-    if not 0 <= start <= end <= bytes_.shape[0]:
-        raise ValueError("a message outside of its data")
-    node_number, info_number = keys[:2]
-    names.input, names.output, names.node, names.value, names.type = keys[2:]
-    view = memoryview(data)
-    while at < end:
-        patience -= 1
-        if not patience:
-            PyErr_CheckSignals()
-            patience = UNINTERRUPTED
-        begin = at
-        key = bytes_[at]
-        if key & 0x87 == LENGTH and key > 7 and at + 1 < end:
-            key >>= 3
-            size = bytes_[at + 1]
-            value = at + 2
-            if size > 127:
-                size, value = read_varint(data, at + 1, end)
-            if size > end - value:
-                raise WireError("a field reaches beyond the end of its message", begin)
-            at = value + size
-            if size <= small:
-                made = None
-                if key == node_number:
-                    made = plain_node(bytes_, value, at, &names, tails, make_tail)
-                elif key == info_number:
-                    made = plain_value_info(bytes_, value, at, &names, types)
-                if made is not None:
-                    (nodes if key == node_number else infos).append(made)
-                    continue
-            yield key, view[value:at] if size > small else data[value:at]
-            continue
-        field = next(read_fields(data, at, end))
-        at = field.end
-        if field.wire_type == LENGTH:
-            yield field.number, view[field.value : at]
+@cython.final
+cdef class Tail:
+    """What stands behind the names of nodes that are alike."""
+    cdef object op_type, domain, overload
+    cdef tuple attributes, decorators, metadata
+    cdef object whole  # a node whose names stand there, too
 
 
-cdef struct Names:
-    int input
-    int output
-    int node
-    int value
-    int type
+@cython.final
+cdef class Decoder:
+    """One run of reading."""
+    cdef Values values
+    cdef dict tails
+    cdef object lifter
 
+    def __cinit__(self, dict types):
+        """Begin a run.
 
-cdef inline bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    if start == end:
-        return b""
-    return PyBytes_FromStringAndSize(<const char*>&data[start], end - start)
+        Args:
+            types: to encoded types value infos that have them.
+        """
+        self.values = Values(types)
+        self.tails = {}
 
+    def value_info(self, bytes data):
+        """A value info of a name and a plain type; None for any other."""
+        return self.values.value_info(<Bytes><const char*>data, 0, len(data))
 
-cdef inline object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    if start == end:
-        return ""
-    return PyUnicode_DecodeUTF8(<const char*>&data[start], end - start, NULL)
+    def attribute(self, data):
+        """An attribute without a graph or a record; None for any other."""
+        cdef const unsigned char[::1] whole = data
+        if not whole.shape[0]:
+            return None
+        return self.values.attribute(&whole[0], memoryview(data), 0, whole.shape[0])
 
+    def fields(
+        self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth, dict lists, list nodes,
+        list initializers,
+    ):
+        """Read the nodes and values of a graph or function.
 
-cdef object plain_node(
-    Bytes data, Py_ssize_t start, Py_ssize_t end, Names* names, dict tails, make_tail
-):
-    """A node whose short names come first; None for any other."""
-    cdef list inputs = [], outputs = []
-    cdef object name = None
-    cdef Py_ssize_t at = start, size
-    cdef int key
-    try:
-        while end - at > 1:
-            key = data[at]
-            size = data[at + 1]
-            if key not in (names.input, names.output, names.node) or size > 127:
-                break
-            if size > end - at - 2:
-                break
-            text = text_of(data, at + 2, at + 2 + size)
-            at += 2 + size
-            if key == names.input:
-                inputs.append(text)
-            elif key == names.output:
-                outputs.append(text)
+        Args:
+            lifter: the `Lifter` that reads what is rare.
+            data: holds the message.
+            start: where it begins.
+            end: where it ends.
+            depth: how many messages it is nested in.
+            lists: what takes the nodes, initializers and value infos, by the numbers of fields.
+            nodes: which of them takes the nodes.
+            initializers: which of them takes the initializers.
+
+        Returns:
+            The number and the payload of each other field that has a length.
+
+        Raises:
+            WireError: the bytes are no message.
+        """
+        cdef const unsigned char[::1] whole = data
+        cdef Bytes start_of
+        cdef Field field
+        cdef Py_ssize_t at = start
+        cdef int number, patience = UNINTERRUPTED
+        cdef list into, others = []
+        if not 0 <= start <= end <= whole.shape[0]:
+            raise ValueError("a message outside of its data")
+        if start == end:
+            return others
+        start_of = &whole[0]
+        view = memoryview(data)
+        caller, self.lifter = self.lifter, lifter
+        try:
+            while at < end:
+                patience -= 1
+                if not patience:
+                    patience = UNINTERRUPTED
+                    PyErr_CheckSignals()
+                if not read_field(start_of, at, end, &field) or field.key & 7 != LENGTH:
+                    found = next(read_fields(data, at, end))
+                    at = found.end
+                    if found.wire_type == LENGTH:
+                        field.key = found.number << 3
+                        field.value, field.end = found.value, at
+                    else:
+                        continue
+                at = field.end
+                number = field.key >> 3
+                into = lists.get(number)
+                if into is None:
+                    others.append((number, view[field.value:at]))
+                elif into is nodes:
+                    into.append(self._node(start_of, view, field.value, at, depth + 1))
+                elif into is initializers:
+                    made = self.values.initializer(start_of, view, field.value, at)
+                    into.append(lifter.initializer(view[field.value:at]) if made is None else made)
+                else:
+                    made = self.values.value_info(start_of, field.value, at)
+                    into.append(lifter.value_info(view[field.value:at]) if made is None else made)
+            return others
+        finally:
+            self.lifter = caller
+
+    cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
+        cdef Field field
+        cdef Py_ssize_t at = start
+        cdef list inputs = [], outputs = []
+        cdef object name = None
+        cdef Tail tail = None
+        while at < end:
+            if not read_field(data, at, end, &field):
+                return self.lifter.node(view[start:end], depth)
+            if field.key == NODE_INPUT:
+                inputs.append(text_of(data, field.value, field.end))
+            elif field.key == NODE_OUTPUT:
+                outputs.append(text_of(data, field.value, field.end))
+            elif field.key == NODE_NAME:
+                name = text_of(data, field.value, field.end)
             else:
-                name = text
-    except UnicodeDecodeError:
-        return None
-    behind = copied(data, at, end)
-    tail = tails.get(behind)
-    if tail is None:
-        tail = make_tail(behind)
-    if tail.inputs or tail.outputs or tail.name is not None:  # in an order that nobody uses
-        inputs.extend(tail.inputs)
-        outputs.extend(tail.outputs)
-        name = name if tail.name is None else tail.name
-    made = PyType_GenericAlloc(NODE, 0)
-    made.op_type = tail.op_type
-    made.inputs = tuple(inputs)
-    made.outputs = tuple(outputs)
-    made.attributes = tail.attributes
-    made.name = name
-    made.domain = tail.domain
-    made.overload = tail.overload
-    made.output_types = EMPTY
-    made.decorators = tail.decorators
-    made.metadata = EMPTY
-    made.at = -1
-    return made
+                break
+            at = field.end
+        if end - at > SHORT:
+            tail = self._tail(data, view, at, end, depth, None)
+        else:
+            key = PyBytes_FromStringAndSize(<const char*>data + at, end - at)
+            tail = self.tails.get(key)
+            if tail is None:
+                tail = self._tail(data, view, at, end, depth, key)
+        made = tail.whole
+        if made is not None:  # in an order that nobody uses
+            inputs.extend(made.inputs)
+            outputs.extend(made.outputs)
+            name = name if made.name is None else made.name
+        made = PyType_GenericAlloc(NODE, 0)
+        PyObject_GenericSetAttr(made, "op_type", tail.op_type)
+        PyObject_GenericSetAttr(made, "inputs", tuple(inputs))
+        PyObject_GenericSetAttr(made, "outputs", tuple(outputs))
+        PyObject_GenericSetAttr(made, "attributes", tail.attributes)
+        PyObject_GenericSetAttr(made, "name", name)
+        PyObject_GenericSetAttr(made, "domain", tail.domain)
+        PyObject_GenericSetAttr(made, "overload", tail.overload)
+        PyObject_GenericSetAttr(made, "output_types", ())
+        PyObject_GenericSetAttr(made, "decorators", tail.decorators)
+        PyObject_GenericSetAttr(made, "metadata", tail.metadata)
+        PyObject_GenericSetAttr(made, "at", -1)
+        return made
+
+    cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):
+        """What stands behind the names of a node, remembered under a key unless it has graphs."""
+        cdef Field field
+        cdef Py_ssize_t at = start
+        cdef Tail tail = Tail()
+        cdef list attributes = [], entries = []
+        cdef bint is_shared = key is not None
+        tail.op_type = ""
+        tail.decorators = tail.metadata = ()
+        while at < end:
+            if not read_field(data, at, end, &field):
+                return self._rare_tail(view[start:end], depth, key)
+            at = field.end
+            if field.key == NODE_OPERATOR:
+                tail.op_type = text_of(data, field.value, at)
+            elif field.key == NODE_ATTRIBUTE:
+                made = self.values.attribute(data, view, field.value, at)
+                if made is None:
+                    made = self.lifter.attribute(view[field.value:at], depth + 1)
+                    is_shared = is_shared and made.type is not GRAPH and made.type is not GRAPHS
+                attributes.append(made)
+            elif field.key == NODE_DOMAIN:
+                tail.domain = text_of(data, field.value, at)
+            elif field.key == NODE_OVERLOAD:
+                tail.overload = text_of(data, field.value, at)
+            elif field.key == NODE_METADATA:
+                entry = entry_of(data, field.value, at)
+                if entry is None:
+                    return self._rare_tail(view[start:end], depth, key)
+                entries.append(entry)
+            else:
+                return self._rare_tail(view[start:end], depth, key)
+        tail.attributes = tuple(attributes)
+        tail.metadata = tuple(entries)
+        if is_shared:
+            self.tails[key] = tail
+        return tail
+
+    cdef Tail _rare_tail(self, data, int depth, key):
+        cdef Tail tail = Tail()
+        node = self.lifter.tail(data, depth)
+        tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
+        tail.attributes, tail.decorators = node.attributes, node.decorators
+        tail.metadata = node.metadata
+        if node.inputs or node.outputs or node.name is not None:
+            tail.whole = node
+        if key is not None and not any(
+            [item.type is GRAPH or item.type is GRAPHS for item in tail.attributes]
+        ):
+            self.tails[key] = tail
+        return tail
 
 
-cdef object plain_value_info(
-    Bytes data, Py_ssize_t start, Py_ssize_t end, Names* names, dict types
-):
-    """A value info of a short name and a type that was met before; None for any other."""
-    cdef Py_ssize_t at
-    if end - start < 4 or data[start] != names.value or data[start + 1] > 127:
+cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """The key and the value of an entry that has both; None for any other."""
+    cdef Field key, value
+    if not read_field(data, start, end, &key) or key.key != ENTRY_KEY:
         return None
-    at = start + 2 + data[start + 1]
-    if at + 2 > end or data[at] != names.type or data[at + 1] > 127 or data[at + 1] != end - at - 2:
+    if not read_field(data, key.end, end, &value) or value.key != ENTRY_VALUE or value.end != end:
         return None
-    known = types.get(copied(data, at + 2, end))
-    if known is None or known.decorators:
-        return None
-    try:
-        name = text_of(data, start + 2, at)
-    except UnicodeDecodeError:
-        return None
-    made = PyType_GenericAlloc(VALUE_INFO, 0)
-    made.name = name
-    made.type = known.type
-    made.data = None
-    made.decorators = EMPTY
-    made.metadata = EMPTY
-    made.at = -1
-    return made
+    return text_of(data, key.value, key.end), text_of(data, value.value, end)

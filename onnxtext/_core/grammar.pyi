@@ -11,6 +11,7 @@ class Grammar:
         scanner: Scanner,
         actions: list[dict[int, int]],
         gotos: list[dict[int, int]],
+        jumps: list[dict[int, int]],
         rules: list[tuple[Any, ...]],
         kinds: int,
         origins: int,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parse tables and the actions as the loop of `parser` needs them."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memset
 
 OPS = {
     "CALL": CALL,
@@ -10,6 +11,8 @@ OPS = {
     "INSIDE": INSIDE,
     "LABEL": LABEL,
     "LATER": LATER,
+    "DEFER": DEFER,
+    "ITSELF": ITSELF,
     "STAYS": STAYS,
     "REMEMBER": REMEMBER,
     "LIST_EMPTY": LIST_EMPTY,
@@ -25,14 +28,15 @@ OPS = {
 cdef class Grammar:
     """Checked when it is made, so that no step of a parser leaves it."""
 
-    def __cinit__(self, Scanner scanner, list actions, list gotos, list rules, int kinds,
-                  int origins, dict types):
+    def __cinit__(self, Scanner scanner, list actions, list gotos, list jumps, list rules,
+                  int kinds, int origins, dict types):
         """Copy the tables.
 
         Args:
             scanner: finds tokens.
             actions: for each state a dictionary from terminals to a state, or ~ a rule.
             gotos: for each state a dictionary from origins to a state.
+            jumps: likewise, but to the state after all rules that only rename what was made.
             rules: size, origin, operation, whether it is located, the children's symbols, the
                 function, and the `Reduction` of each rule.
             kinds: how many terminals there are.
@@ -46,33 +50,40 @@ cdef class Grammar:
         self.rule_count = len(rules)
         self.kinds = kinds
         self.origins = origins
-        if not 0 < self.states < 1 << 15 or not 0 < self.rule_count < 1 << 15 or len(gotos) != self.states:
-            raise ValueError("damaged parse tables")
+        check(0 < self.states < 1 << 15 and 0 < self.rule_count < 1 << 15)
+        check(len(gotos) == len(jumps) == self.states)
         self.actions = <int16_t*>PyMem_Malloc(self.states * kinds * sizeof(int16_t))
-        self.gotos = <int16_t*>PyMem_Malloc(self.states * origins * sizeof(int16_t))
+        self.gotos = self._targets(gotos)
+        self.jumps = self._targets(jumps)
         self.rules = <Rule*>PyMem_Malloc(self.rule_count * sizeof(Rule))
-        if self.actions is NULL or self.gotos is NULL or self.rules is NULL:
+        if self.actions is NULL or self.rules is NULL:
             raise MemoryError
         for state in range(self.states):
             for at in range(kinds):
                 self.actions[state * kinds + at] = NO_ACTION
-            for at in range(origins):
-                self.gotos[state * origins + at] = -1
-            for terminal, target in actions[state].items():
+            for terminal, target in (<dict?>actions[state]).items():
                 check(0 <= terminal < kinds and -self.rule_count <= target < self.states)
                 self.actions[state * kinds + <int>terminal] = target
-            for origin, target in gotos[state].items():
-                check(0 <= origin < origins and 0 <= target < self.states)
-                self.gotos[state * origins + <int>origin] = target
         self._add_rules(rules)
-        self.node = types["Node"]
-        self.value_info = types["ValueInfo"]
-        self.raw_data = types["RawData"]
-        self.typed_data = types["TypedData"]
         self.token = types["Token"]
         self.fault = types["Fault"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]
+
+    cdef int16_t* _targets(self, list rows) except NULL:
+        """A table of the states that rules lead to."""
+        cdef Py_ssize_t state
+        cdef int origin
+        cdef int16_t* made = <int16_t*>PyMem_Malloc(self.states * self.origins * sizeof(int16_t))
+        if made is NULL:
+            raise MemoryError
+        memset(made, 0xFF, self.states * self.origins * sizeof(int16_t))  # -1
+        for state in range(self.states):
+            for at, target in (<dict?>rows[state]).items():
+                origin = at
+                check(0 <= origin < self.origins and 0 <= target < self.states)
+                made[state * self.origins + origin] = target
+        return made
 
     cdef object _add_rules(self, list rules):
         cdef Rule* rule
@@ -84,17 +95,25 @@ cdef class Grammar:
             rule.size = size
             rule.origin = origin
             rule.op = op
+            if op in (TEXT, INSIDE, LATER):
+                rule.op = KEEP
+                rule.form = STRING if op == TEXT else INNER if op == INSIDE else number
+            elif op == DEFER:
+                check(len(take) == 1 and take[0] >= 0)
+                rule.form = number
             rule.located = located
             rule.count = len(take)
             for at, child in enumerate(take):
                 check(-1 <= child < size)
                 rule.take[<int>at] = child
+            check(rule.op not in (UNIT, KEEP, STAYS, ITSELF) or (size == 1 and list(take) == [0]))
             self.functions.append(function)
             self.reductions.append(reduction)
 
     def __dealloc__(self):
         PyMem_Free(self.actions)
         PyMem_Free(self.gotos)
+        PyMem_Free(self.jumps)
         PyMem_Free(self.rules)
 
 

@@ -3,4 +3,6 @@ from typing import Any
 
 class Layout:
     type: Any
-    def __init__(self, type: Any, kind: str, bits: int, braces: bool, dims: Any) -> None: ...
+    def __init__(
+        self, type: Any, kind: str, bits: int, fraction: int, braces: bool, dims: Any
+    ) -> None: ...

@@ -6,35 +6,40 @@ would be rounded twice or do not fit) gives None, and `onnxtext.tensor.parse` re
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, strncmp
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char*, char**, void*) except? -1.0
 
-cdef Py_ssize_t MOST_ELEMENTS = 1 << 16
+cdef enum:
+    MOST_ELEMENTS = 1 << 16
+    MOST_EXPANDED = 1 << 16  # bytes; Python does not expand more
 
 cdef double[23] POWERS
 POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
 
 
 cdef class Layout:
-    def __cinit__(self, type, str kind, int bits, bint braces, dims):
+    def __cinit__(self, type, str kind, int bits, int fraction, bint braces, dims):
         """Describe a type.
 
         Args:
             type: the type.
-            kind: `float`, `int`, `uint`, or anything else for what is read in Python.
+            kind: `float`, `int`, `uint`, `bool`, or anything else for what is read in Python.
             bits: of an element.
+            fraction: how many bits the fraction of a float has.
             braces: whether literals in braces are read, too.
             dims: the dimensions, or None if they are not all constant.
         """
         self.type = type
-        if kind not in ("float", "int", "uint") or not dims or len(dims) > MOST_DIMS:
+        if kind not in ("float", "int", "uint", "bool") or dims is None or len(dims) > MOST_DIMS:
             return
-        if bits not in (8, 16, 32, 64) or (kind == "float" and bits < 32):
+        if bits not in (8, 16, 32, 64) or (kind == "float" and not fraction):
             return
         self.braces = braces
         self.width = bits // 8
+        self.fraction = fraction
+        self.bias = (1 << (bits - fraction - 2)) - 1
         self.rank = len(dims)
         self.count = 1
         for axis, size in enumerate(dims):
@@ -55,14 +60,19 @@ cdef bytes read_literal(Layout layout, bytes text):
     """The elements that a literal holds, little-endian; None if it is not as plain as that."""
     cdef Reader reader
     cdef bint flat
-    if not layout.kind or (text[0] == c"{" and not layout.braces):
+    cdef char first = PyBytes_AS_STRING(text)[0]
+    if not layout.kind or (first == c"{" and not layout.braces):
         return None
     reader.at = PyBytes_AS_STRING(text)
     made = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)
     reader.out = PyBytes_AS_STRING(made)
-    flat = after_blanks(reader.at + 1)[0] != c"["
-    if not read_bracket(layout, 0, flat, &reader):
-        return None
+    if first != c"{" and first != c"[":
+        if layout.rank or not read_element(layout, &reader):
+            return None
+    else:
+        flat = after_blanks(reader.at + 1)[0] != c"["
+        if not layout.rank or not read_bracket(layout, 0, flat, &reader):
+            return None
     if reader.at != PyBytes_AS_STRING(text) + len(text):
         return None
     return made
@@ -89,6 +99,10 @@ cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) excep
             if at[0] != c",":
                 return False
             at = after_blanks(at + 1)
+            if at[0] == c".":
+                if not flat or not read_splat(layout, &at, count - index, reader):
+                    return False
+                break
         reader.at = at
         if is_inner:
             if not read_element(layout, reader):
@@ -105,28 +119,29 @@ cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) excep
     return True
 
 
+cdef bint read_splat(
+    Layout layout, const char** place, Py_ssize_t times, Reader* reader
+) noexcept:
+    """`...`: the last element again and again."""
+    cdef const char* at = place[0]
+    cdef Py_ssize_t index
+    if at[1] != c"." or at[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
+        return False
+    for index in range(times):
+        memcpy(reader.out, reader.out - layout.width, layout.width)
+        reader.out += layout.width
+    place[0] = at + 3
+    return True
+
+
 cdef bint read_element(Layout layout, Reader* reader) except -1:
-    cdef double number
-    cdef float single
     cdef int64_t integer
-    cdef uint64_t bits, size
     if layout.kind == c"f":
-        if not read_double(&reader.at, &number):
+        if not read_float(layout, reader):
             return False
-        memcpy(&bits, &number, 8)
-        size = bits & 0x7FFFFFFFFFFFFFFFULL
-        if size >= 0x7FF0000000000000ULL:
+    elif layout.kind == c"b":
+        if not read_word(reader):
             return False
-        if layout.width == 8:
-            memcpy(reader.out, &number, 8)
-        else:
-            # Decimals are rounded to double first: that decides nothing but exactly halfway.
-            if (bits & 0x1FFFFFFF) == 0x10000000 or size >= 0x47EFFFFFE0000000ULL:
-                return False
-            if 0 < size < 0x3810000000000000ULL:  # below the least normal number
-                return False
-            single = <float>number
-            memcpy(reader.out, &single, 4)
     else:
         if not read_integer(&reader.at, &integer):
             return False
@@ -137,6 +152,51 @@ cdef bint read_element(Layout layout, Reader* reader) except -1:
             return False
         write_integer(reader.out, <uint64_t>integer, layout.width)
     reader.out += layout.width
+    return True
+
+
+cdef bint read_word(Reader* reader) noexcept:
+    """`true` or `false`."""
+    if strncmp(reader.at, "true", 4) == 0:
+        reader.at += 4
+        reader.out[0] = 1
+    elif strncmp(reader.at, "false", 5) == 0:
+        reader.at += 5
+        reader.out[0] = 0
+    else:
+        return False
+    return True
+
+
+cdef bint read_float(Layout layout, Reader* reader) except -1:
+    """A decimal number, which is rounded to a double first, and then to the type.
+
+    Both decide the same, but where the double lies exactly between two numbers of the type. Those,
+    what is too large, and what is below the least normal number, are read in Python.
+    """
+    cdef const char* start = reader.at
+    cdef double number
+    cdef uint64_t bits, size
+    cdef int surplus = 52 - layout.fraction
+    if not read_double(&reader.at, &number):
+        return False
+    memcpy(&bits, &number, 8)
+    size = bits & 0x7FFFFFFFFFFFFFFFULL
+    if layout.width == 2:  # where an integer means bits
+        while is_digit(start[0]) or start[0] == c"-":
+            start += 1
+        if start == reader.at:
+            return False
+    if surplus and size:
+        if bits & ((1ULL << surplus) - 1) == 1ULL << (surplus - 1):
+            return False
+        size += 1ULL << (surplus - 1)
+        if not 1024 - layout.bias <= <int64_t>(size >> 52) <= 1023 + layout.bias:
+            return False
+        size = (size >> surplus) - (<uint64_t>(1023 - layout.bias) << layout.fraction)
+    elif size >> 52 == 2047:
+        return False
+    write_integer(reader.out, (bits >> 63) << (8 * layout.width - 1) | size, layout.width)
     return True
 
 

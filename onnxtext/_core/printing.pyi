@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable, Sequence
+from onnxtext.ast.model import Function, Graph, ValueInfo
+from onnxtext.printer.graphs import GraphPrinter
 
-from onnxtext.ast.model import Node
-from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute
-
-def print_nodes(
-    nodes: Sequence[Node],
-    indent: str,
-    names: dict[str, str],
-    words: dict[str, str],
-    types: dict[int, str],
-    attributes: dict[int, str | None],
-    make_word: Callable[[str], str],
-    make_type: Callable[[Type], str],
-    make_attributes: Callable[[Sequence[Attribute]], str | None],
-    make_node: Callable[[Node, str], str],
-) -> str: ...
+class Printer:
+    def __init__(self, names: dict[str, str]) -> None: ...
+    def rest(
+        self, owner: GraphPrinter, graph: Graph | Function, indent: str
+    ) -> list[str] | None: ...
+    def value(self, owner: GraphPrinter, value: ValueInfo, indent: str) -> list[str]: ...
+    def function(self, owner: GraphPrinter, function: Function) -> list[str] | None: ...

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.paths import INITIALIZERS_DECORATOR
-from onnxtext.ast.records import Decorator
+from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.values import SparseTensor
 
 Pairs = tuple[tuple[str, str], ...]
@@ -174,3 +174,23 @@ def decorator_entries(meta: Decorator) -> Pairs:
             if isinstance(field.value, bytes)
         ]
     )
+
+
+def inline_metadata(node: Node) -> None:
+    """Put a node's metadata before it, as `@meta`."""
+    places = [at for at, item in enumerate(node.decorators) if item.name in _BEHIND_METADATA]
+    at = places[0] if places else len(node.decorators)
+    meta = meta_of(node.metadata)
+    node.decorators = (*node.decorators[:at], meta, *node.decorators[at:])
+    node.metadata = ()
+
+
+def meta_of(entries: Pairs) -> Decorator:
+    """The `@meta` decorator of some entries."""
+    return Decorator(
+        "meta",
+        tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),
+    )
+
+
+_BEHIND_METADATA = ("device", "set", "unset")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import SparseTensor
+from onnxtext.core import core
 
 INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
 """`@value_info(initializers)`: each initializer has a `value_info` entry too (SPELLINGS S6)."""
@@ -44,7 +45,8 @@ class Named(NamedTuple):
 
 def first_output(node: Node) -> str:
     """The name by which a node is tied to its metadata; "" if it has none."""
-    return next((name for name in node.outputs if name), "")
+    outputs = node.outputs
+    return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 
 
 def generated_values(owner: Graph | Function) -> Iterator[str]:
@@ -84,14 +86,31 @@ def walk_named(
             fits = tied and value.name not in seen and not isinstance(value.data, SparseTensor)
             yield Named("tensor", (*prefix, Step(value.name)), value, fits)
             seen.add(value.name)
-    counts = Counter(map(first_output, owner.nodes))
-    for node in owner.nodes:
+    for named in named_nodes(owner.nodes, prefix, tied):
+        yield named
+        if named.item.attributes:  # type: ignore[union-attr]
+            yield from _inside(named.item, named.path, named.tied)  # type: ignore[arg-type]
+
+
+def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
+    """The nodes of a graph or function.
+
+    Args:
+        nodes: the nodes.
+        prefix: the path of the graph or function.
+        tied: whether that path leads back to it.
+    """
+    if core() == "native":
+        from onnxtext._core.walk import named_nodes as compiled
+
+        return compiled(nodes, prefix, tied, Named, Step)
+    counts = Counter(map(first_output, nodes))
+    named = []
+    for node in nodes:
         name = first_output(node)
         fits = tied and bool(name) and counts[name] == 1
-        path = (*prefix, Step(name))
-        yield Named("node", path, node, fits)
-        if node.attributes:
-            yield from _inside(node, path, fits)
+        named.append(Named("node", (*prefix, Step(name)), node, fits))
+    return named
 
 
 def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> Iterator[Named]:

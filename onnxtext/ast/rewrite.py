@@ -7,14 +7,20 @@ from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from onnxtext.ast.model import Function, Model
+from onnxtext.ast.model import Function, Graph, Model, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
-from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.ast.visit import attribute_lists, large_values, walk_graphs
 
 
 class Rewriter:
-    """One run over a model; subclasses say what changes."""
+    """One run over a model; subclasses say what changes.
+
+    Attributes:
+        least: raw data of no more elements than this is not looked at.
+    """
+
+    least = -1
 
     def __init__(self) -> None:
         self._attributes: dict[int, Attribute] = {}
@@ -29,16 +35,19 @@ class Rewriter:
         """
         return data
 
-    def run(self, model: Model) -> None:
-        """Change a model."""
-        kept: list[tuple[Attribute, ...]] = []
-        for graph in walk_graphs(model):
+    def run(self, model: Model, graphs: list[Graph | Function] | None = None) -> None:
+        """Change a model.
+
+        Args:
+            model: the model.
+            graphs: all of its graphs and functions, if they are known.
+        """
+        if graphs is None:
+            graphs = list(walk_graphs(model))
+        for graph in graphs:
             values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
-            for value in values:
-                if isinstance(value.data, SparseTensor):
-                    value.data = self.sparse(value.data)
-                elif value.data is not None and isinstance(value.type, TensorType):
-                    value.data = self.data(value.type, value.data, value.name)
+            for value in large_values(values, self.least):
+                self.initializer(value)
             if isinstance(graph, Function):
                 graph.attributes = tuple(
                     [
@@ -46,19 +55,23 @@ class Rewriter:
                         for item in graph.attributes
                     ]
                 )
-        moved: dict[int, tuple[Attribute, ...]] = {}
-        for node in walk_nodes(model):
-            attributes = node.attributes
-            if attributes:
-                known = moved.get(id(attributes))
-                if known is None:
-                    known = tuple([self.attribute(item) for item in attributes])
-                    if all(map(is_, known, attributes)):
-                        known = attributes
-                    else:
-                        kept.append(attributes)  # so that no other tuple gets its identity
-                    moved[id(attributes)] = known
-                node.attributes = known
+        nodes = [node for graph in graphs for node in graph.nodes]
+        changed: dict[int, tuple[Attribute, ...]] = {}
+        held = attribute_lists(nodes)  # keeps them, and so their identities
+        for attributes in held:
+            made = tuple([self.attribute(item) for item in attributes])
+            if not all(map(is_, made, attributes)):
+                changed[id(attributes)] = made
+        if changed:
+            for node in nodes:
+                node.attributes = changed.get(id(node.attributes), node.attributes)
+
+    def initializer(self, value: ValueInfo) -> None:
+        """An initializer."""
+        if isinstance(value.data, SparseTensor):
+            value.data = self.sparse(value.data)
+        elif isinstance(value.type, TensorType):
+            value.data = self.data(value.type, value.data, value.name)
 
     def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
         """A tensor in an attribute."""

@@ -3,10 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from onnxtext.ast.model import Fragment, Function, Graph, Model, Node
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import Attribute, RawData
+from onnxtext.core import core
+from onnxtext.tensor.elements import ELEMENTS
+
+
+def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
+    """The lists of attributes of some nodes, each object once, in the order of the nodes."""
+    if core() == "native":
+        from onnxtext._core.walk import attribute_lists as compiled
+
+        return compiled(nodes)
+    return list(
+        {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
+    )
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
@@ -19,6 +33,36 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
             yield value
         elif type(value) is tuple and value and type(value[0]) is Graph:
             yield from value  # type: ignore[misc]
+
+
+def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
+    """The graphs that the attributes of some nodes hold."""
+    if core() == "native":
+        from onnxtext._core.walk import nested_graphs as compiled
+
+        return compiled(nodes)
+    return [graph for held in attribute_lists(nodes) for graph in attribute_graphs(held)]
+
+
+def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
+    """The values with data, but for those whose raw data is surely of no more elements than that.
+
+    Args:
+        values: the values.
+        most: a number of elements.
+    """
+    if core() == "native":
+        from onnxtext._core.walk import large_values as compiled
+
+        return compiled(values, most)
+    return [value for value in values if value.data is not None and not _is_small(value, most)]
+
+
+def _is_small(value: ValueInfo, most: int) -> bool:
+    if type(value.data) is not RawData or type(value.type) is not TensorType:
+        return False
+    element = ELEMENTS.get(value.type.element)
+    return element is not None and 8 * len(value.data.data) <= most * element.bits
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
@@ -43,10 +87,8 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
             if isinstance(root, Function):
                 for graph in attribute_graphs(root.attributes):
                     yield from walk_graphs(graph)
-            for node in root.nodes:
-                if node.attributes:
-                    for graph in attribute_graphs(node.attributes):
-                        yield from walk_graphs(graph)
+            for graph in nested_graphs(root.nodes):
+                yield from walk_graphs(graph)
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:
@@ -56,22 +98,3 @@ def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Nod
         yield item
     for graph in walk_graphs(root):
         yield from graph.nodes
-
-
-def nesting(model: Model) -> int:
-    """How many graphs are inside one another, at most; 1 for a graph alone."""
-    deepest = 0
-    stack: list[tuple[Graph | Function, int]] = [(model.graph, 1)]
-    stack += [(function, 1) for function in model.functions]
-    for training in model.training:
-        graphs = (training.initialization, training.algorithm)
-        stack += [(graph, 2) for graph in graphs if graph is not None]
-    while stack:
-        owner, depth = stack.pop()
-        deepest = max(deepest, depth)
-        if isinstance(owner, Function):
-            stack += [(graph, depth + 1) for graph in attribute_graphs(owner.attributes)]
-        for node in owner.nodes:
-            if node.attributes:
-                stack += [(graph, depth + 1) for graph in attribute_graphs(node.attributes)]
-    return deepest

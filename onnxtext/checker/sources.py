@@ -146,17 +146,17 @@ def encoded_for_checks(
         What gives the bytes, None if the model cannot be encoded; and everything for which
         `to_binary` refuses it.
     """
-    from onnxtext.conversion import elsewhere_of, lower_checked
+    from onnxtext.conversion import FilesBeside, lower_checked
     from onnxtext.proto.lower import LowerError, lower_light
     from onnxtext.refusals import all_unlowerable, left_out
 
     refused = left_out(model, source)
     if model.resources_left_out:
         return lambda: None, refused
-    elsewhere = elsewhere_of(model, source, base_dir)
+    elsewhere = FilesBeside(model, base_dir)
     try:
         pieces = lower_checked(model, source, elsewhere)
-        if elsewhere is None and sum(map(len, pieces)) < LARGE:
+        if sum(map(len, pieces)) < LARGE:
             return lambda: b"".join(pieces), refused
         # The inference of onnx needs no large weights, and would copy them.
         return lambda: lower_light(model, elsewhere), refused

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.report import TROUBLE, Refused, Reporter
+from onnxtext.cli.report import NO_MEMORY, TROUBLE, Refused, Reporter
 from onnxtext.cli.streams import read_stdin, say, stdin_buffer, stdout_buffer, write_stdout
+from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import name_of, read_input
 
@@ -188,8 +189,9 @@ def merge_driver(
         _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is left as it is")
         return FAILED
     except Exception as error:  # git must not take half a merge for a whole one
-        said = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        _warn(path, f"internal error: {said}; our version is left as it is")
+        said = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
+        said = NO_MEMORY if lacks_memory(error) else said
+        _warn(path, f"{said}; our version is left as it is")
         return FAILED
     for note in notes:
         _warn(path, note)

@@ -18,6 +18,7 @@ Examples:
 \b
 Exit status:
   0  the editor has ended the session
+  1  the editor said `exit` without `shutdown`
   2  could not run: wrong usage, or the extra is not installed:
      pip install 'onnxtext[lsp]'"""
 
@@ -51,9 +52,9 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     if tcp is None:  # otherwise the server would only find out when it answers
         stdin_buffer()
         stdout_buffer()
-    # A text of thousands of statements is thousands of objects that live on: looking at all of
-    # them for garbage after every few hundred new ones would take longer than most answers.
-    gc.set_threshold(100_000, 20, 50)
+    # A text of thousands of statements is hundreds of thousands of objects. Those of the version
+    # before are freed without the collector when the next one is read: it should seldom run.
+    gc.set_threshold(1_000_000, 10, 20)
     # The other commands end quietly when their reader does; here that may be the checking process,
     # which is replaced.
     if hasattr(signal, "SIGPIPE"):
@@ -66,4 +67,4 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
             server.start_io()
     finally:
         server.checker.close()
-    return 0
+    return server.status

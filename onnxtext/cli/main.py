@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -17,6 +18,9 @@ _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 def main() -> None:
     """Run the command line of this process, and end it with the exit status."""
     _handle_signals()
+    # numpy's library of linear algebra, of which nothing is used, would start threads, which take
+    # time and memory, and end the process if there is not enough.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:

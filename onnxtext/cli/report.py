@@ -17,6 +17,7 @@ from typing import IO
 import click
 
 from onnxtext import __version__
+from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics import concise as concise_renderer
 from onnxtext.diagnostics import full as full_renderer
@@ -31,6 +32,8 @@ COLORS = ("auto", "always", "never")
 
 FINDINGS = 1
 TROUBLE = 2
+
+NO_MEMORY = "there is not enough memory"
 
 
 class Refused(Exception):
@@ -97,11 +100,12 @@ class Reporter:
                 diagnostics, status = error.diagnostics, FINDINGS
             except Refused as refused:
                 diagnostics = (refused.diagnostic,)
-            except MemoryError:
-                message = f"{name}: there is not enough memory"
-                diagnostics = (Diagnostic("out-of-memory", message),)
             except Exception as error:
-                diagnostics = (_internal(error, f" on {name}"),)
+                if lacks_memory(error):
+                    message = f"{name}: {NO_MEMORY}"
+                    diagnostics = (Diagnostic("out-of-memory", message),)
+                else:
+                    diagnostics = (_internal(error, f" on {name}"),)
                 _show_traceback()
         for warning in caught:
             if isinstance(warning.message, Finding):
@@ -176,7 +180,11 @@ def plain_error(message: str) -> None:
 
 
 def internal_error(error: Exception) -> None:
-    """Show an error that is a mistake of ours, outside of any file."""
+    """Show an error that is a mistake of ours, or a lack of memory, outside of any file."""
+    if lacks_memory(error):
+        plain_error(NO_MEMORY)
+        _show_traceback()
+        return
     tell(full_renderer.render(_internal(error, "")))
     _show_traceback()
 

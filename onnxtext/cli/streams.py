@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from onnxtext.cli.report import Refused, discard
+from onnxtext.files import read_stream
 
 
 def stdout_buffer() -> BinaryIO:
@@ -72,7 +73,7 @@ def read_stdin() -> bytes:
     """
     buffer = stdin_buffer()
     try:
-        return buffer.read()
+        return read_stream(buffer, "<stdin>")
     except OSError as error:
         message = f"cannot read standard input: {error.strerror or error}"
         raise Refused("cannot-read", message) from None

@@ -37,7 +37,7 @@ def conversion(
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.api import decode_text
         from onnxtext.collector import paused_collector, reuse_memory
-        from onnxtext.conversion import elsewhere_of, embed, encode
+        from onnxtext.conversion import FilesBeside, embed, encode
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
 
@@ -51,7 +51,7 @@ def conversion(
         source = Source(decode_text(data, job.name), job.name)
         with paused_collector():
             model = parse_model(source)
-            elsewhere = elsewhere_of(model, source, base)
+            elsewhere = FilesBeside(model, base)
             if embed_external:
                 embed(model, source, base)
             pieces = encode(model, source, elsewhere=elsewhere, external=external)
@@ -69,7 +69,7 @@ def conversion(
 
 
 def _check(
-    model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere | None, job: Job
+    model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
     """Refuse a model that breaks rules of the ONNX IR."""
     from onnxtext.checker.isolation.light import LARGE
@@ -83,7 +83,7 @@ def _check(
 
     def encoded() -> bytes:
         # The inference of onnx needs no large weights, and would copy them.
-        small = elsewhere is None and sum(map(len, pieces)) < LARGE
+        small = sum(map(len, pieces)) < LARGE
         return joined(pieces) if small else lower_light(model, elsewhere)
 
     # External data may still be missing where the text is: only the model itself is checked.

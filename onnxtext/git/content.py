@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import TEXT_SUFFIXES
 
@@ -168,9 +169,9 @@ def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
         warnings.simplefilter("always", OnnxTextWarning)
         try:
             converted = convert()
-        except MemoryError:
-            return Converted(None, (f"{verb} as it is: there is not enough memory",))
         except Exception as error:  # a mistake of ours must not cost anybody a file
+            if lacks_memory(error):
+                return Converted(None, (f"{verb} as it is: there is not enough memory",))
             said = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
             return Converted(None, (f"{verb} as it is: internal error: {said}",))
     said_too = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 
+from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.git.content import HEAD, has_markers, is_binary
 from onnxtext.wire.writer import MOST_BYTES
@@ -29,6 +30,8 @@ def review_text(data: bytes) -> str | bytes:
         try:
             return _of_binary(data) if is_binary(data[:HEAD]) else _of_text(bytes(data))
         except Exception as error:  # a mistake of ours must not stop the diff of everything else
+            if lacks_memory(error):
+                return _unknown(data, "there is not enough memory")
             return _unknown(data, f"internal error: {type(error).__name__}")
 
 
@@ -41,8 +44,6 @@ def _of_binary(data: bytes) -> str:
         return print_binary(data, None, weights="none", stats=True)[0]
     except OnnxTextError as error:
         return _unknown(data, error.diagnostics[0].message)
-    except MemoryError:
-        return _unknown(data, "there is not enough memory")
 
 
 def _of_text(data: bytes) -> str | bytes:

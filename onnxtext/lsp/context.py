@@ -8,6 +8,7 @@ and words only, from the last statement that could be read.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -80,8 +81,9 @@ def context_at(index: Index, offset: int) -> Context:
 
 def _begin(index: Index, end: int) -> int:
     """An offset before another one at which no bracket but that of a body is open."""
-    for statement in reversed(index.statements):
-        if statement.at < end and statement.kind == "node" and statement.scope.parent is None:
+    for number in range(bisect_left(index.starts, end) - 1, -1, -1):
+        statement = index.statements[number]
+        if statement.kind == "node" and statement.scope.parent is None:
             located = index.located(statement)
             if located is not None and located.span.end < end:
                 return located.span.end

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from dataclasses import dataclass, field
@@ -16,7 +15,9 @@ from onnxtext.checker.explain import written
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index import Index
+from onnxtext.lsp.plain import match_plain
 from onnxtext.lsp.positions import Lines, change
+from onnxtext.lsp.reuse import Columns, fill
 from onnxtext.lsp.statements import PlacesCache
 from onnxtext.lsp.types import declared_types
 from onnxtext.source import Source, Span
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.types import Type
     from onnxtext.checker.scopes import Scope
     from onnxtext.lsp.analysis import Analysis
+    from onnxtext.lsp.names import Statement
 
 MOST_CHARACTERS = 32 << 20
 """A longer text is not read: every keystroke would wait for it."""
@@ -116,21 +118,6 @@ class Version:
             known = self._declared[id(scope)] = declared_types(scope)
         return known
 
-    async def index_ready(self) -> Index:
-        """The index with the places of all statements, found without holding anybody up."""
-        index, cache = self.index, self._cache
-        last = cache.misses
-        for statement in index.statements:
-            index.located(statement)
-            if cache.misses - last >= _AT_ONCE:
-                last = cache.misses
-                await asyncio.sleep(0)
-        return index
-
-
-_AT_ONCE = 100
-"""So many statements are located before others may work; that takes some ten milliseconds."""
-
 
 @dataclass(slots=True)
 class Document:
@@ -145,6 +132,7 @@ class Document:
         analysed: the number of that version.
         diagnostics: what the client was told last; `diagnosed` is the version it was told of.
         tokens: the semantic tokens that the client has, and how it calls them.
+        columns: what features have made of the statements.
         told_syntax: whether the client was told of mistakes in the text.
     """
 
@@ -159,6 +147,7 @@ class Document:
     diagnosed: int = -1
     told_syntax: bool = False
     tokens: tuple[str, list[int]] | None = None
+    columns: Columns = field(default_factory=Columns)
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
@@ -182,6 +171,29 @@ class Document:
     def current(self) -> Analysis | None:
         """What the checker found out about the text as it is now; None if it is not done."""
         return self.analysis if self.analysed == self.version.number else None
+
+    async def lengths(self) -> list[int]:
+        """How many characters each statement has; -1 if it has several lines or a mistake."""
+        index, text = self.version.index, self.version.text
+
+        def length(statement: Statement) -> int:
+            chunk = text[statement.at : statement.limit]
+            found = match_plain(statement.kind, chunk)
+            if found is not None:
+                end = found.end()
+            else:
+                located = index.located(statement)
+                if located is None:
+                    return -1
+                end = located.places.span.end
+            return -1 if "\n" in chunk[:end] or "\r" in chunk[:end] else end
+
+        column, _ = self.columns.take("lengths", index)
+        try:
+            await fill(index, column, length)
+        finally:  # it may be cancelled: what was found out holds all the same
+            self.columns.keep("lengths", index, column)
+        return column
 
     def declared(self, scope: Scope) -> dict[str, Type]:
         """The types that the text declares for the values of a graph or body."""

@@ -53,29 +53,38 @@ def _limit_of(index: Index, scope: Scope) -> int:
 
 def limit_statements(index: Index) -> None:
     """Find where each statement can end at the latest."""
-    starts = {statement.at for statement in index.statements}
-    starts |= {scope.place.at for scope in index.scopes if scope.place.at >= 0}
-    starts |= {section.at for section in index.sections[:1]}
+    starts = index.starts
+    others = {scope.place.at for scope in index.scopes if scope.place.at >= 0}
+    others |= {section.at for section in index.sections[:1]}
     resources = index.source.text.find("\nresources ")
     if resources >= 0:
-        starts.add(resources + 1)
-    ordered = sorted(starts)
+        others.add(resources + 1)
+    ordered = sorted([*starts, *others])
+    ordered.append(len(index.source.text))
+    following = 0
+    last_at = ordered[-1]
+    for statement in index.statements:
+        at = statement.at
+        while ordered[following] <= at < last_at:
+            following += 1
+        statement.limit = ordered[following]
+    _limit_holders(index, ordered)
+
+
+def _limit_holders(index: Index, ordered: list[int]) -> None:
+    """Find where the statements that hold graphs can end at the latest: behind those."""
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # inner ones first
+        if scope.parent is None:
+            continue
         inside = [node.at for node in scope.nodes]
         for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
             inside += [value.at for value in values]
         inside += [last[id(child)] for group in scope.children.values() for child in group]
         last[id(scope)] = max([scope.place.at, *inside])
-    ordered.append(len(index.source.text))
-    following = 0
     for statement in index.statements:
-        while following < len(ordered) - 1 and ordered[following] <= statement.at:
-            following += 1
-        children = statement.scope.children.get(statement.number)
-        if children is None:
-            statement.limit = ordered[following]
-        else:
+        children = statement.scope.children.get(statement.number) if last else None
+        if children is not None:
             deepest = max(last[id(child)] for child in children)
-            behind = bisect_right(ordered, deepest, following, len(ordered) - 1)
+            behind = bisect_right(ordered, max(deepest, statement.at), hi=len(ordered) - 1)
             statement.limit = ordered[behind]

@@ -19,13 +19,17 @@ MOST_NODES = 5000
 _LONGEST_DETAIL = 120
 
 
-def draw(document: Document) -> dict[str, Any]:
+def draw(document: Document, lengths: list[int]) -> dict[str, Any]:
     """Graphs, their nodes and edges, in the order of the text.
+
+    Args:
+        document: the document.
+        lengths: of its statements, as far as they lie on one line.
 
     Returns:
         `graphs` and `truncated`, as in the request `onnxtext/graph`.
     """
-    drawing = _Drawing(document)
+    drawing = _Drawing(document, lengths)
     for scope in drawing.index.scopes:
         drawing.add(scope)
     return {"graphs": drawing.graphs, "truncated": drawing.truncated}
@@ -34,10 +38,11 @@ def draw(document: Document) -> dict[str, Any]:
 class _Drawing:
     """The graphs so far."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, lengths: list[int]) -> None:
         self.document = document
         self.version: Version = document.version
         self.index: Index = document.version.index
+        self.lengths = dict(zip(self.index.starts, lengths, strict=True))
         self.graphs: list[dict[str, Any]] = []
         self.truncated = False
         self._count = 0
@@ -59,10 +64,13 @@ class _Drawing:
             if value.name not in inputs:
                 self._value(nodes, scope, f"{name}w{position}", "initializer", value)
         for position, node in enumerate(scope.nodes):
+            if self.truncated:
+                break
             self._node(nodes, edges, scope, f"{name}n{position}", position, node)
         for position, value in enumerate(scope.outputs):
             self._value(nodes, scope, f"{name}o{position}", "output", value)
-            self._edge(edges, scope, value.name, f"{name}o{position}")
+            if not self.truncated:
+                self._edge(edges, scope, value.name, f"{name}o{position}")
         self.graphs.append(
             {
                 "id": name,
@@ -138,10 +146,14 @@ class _Drawing:
             type = self.document.type_of(owner, value)
             edges.append({"from": source, "to": to, "value": value, "type": type})
 
-    def _statement(self, item: object) -> Span | None:
-        subject = self.index.subject
-        assert subject is not None
-        statement = self.index.statement_of.get(id(subject.effective.original(item)))
+    def _statement(self, item: Node | ValueInfo) -> Span | None:
+        original: Any = self.index.original(item)
+        length = self.lengths.get(original.at)
+        if length is None:
+            return None
+        if length >= 0:
+            return Span(original.at, original.at + length)
+        statement = self.index.statement_of.get(id(original))
         if statement is None:
             return None
         located = self.index.located(statement)
@@ -155,10 +167,10 @@ class _Drawing:
         return Span(start, max(start, self.index.scope_end(scope)))
 
     def _range(self, span: Span | None) -> dict[str, Any]:
-        found = self.version.lines.range(span if span is not None else Span(0, 0))
+        start, end = map(self.version.lines.place, span if span is not None else Span(0, 0))
         return {
-            "start": {"line": found.start.line, "character": found.start.character},
-            "end": {"line": found.end.line, "character": found.end.character},
+            "start": {"line": start[0], "character": start[1]},
+            "end": {"line": end[0], "character": end[1]},
         }
 
 

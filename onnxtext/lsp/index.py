@@ -46,6 +46,7 @@ class Index:
         root: what could be read of it; None if that is nothing.
         subject: its scopes.
         statements: all, in the order of the text.
+        starts: where they begin.
     """
 
     def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
@@ -66,9 +67,9 @@ class Index:
         self.statements: list[Statement] = []
         self._symbols: dict[Key, Symbol] = {}
         self._unsorted: list[Statement] = []
-        self.statement_of: dict[int, Statement] = {}
         self._collect()
-        self._starts = [statement.at for statement in self.statements]
+        self.starts = [statement.at for statement in self.statements]
+        limit_statements(self)
 
     # ---- Building -----------------------------------------------------------------------------
 
@@ -78,7 +79,11 @@ class Index:
             self._nodes(scope)
         self._unsorted = list(self.statements)
         self.statements.sort(key=_START)
-        limit_statements(self)
+
+    @cached_property
+    def statement_of(self) -> dict[int, Statement]:
+        """The statements by the identity of their items in the tree."""
+        return {id(statement.item): statement for statement in self.statements}
 
     @cached_property
     def symbols(self) -> dict[Key, Symbol]:
@@ -110,23 +115,22 @@ class Index:
         for values, group in groups:
             for value in values:
                 item: Any = originals.get(id(value), value)
-                if item.at < 0 or id(item) in self.statement_of or item.at in self._value_starts:
+                if item.at < 0 or item.at in self._value_starts:
                     continue
                 self._value_starts.add(item.at)
-                statement = Statement(item.at, "value_info", item, scope, group)
-                self.statements.append(statement)
-                self.statement_of[id(item)] = statement
+                self.statements.append(Statement(item.at, "value_info", item, scope, group))
 
     def _nodes(self, scope: Scope) -> None:
         assert self.subject is not None
         originals = self.subject.effective.originals
-        for place, node in enumerate(scope.nodes):
-            item: Any = originals.get(id(node), node)
-            if item.at < 0:
-                continue
-            statement = Statement(item.at, "node", item, scope, "node", place)
-            self.statements.append(statement)
-            self.statement_of[id(item)] = statement
+        nodes: list[Any] = scope.nodes
+        if originals:
+            nodes = [originals.get(id(node), node) for node in nodes]
+        self.statements += [
+            Statement(node.at, "node", node, scope, "node", place)
+            for place, node in enumerate(nodes)
+            if node.at >= 0
+        ]
 
     def _names(self, number: int, statement: Statement) -> None:
         """The names in a node."""
@@ -320,7 +324,7 @@ class Index:
 
     def statement_at(self, offset: int) -> Statement | None:
         """The innermost statement that holds an offset."""
-        number = bisect_right(self._starts, offset) - 1
+        number = bisect_right(self.starts, offset) - 1
         for _ in range(_MOST_BACK):
             if number < 0:
                 return None
@@ -336,7 +340,7 @@ class Index:
 
     def statements_in(self, start: int, end: int) -> Iterator[Statement]:
         """The statements that begin in a part of the text, and the one that stands at its start."""
-        number = max(bisect_left(self._starts, start) - 1, 0)
+        number = max(bisect_left(self.starts, start) - 1, 0)
         while number < len(self.statements) and self.statements[number].at < end:
             yield self.statements[number]
             number += 1

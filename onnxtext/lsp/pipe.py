@@ -4,21 +4,32 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import logging
 import threading
 from collections import deque
-from typing import BinaryIO
+from collections.abc import Callable
+from typing import Any, BinaryIO
 
 _SIZE = 1 << 16
 _FAIR = 200
 """So many lines are read before others may work, if input comes without end."""
+_LONGEST_LINE = 1 << 16
+_MOST_DIGITS = 9
+"""A longer message is refused: it would be held in memory as a whole."""
+
+log = logging.getLogger(__name__)
+
+
+class BadHeader(ValueError):
+    """The header of a message says no length that can be."""
 
 
 class PipeReader:
-    """The reader of pygls's loop; what has arrived is handed out without suspending."""
+    """Reads messages; what has arrived is handed out without suspending."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._file = stream.fileno()
+        # Without the buffer of the stream, whose lock may be held at exit.
+        self._stream: Any = getattr(stream, "raw", stream)
         self._arrived: deque[bytes] = deque()
         self._buffer = bytearray()
         self._ended = False
@@ -30,21 +41,49 @@ class PipeReader:
         """Whether input waits to be read."""
         return bool(self._arrived)
 
-    async def readline(self) -> bytes:
-        """A line with its line feed; nothing at the end."""
+    async def message(self) -> bytes | None:
+        """The next message without its header; None at the end of the input.
+
+        Raises:
+            BadHeader: there is a header without a length that can be.
+        """
+        length: bytes | None = None
+        is_empty = True
+        while line := await self._line():
+            name, _, value = line.partition(b":")
+            if name.strip().lower() == b"content-length":
+                length = value.strip()
+            if line.strip():
+                is_empty = False
+            elif not is_empty:
+                if length is None or not length.isdigit() or len(length) > _MOST_DIGITS:
+                    raise BadHeader("the header of a message says no valid Content-Length")
+                return await self._bytes(int(length))
+        return None
+
+    def stop(self) -> None:
+        """Read no further."""
+        self._arrived.clear()
+        self._arrived.append(b"")
+        self._wake()
+
+    async def _line(self) -> bytes:
+        """A line with its line feed; nothing at the end of the input."""
         self._lines += 1
         if self._lines % _FAIR == 0:
             await asyncio.sleep(0)
         while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > _LONGEST_LINE:  # no header is that long
+                self._buffer.clear()
             if not await self._more():
                 return b""
         return self._take(end + 1)
 
-    async def readexactly(self, size: int) -> bytes:
-        """So many bytes; nothing if there are fewer before the end."""
+    async def _bytes(self, size: int) -> bytes | None:
+        """So many bytes; None if there are fewer before the end."""
         while len(self._buffer) < size:
             if not await self._more():
-                return b""
+                return None
         return self._take(size)
 
     def _take(self, size: int) -> bytes:
@@ -69,12 +108,12 @@ class PipeReader:
         return not self._ended
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Read in a thread; without the buffer of the stream, whose lock may be held at exit."""
+        """Read in a thread."""
         data = b"x"
         while data:
             try:
-                data = os.read(self._file, _SIZE)
-            except OSError:
+                data = self._stream.read(_SIZE) or b""
+            except (OSError, ValueError):  # a closed stream raises the latter
                 data = b""
             self._arrived.append(data)
             try:
@@ -90,13 +129,28 @@ class PipeReader:
 class PipeWriter:
     """Writes to the editor; the stream stays open for whoever owns it."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, lost: Callable[[], None]) -> None:
+        """Write to a stream.
+
+        Args:
+            stream: the pipe to the editor.
+            lost: called once nothing can be written any more.
+        """
         self._stream = stream
+        self._lost = lost
+        self._is_open = True
 
     def write(self, data: bytes) -> None:
-        """Write a message."""
-        self._stream.write(data)
-        self._stream.flush()
+        """Write a message, if the editor is still there."""
+        if not self._is_open:
+            return
+        try:
+            self._stream.write(data)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._is_open = False
+            log.error("the connection to the editor is lost")
+            self._lost()
 
     def close(self) -> None:
         """Do nothing: each message is flushed, and the command flushes standard output again."""

@@ -14,6 +14,7 @@ from lsprotocol import types as t
 
 from onnxtext.source import Span
 
+_LINE_FEED = re.compile("\n")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -23,6 +24,7 @@ class Lines:
     Attributes:
         text: the text.
         encoding: what columns count: `utf-8`, `utf-16` or `utf-32`.
+        is_plain: whether columns count characters.
     """
 
     def __init__(self, text: str, encoding: str) -> None:
@@ -31,13 +33,8 @@ class Lines:
         if "\r" in text:
             self._starts = [0, *[found.end() for found in _LINE_END.finditer(text)]]
         else:
-            starts = [0]
-            at = text.find("\n")
-            while at >= 0:
-                starts.append(at + 1)
-                at = text.find("\n", at + 1)
-            self._starts = starts
-        self._plain = encoding == "utf-32" or text.isascii()
+            self._starts = [0, *[found.end() for found in _LINE_FEED.finditer(text)]]
+        self.is_plain = encoding == "utf-32" or text.isascii()
 
     @property
     def count(self) -> int:
@@ -70,13 +67,21 @@ class Lines:
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
-        if self._plain:
+        if self.is_plain:
             return line, offset - start
         return line, self.width(self.text[start:offset])
 
+    def places(self, offsets: list[int]) -> list[tuple[int, int]]:
+        """Lines and columns of offsets in the text."""
+        if not self.is_plain:
+            return [self.place(offset) for offset in offsets]
+        starts = self._starts
+        lines = [bisect_right(starts, offset) - 1 for offset in offsets]
+        return [(line, at - starts[line]) for line, at in zip(lines, offsets, strict=True)]
+
     def width(self, part: str) -> int:
         """How many units a part of a line takes."""
-        if self._plain or part.isascii():
+        if self.is_plain or part.isascii():
             return len(part)
         if self.encoding == "utf-8":
             return len(part.encode("utf-8", "surrogatepass"))
@@ -89,7 +94,7 @@ class Lines:
             return len(self.text)
         start, end = self._starts[line], self.line_end(line)
         column = max(position.character, 0)
-        if self._plain:
+        if self.is_plain:
             return min(start + column, end)
         part = self.text[start:end]
         if part.isascii():

@@ -16,7 +16,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import json
 import logging
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,11 +26,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from lsprotocol import types as t
 from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
 if TYPE_CHECKING:
     from onnxtext.lsp.document import Version
     from onnxtext.lsp.server import Server
 
+PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 NOT_INITIALIZED = -32002
@@ -42,8 +46,13 @@ _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 
 log = logging.getLogger(__name__)
 
-_STRINGS = frozenset(("uri", "newName", "query", "ch", "text", "languageId", "label"))
-_NUMBERS = frozenset(("line", "character"))
+_STRINGS = frozenset(
+    ("uri", "newName", "query", "ch", "text", "languageId", "label", "name", "command", "title",
+     "message", "previousResultId")
+)  # fmt: skip
+_NUMBERS = frozenset(("line", "character", "version", "tabSize"))
+_FLAGS = frozenset(("includeDeclaration", "insertSpaces"))
+_ANYTHING = frozenset(("data", "arguments", "settings"))
 _DEEPEST = 20
 
 
@@ -58,12 +67,50 @@ def _check_types(params: Any, depth: int = 0) -> None:
             _check_types(item, depth + 1)
     elif isinstance(params, dict) and depth < _DEEPEST:
         for key, value in params.items():
+            if key in _ANYTHING:
+                continue
             if key in _STRINGS and not isinstance(value, str):
                 raise TypeError(key)
             number = isinstance(value, int) and not isinstance(value, bool)
             if key in _NUMBERS and value is not None and not number:
                 raise TypeError(key)
+            if key in _FLAGS and not isinstance(value, bool):
+                raise TypeError(key)
             _check_types(value, depth + 1)
+
+
+OWN: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "onnxtext/fromBinary": {"uri": str},
+    "onnxtext/toBinary": {
+        "text": str,
+        "original": str,
+        "target": (str, type(None)),
+        "digest": (str, type(None)),
+    },
+    "onnxtext/convert": {
+        "uri": str,
+        "target": str,
+        "direction": str,
+        "force": (bool, type(None)),
+    },
+    "onnxtext/verify": {"uri": str},
+    "onnxtext/checked": {"uri": str},
+    GRAPH: {"uri": str},
+}
+"""The parameters of requests of our own; those that may be None may be missing."""
+
+
+def _check_own(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
+    """Raise an error for parameters that a request of our own does not take.
+
+    Raises:
+        TypeError: a parameter is missing or has the wrong type.
+    """
+    if not isinstance(params, dict):
+        raise TypeError("params")
+    for key, kind in wanted.items():
+        if not isinstance(params.get(key), kind):
+            raise TypeError(key)
 
 
 @dataclass(slots=True)
@@ -131,15 +178,25 @@ class Protocol(LanguageServerProtocol):
             return
         message.setdefault("params", None)
         try:
-            if method != t.INITIALIZE:
+            if method in OWN:
+                _check_own(OWN[method], message["params"])
+            elif method != t.INITIALIZE:
                 _check_types(message["params"])
-            structured = super().structure_message(message)
+            structured = self._structured(message)
         except Exception:  # whatever the converter raises, the message is to blame
             log.warning("%s: invalid parameters", method)
             if is_request:
                 self._refuse(number, INVALID_PARAMS, f"{method}: invalid parameters")
             return
+        if is_request and not hasattr(structured, "id") and method != t.EXIT:
+            self._refuse(number, INVALID_REQUEST, f"{method} is a notification, not a request")
+            return
         super().handle_message(structured)
+
+    def _structured(self, message: dict[str, Any]) -> Any:
+        """A request or notification as an object; pygls would log a traceback if that fails."""
+        other = JsonRPCRequestMessage if "id" in message else JsonRPCNotification
+        return self._converter.structure(message, self.get_message_type(message["method"]) or other)
 
     def _objection(self, method: Any) -> tuple[int, str] | None:
         """The error of a message that the server is in no state for; None if there is none."""
@@ -163,6 +220,10 @@ class Protocol(LanguageServerProtocol):
             super().handle_message(super().structure_message(message))
         except Exception:
             log.warning("an answer to no request, or an invalid one")
+
+    def refuse_unread(self, message: str) -> None:
+        """Answer input that is no message."""
+        self._refuse(None, PARSE_ERROR, message)
 
     def _refuse(self, number: int | str | None, code: int, message: str) -> None:
         error = {"code": code, "message": message}
@@ -218,6 +279,12 @@ class Protocol(LanguageServerProtocol):
                 self._queue.remove(waiting)
                 self._run(waiting)
 
+    async def settle(self, seconds: float) -> None:
+        """Answer what was asked so far, if that takes no longer than this."""
+        end = time.monotonic() + seconds
+        while (self._queue or self._running) and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+
     def _run(self, waiting: Waiting) -> None:
         self.computed += 1
         self._running[waiting.id] = waiting
@@ -242,10 +309,12 @@ class Protocol(LanguageServerProtocol):
             super()._send_response(msg_id, result, error)
             return
         self._result_types.pop(msg_id, None)
-        body = orjson.dumps({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
-        head = b"Content-Length: %d\r\n\r\n" % len(body) if self._include_headers else b""
+        head = f'{{"jsonrpc":"{self.VERSION}","id":{json.dumps(msg_id)},"result":'
+        body = b"".join((head.encode(), orjson.dumps(result), b"}"))
+        if self._include_headers:
+            body = b"Content-Length: %d\r\n\r\n" % len(body) + body
         writer: Any = self.writer
-        sent = writer.write(head + body)
+        sent = writer.write(body)
         if inspect.isawaitable(sent):
             self._sending = asyncio.ensure_future(sent)
 

@@ -21,6 +21,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
 
@@ -123,7 +124,7 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
-    from onnxtext.conversion import elsewhere_of, encode, joined
+    from onnxtext.conversion import FilesBeside, encode, joined
     from onnxtext.syntax.parse import parse_model
 
     data = _read(original)
@@ -137,7 +138,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         warnings.simplefilter("ignore")
         model = parse_model(source)
         _bring_blobs(model, data)
-        elsewhere = elsewhere_of(model, source, original.parent)
+        elsewhere = FilesBeside(model, original.parent)
         made = joined(encode(model, source, elsewhere=elsewhere))
     try:
         write_atomically(target, made)
@@ -237,12 +238,15 @@ def _messages(said: str) -> str:
 # ---- The graph view -----------------------------------------------------------------------------
 
 
-async def graph(server: Server, params: Any) -> dict[str, Any]:
+async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
     """The graphs of an open document, for drawing."""
-    uri = getattr(params, "uri", None)
-    document = server.document(uri) if isinstance(uri, str) else None
+    uri = params.uri
+    document = server.document(uri)
     if document is None:
         raise Refusal(f"{uri} is not open")
-    await document.version.index_ready()
-    drawn = draw(document)
-    return {"version": document.version.number, **drawn}
+    number, lengths = document.version.number, await document.lengths()
+    answer = {"version": number, **draw(document, lengths)}
+    try:
+        return orjson.Fragment(orjson.dumps(answer))  # ten times as fast as `json`
+    except TypeError:  # bytes that are no UTF-8 in a name
+        return answer

@@ -9,16 +9,15 @@ import inspect
 import json
 import logging
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
-from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -43,7 +42,9 @@ PAUSE = 0.06
 """Seconds without a key before a text is read for a request, if reading it takes longer than
 `LONG`: at the usual pace of typing, that is done once, behind the last key."""
 LONG = 0.03
-PARSE_ERROR = -32700
+
+LAST = 5.0
+"""Seconds for the requests that are not answered yet when the input ends."""
 
 TREE_ONLY = frozenset(
     (
@@ -67,6 +68,7 @@ class Server(LanguageServer):
         documents: the open documents, by URI.
         checker: checks them in the background.
         strict: whether mistakes of ours are told to the client.
+        status: the exit status of the session.
     """
 
     def __init__(self) -> None:
@@ -74,42 +76,57 @@ class Server(LanguageServer):
         self.documents: dict[str, Document] = {}
         self.checker = Checker(self._checked)
         self.strict = bool(os.environ.get(STRICT))
+        self.status = 0
         self._reading: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, list[asyncio.Future[None]]] = {}
 
     # ---- Input --------------------------------------------------------------------------------
 
     def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-        """Serve an editor on two pipes until it ends the session."""
-        self._stop_event = Event()
+        """Serve an editor on two pipes until it ends the session; `status` says how it did."""
         reader = PipeReader(stdin or sys.stdin.buffer)
         protocol: Any = self.protocol
-        protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer))
+        protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer, reader.stop))
         protocol.input_waits = reader.waits
         try:
-            asyncio.run(
-                run_async(
-                    stop_event=self._stop_event,
-                    reader=reader,
-                    protocol=protocol,
-                    logger=log,
-                    error_handler=self.report_server_error,
-                )
-            )
-        except BrokenPipeError:
-            log.error("the connection to the editor is lost")
-        except (KeyboardInterrupt, SystemExit):
+            asyncio.run(self._serve(reader))
+        except KeyboardInterrupt:
             pass
+        except SystemExit as end:  # 1 for `exit` without `shutdown` (LSP 3.18, Exit Notification)
+            self.status = int(end.code or 0)
         finally:
             self.shutdown()  # type: ignore[no-untyped-call]
 
+    def start_tcp(self, host: str, port: int) -> None:
+        """Serve the first editor that connects to a port."""
+        with socket.create_server((host, port)) as listener:
+            connection, _ = listener.accept()
+        with (
+            connection,
+            connection.makefile("rb", buffering=0) as reader,
+            connection.makefile("wb") as writer,
+        ):
+            self.start_io(cast(BinaryIO, reader), cast(BinaryIO, writer))
+
+    async def _serve(self, reader: PipeReader) -> None:
+        """Handle messages to the end of the input."""
+        protocol: Any = self.protocol
+        while True:
+            try:
+                body = await reader.message()
+                if body is None:
+                    break
+                message = json.loads(body)
+            except (ValueError, RecursionError) as error:
+                log.error("%s", error)
+                protocol.refuse_unread("the message is no JSON that can be read")
+                continue
+            protocol.handle_message(message)
+        await protocol.settle(LAST)
+
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log an error; answer a message that is no JSON."""
+        """Log an error."""
         log.error("%s", error)
-        if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError, RecursionError)):
-            wrong = {"code": PARSE_ERROR, "message": "the message is no JSON"}
-            protocol: Any = self.protocol
-            protocol._send_data({"jsonrpc": "2.0", "id": None, "error": wrong})
 
     async def prepare(self, version: Version | None, method: str) -> bool:
         """Read a version for a request, in parts; False if other input should be handled first."""

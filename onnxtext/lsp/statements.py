@@ -8,9 +8,6 @@ that changed is parsed again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
-
 from onnxtext.lsp.plain import plain_places
 from onnxtext.source import Source, Span
 from onnxtext.syntax.locate import Places, locate
@@ -23,13 +20,11 @@ class PlacesCache:
     """Places by the kind and the text of a statement, relative to its beginning.
 
     Attributes:
-        made: what features have made of statements, by what it depends on, their text included.
         misses: how many statements were not known.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Places | None] = {}
-        self.made: dict[Hashable, Any] = {}
         self.misses = 0
 
     def find(self, kind: str, chunk: str) -> Places | None:
@@ -42,7 +37,6 @@ class PlacesCache:
         self.misses += 1
         if len(self._known) >= _MOST:
             self._known.clear()
-            self.made.clear()
         found = plain_places(kind, chunk)
         if found is None:
             try:

@@ -17,6 +17,8 @@ def declared_types(scope: Scope) -> dict[str, Type]:
         if type is not None:
             found.setdefault(value.name, type)
     for node in scope.nodes:
+        if not node.output_types:
+            continue
         for name, declared in zip(node.outputs, node.output_types, strict=False):
             if declared is not None:
                 found.setdefault(name, declared)

@@ -70,12 +70,13 @@ def _references(subject: Subject) -> Iterator[Finding]:
     model = subject.model
     assert model is not None
     for scope in subject.scopes:
+        outputs = {value.name for value in scope.outputs}  # their lack of a node is found by `uses`
         about: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
         for annotation in scope.quantization:
             about.append((annotation.tensor_name, annotation))
             about += [(name, annotation) for _, name in annotation.entries]
         for name, item in about:
-            if name not in scope.position:
+            if name not in scope.position and name not in outputs:
                 yield _reference(name, item)
     names = subject.main.position if subject.main is not None else {}
     for training in model.training:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from onnxtext.wire.reader import read_fields
-from onnxtext.wire.writer import LENGTH, length, varint
+from onnxtext.wire.writer import LENGTH, varint
 
 Fields = dict[int, list[bytes]]
 """The payloads of a message's fields by their keys (number and wire type), in order."""
@@ -31,7 +31,7 @@ def join(fields: Mapping[int, list[bytes]]) -> bytes:
     for key in sorted(fields):
         tag = varint(key)
         for payload in fields[key]:
-            out += (tag, length(len(payload)), payload) if key & 7 == LENGTH else (tag, payload)
+            out += (tag, varint(len(payload)), payload) if key & 7 == LENGTH else (tag, payload)
     return b"".join(out)
 
 

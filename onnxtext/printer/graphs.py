@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
-from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
-from onnxtext.printer.few import FewNumbers
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
 from onnxtext.printer.records import decorator_lines, inline_decorators
 from onnxtext.printer.strings import quoted, string_value, value_name, word
@@ -21,9 +19,6 @@ ATTRIBUTE_WIDTH = 60
 
 NAME_WIDTH = 12
 """Columns that a name is taken to have when lists are laid out."""
-
-_MANY = 1 << 9
-"""So many nodes are joined while their texts are in the processor's cache."""
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
@@ -46,12 +41,7 @@ class _Names(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         """A name that was not met before."""
-        if name.isidentifier():
-            text = value_name(name)
-        elif name.isprintable() and '"' not in name and "\\" not in name:
-            text = f'"{name}"'
-        else:
-            text = quoted(name)
+        text = value_name(name)
         if len(self) >= _MOST_NAMES:
             self.clear()
         self[name] = text
@@ -68,7 +58,6 @@ class GraphPrinter:
         self._names = _Names()
         self._words: dict[str, str] = {}
         self._types: dict[int, str] = {}
-        self._few = FewNumbers()
         self._attributes: dict[int, str | None] = {}
 
     # ---- Graphs and functions ---------------------------------------------------------------
@@ -77,16 +66,17 @@ class GraphPrinter:
         """The main graph, in parts: inputs and outputs one a line if there is more than one."""
         head = decorator_lines(graph.decorators, "") + value_name(graph.name)
         inputs, outputs = self._main_list(graph.inputs), self._main_list(graph.outputs)
-        return [f"{head} {inputs} => {outputs}", *self._rest(graph, "")]
+        return [f"{head} {inputs} => {outputs}", *self.rest_parts(graph, "")]
 
     def graph_value(self, graph: Graph, indent: str) -> str:
         """A graph in an attribute."""
         head = inline_decorators(graph.decorators, indent) + value_name(graph.name)
         inputs = self._small_list(graph.inputs, indent)
         outputs = self._small_list(graph.outputs, indent)
-        return "".join([f"{head} {inputs} => {outputs}", *self._rest(graph, indent)])
+        return "".join([f"{head} {inputs} => {outputs}", *self.rest_parts(graph, indent)])
 
-    def _rest(self, graph: Graph | Function, indent: str) -> list[str]:
+    def rest_parts(self, graph: Graph | Function, indent: str) -> Sequence[str]:
+        """The values and the body of a graph or function, in parts."""
         values = [" ", *self._values(graph.values, indent)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
@@ -106,7 +96,6 @@ class GraphPrinter:
 
     def _values(self, values: Sequence[ValueInfo], indent: str) -> list[str]:
         """The `<…>` list in parts, for they may be tensors of many megabytes."""
-        self._few.gather(values)
         if len(values) == 1:
             item = self.value_text(values[0], indent + STEP)
             if "\n" not in item and len(item) - len(values[0].name) <= ATTRIBUTE_WIDTH:
@@ -115,7 +104,7 @@ class GraphPrinter:
         parts = ["<"]
         for value in values:
             parts.append(before)
-            parts += self._value_parts(value, indent + STEP)
+            parts += self.value_parts(value, indent + STEP)
             parts.append(",")
         parts.append(f"\n{indent}>")
         return parts
@@ -127,10 +116,11 @@ class GraphPrinter:
             value: the value.
             indent: the indentation of the line it stands on.
         """
-        parts = self._value_parts(value, indent)
+        parts = self.value_parts(value, indent)
         return parts[0] if len(parts) == 1 else "".join(parts)
 
-    def _value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
+    def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
+        """As `value_text`, in parts."""
         head = inline_decorators(value.decorators, indent) if value.decorators else ""
         name = self._names[value.name]
         if value.type is None:
@@ -140,9 +130,6 @@ class GraphPrinter:
         if data is None:
             return (f"{head}{type} {name}",)
         budget = WIDTH - len(indent) - len(type) - NAME_WIDTH
-        few = self._few.text(data, budget)
-        if few is not None:
-            return (f"{head}{type} {name} = {few}",)
         if isinstance(data, SparseTensor):
             return (f"{head}{type} {name} = {sparse_text(data, indent, budget)}",)
         literal = data_parts(value.type, data, indent, budget)  # type: ignore[arg-type]
@@ -174,17 +161,13 @@ class GraphPrinter:
         head = bracketed(entries, "<>", "", WIDTH - 20) + "\n" if entries else ""
         parameters = ""
         if function.attributes:
-            items = [
-                word(item)
-                if isinstance(item, str)
-                else attribute_text(item, STEP, self.graph_value)
-                for item in function.attributes
-            ]
-            parameters = f" {bracketed(items, '<>', '', WIDTH - 20)}"
+            parameters = f" {parameters_text(function.attributes, self.graph_value)}"
         inputs = self._small_list(function.inputs, "")
         outputs = self._small_list(function.outputs, "")
         head = f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
-        return "".join([f"{head}{parameters} {inputs} => {outputs}", *self._rest(function, "")])
+        return "".join(
+            [f"{head}{parameters} {inputs} => {outputs}", *self.rest_parts(function, "")]
+        )
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -193,22 +176,8 @@ class GraphPrinter:
         if not nodes:
             return "{}"
         inner = indent + STEP
-        parts = ["{"]
-        for start in range(0, len(nodes), _MANY):
-            some = nodes[start : start + _MANY]
-            parts.append(self._node_texts(some, inner))
-        return "\n".join([*parts, indent + "}"])
-
-    def _node_texts(self, nodes: Sequence[Node], indent: str) -> str:
-        """Nodes, one a line; by the core that runs."""
-        if core() == "python":
-            return "\n".join([indent + self.node_text(node, indent) for node in nodes])
-        from onnxtext._core.printing import print_nodes
-
-        return print_nodes(
-            nodes, indent, self._names, self._words, self._types, self._attributes, word,
-            self._type, self._flat_attributes, self.node_text,
-        )  # fmt: skip
+        lines = [inner + self.node_text(node, inner) for node in nodes]
+        return "\n".join(["{", *lines, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
         """A node: on one line, or inputs first and then its attributes one a line.
@@ -223,7 +192,7 @@ class GraphPrinter:
         if operator is None:
             operator = self._words[node.op_type] = word(node.op_type) if node.op_type else ""
         if node.domain is not None or node.overload is not None:
-            operator = _operator(node)
+            operator = operator_text(node)
         if node.output_types:
             outputs = self._typed_outputs(node)
         else:
@@ -280,7 +249,23 @@ class GraphPrinter:
         return ", ".join(texts)
 
 
-def _operator(node: Node) -> str:
+def parameters_text(
+    parameters: Sequence[str | Attribute], graph_text: Callable[[Graph, str], str]
+) -> str:
+    """The attributes that a function takes.
+
+    Args:
+        parameters: names, and attributes with default values.
+        graph_text: prints a graph, given the indentation of its statement.
+    """
+    items = [
+        word(item) if isinstance(item, str) else attribute_text(item, STEP, graph_text)
+        for item in parameters
+    ]
+    return bracketed(items, "<>", "", WIDTH - 20)
+
+
+def operator_text(node: Node) -> str:
     """The operator of a node with a domain or an overload."""
     overload = f":{word(node.overload)}" if node.overload is not None else ""
     operator = word(node.op_type) if node.op_type or node.domain is not None else ""

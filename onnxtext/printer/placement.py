@@ -3,39 +3,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from onnxtext.ast.assemble import decorator_entries, regroup
+from onnxtext.ast.assemble import (
+    Pairs,
+    decorator_entries,
+    inline_metadata,
+    meta_of,
+    regroup,
+)
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
-from onnxtext.ast.records import Decorator
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
 
 
-def place_metadata(model: Model, *, short_too: bool = False) -> None:
+def place_metadata(
+    model: Model, graphs: list[Graph | Function] | None = None, *, short_too: bool = False
+) -> None:
     """Move metadata out of the graph: all but a node's only entry, if that fits on one line.
 
     What cannot be tied to its owner by a name stays where it is.
 
     Args:
         model: freshly lifted, is changed.
+        graphs: all of its graphs and functions, if they are known.
         short_too: whether such single entries go to the section too.
     """
-    if not has_metadata(model):
+    if not has_metadata(list(walk_graphs(model)) if graphs is None else graphs):
         return
     owners: list[Graph | Function] = []
     for _, named in walk_model(model):
         item = named.item
         if named.tied and isinstance(item, (Graph, Function)):
             owners.append(item)
+        if item.metadata and isinstance(item, Node):
+            if not named.tied or (not short_too and _is_short(item.metadata)):
+                inline_metadata(item)
+            continue
+        if not item.decorators:
+            continue
         inline = [d for d in item.decorators if d.name == "meta"]
-        if named.tied and len(inline) == 1 and (short_too or not _is_short(inline[0])):
+        if (
+            named.tied
+            and len(inline) == 1
+            and (short_too or not _is_short(decorator_entries(inline[0])))
+        ):
             item.metadata = decorator_entries(inline[0])
             item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
     for owner in owners:
         regroup(owner)
+
+
+def keep_metadata(graphs: list[Graph | Function]) -> None:
+    """Leave metadata where it belongs: before the nodes, which are freshly lifted."""
+    for graph in graphs:
+        for node in graph.nodes:
+            if node.metadata:
+                inline_metadata(node)
 
 
 def leave_metadata_out(model: Model) -> None:
@@ -44,11 +68,12 @@ def leave_metadata_out(model: Model) -> None:
     Args:
         model: freshly lifted, is changed.
     """
-    if not has_metadata(model):
+    graphs = list(walk_graphs(model))
+    if not has_metadata(graphs):
         return
     model.metadata_left_out = True
     model.encoding = None  # it belongs to the whole
-    for graph in walk_graphs(model):
+    for graph in graphs:
         items: list[Graph | Function | Node | ValueInfo] = [graph, *graph.nodes]
         for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
@@ -58,22 +83,23 @@ def leave_metadata_out(model: Model) -> None:
 _META = ("meta", "data.meta")
 
 
-def has_metadata(model: Model) -> bool:
-    """Whether a freshly lifted model has metadata below its header."""
-    return any(
-        _have_metadata([graph])
-        or _have_metadata(graph.nodes)
-        or _have_metadata([*graph.inputs, *graph.outputs, *graph.values])
-        for graph in walk_graphs(model)
-    )
+def has_metadata(graphs: list[Graph | Function]) -> bool:
+    """Whether freshly lifted graphs, or what is in them, have metadata."""
+    items: list[Graph | Function | Node | ValueInfo] = [*graphs]
+    for graph in graphs:
+        items += graph.nodes
+        items += graph.inputs
+        items += graph.outputs
+        items += graph.values
+    if any(node.metadata for graph in graphs for node in graph.nodes):
+        return True
+    decorated = [item for item in items if item.decorators]
+    return any(d.name == "meta" for item in decorated for d in item.decorators)
 
 
-def _have_metadata(items: Iterable[Graph | Function | Node | ValueInfo]) -> bool:
-    return any(d.name == "meta" for item in items if item.decorators for d in item.decorators)
-
-
-def _is_short(decorator: Decorator) -> bool:
-    if len(decorator.arguments) != 1:
+def _is_short(entries: Pairs) -> bool:
+    """Whether metadata is one entry that fits on a line."""
+    if len(entries) != 1:
         return False
-    text = decorator_text(decorator, STEP)
+    text = decorator_text(meta_of(entries), STEP)
     return "\n" not in text and len(text) <= WIDTH - len(STEP)

@@ -15,6 +15,7 @@ from onnxtext.ast.model import (
 )
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, base64_lines, bracketed, broken
@@ -24,6 +25,15 @@ from onnxtext.printer.strings import quoted, string_value
 from onnxtext.printer.values import tensor_text, type_text
 
 
+def graph_printer() -> GraphPrinter:
+    """What prints graphs, by the core that runs."""
+    if core() == "python":
+        return GraphPrinter()
+    from onnxtext.printer.native import CorePrinter
+
+    return CorePrinter()
+
+
 def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
     """A whole model, in the canonical layout, with a final newline.
 
@@ -31,7 +41,7 @@ def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
         model: the model.
         printer: prints its graphs and functions.
     """
-    printer = printer or GraphPrinter()
+    printer = printer or graph_printer()
     entries = _presence(model.presence)
     if model.encoding_habits:
         habits = [
@@ -80,7 +90,7 @@ def print_fragment(fragment: Fragment) -> str:
     """A part of a model on its own, with a final newline."""
     entries = _presence(fragment.presence)
     head = bracketed(entries, "<>", "", WIDTH) + "\n" if entries else ""
-    printer = GraphPrinter()
+    printer = graph_printer()
     match fragment.item:
         case Graph() as graph:
             return "".join([head, *printer.graph_statement(graph), "\n"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
+from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
 from onnxtext.ast.paths import Named, Step, walk_model
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.core import core
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import field_text
 from onnxtext.printer.strings import quoted, string_value, word
@@ -25,10 +26,11 @@ def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
         model: the model.
         graph_text: prints a graph, given the indentation of the line it begins on.
     """
-    metadata = "metadata none" if model.metadata_left_out else _metadata(model)
+    graphs = list(walk_graphs(model))
+    metadata = "metadata none" if model.metadata_left_out else _metadata(model, graphs)
     if metadata:
         yield metadata
-    quantization = _quantization(model)
+    quantization = _quantization(model, graphs)
     if quantization:
         yield quantization
     for training in model.training:
@@ -37,45 +39,56 @@ def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
         yield _configuration(configuration)
 
 
-def _metadata(model: Model) -> str:
-    if not _in_section(model):
+def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> str:
+    if not _in_section(graphs):
         return ""
-    lines: list[str] = []
+    blocks: list[tuple[str, Named | str]] = []
     inside: Function | None = None  # the function whose block is open
     for function, named in walk_model(model):
         if not named.item.metadata:
             continue
         if function is not inside:
             if inside is not None:
-                lines.append(STEP + "}")
+                blocks.append((STEP, "}"))
             inside = function
             if function is not None:
-                lines.append(f"{STEP}function {_function_path(function)} {{")
-        indent = STEP if function is None else STEP * 2
-        if named.kind == "function":
-            lines += _entries(named.item.metadata, indent)
-        else:
-            lines.append(f"{indent}{_title(named)} {{")
-            lines += _entries(named.item.metadata, indent + STEP)
-            lines.append(indent + "}")
+                blocks.append((STEP, f"function {_function_path(function)} {{"))
+        blocks.append((STEP if function is None else STEP * 2, named))
     if inside is not None:
-        lines.append(STEP + "}")
-    return "\n".join(["metadata {", *lines, "}"]) if lines else ""
+        blocks.append((STEP, "}"))
+    return f"metadata {{\n{_blocks_text(blocks)}\n}}" if blocks else ""
 
 
-def _in_section(model: Model) -> bool:
+def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
+    """The metadata of parts of the model, and lines that stand among them, by their indentation."""
+    if core() == "native":
+        from onnxtext._core.text import metadata_blocks
+
+        return metadata_blocks(blocks)
+    return "\n".join([_block(indent, block) for indent, block in blocks])
+
+
+def _block(indent: str, block: Named | str) -> str:
+    if isinstance(block, str):
+        return indent + block
+    if block.kind == "function":
+        return "\n".join(_entries(block.item.metadata, indent))
+    path = path_text(block.path)
+    title = f"{indent}{block.kind}{' ' if path else ''}{path} {{"
+    return "\n".join([title, *_entries(block.item.metadata, indent + STEP), indent + "}"])
+
+
+def _in_section(graphs: Sequence[Graph | Function]) -> bool:
     """Whether anything has metadata in the section; asked before all paths are made."""
-    for graph in walk_graphs(model):
-        values = (*graph.inputs, *graph.outputs, *graph.values)
-        items = ([graph], graph.nodes, values)
-        if graph.value_metadata or any(item.metadata for part in items for item in part):
+    items: list[Graph | Function | Node | ValueInfo] = [*graphs]
+    for graph in graphs:
+        if graph.value_metadata:
             return True
-    return False
-
-
-def _title(named: Named) -> str:
-    path = path_text(named.path)
-    return f"{named.kind} {path}" if path else named.kind
+        items += graph.nodes
+        items += graph.inputs
+        items += graph.outputs
+        items += graph.values
+    return bool([item for item in items if item.metadata])
 
 
 def path_text(path: Sequence[Step]) -> str:
@@ -98,9 +111,8 @@ def _entries(entries: Pairs, indent: str) -> list[str]:
     return [f"{indent}{word(key)}: {string_value(value, indent)}" for key, value in entries]
 
 
-def _quantization(model: Model) -> str:
-    graphs = [graph for graph in walk_graphs(model) if isinstance(graph, Graph)]
-    if not any(graph.quantization for graph in graphs):
+def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:
+    if not any(isinstance(graph, Graph) and graph.quantization for graph in graphs):
         return ""
     lines = []
     for function, named in walk_model(model):

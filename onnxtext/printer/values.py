@@ -205,7 +205,7 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str) -> str:
     )
 
 
-_LARGE = 1 << 10
+LARGE = 1 << 10
 """Tensors with more elements than this are written a block at a time."""
 
 
@@ -223,11 +223,11 @@ def _raw(
             return [f"[{first}, ...]"]
     shape = [dim for dim in dims if dim != 1]
     if len(shape) < 2:
-        if count > _LARGE:
+        if count > LARGE:
             return flat_parts(element, data, count, indent)
         rows_of = partial(format_rows, element, data, count=count)
         return [numbers(rows_of, count, "[]", indent, budget)]
-    if count > max(budget, _LARGE) and len(shape) <= DEEPEST:
+    if count > max(budget, LARGE) and len(shape) <= DEEPEST:
         return nested_parts(element, data, shape, indent)
     rows = format_rows(element, data, shape[-1], count)
     if count <= budget:

@@ -8,7 +8,7 @@ import struct
 from math import prod
 from typing import Any
 
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import AttributeType, Blob, Floats, RawData
@@ -21,9 +21,6 @@ INLINE_ELEMENTS = 64
 
 INLINE_BYTES = 4096
 """Attribute strings with more bytes than this become blobs."""
-
-_MOST_IN_A_BYTE = 4
-"""Elements of two bits."""
 
 INLINE_NUMBERS = 4096
 """Attribute lists with more numbers than this become blobs."""
@@ -40,7 +37,7 @@ class Mover(Rewriter):
 
     def __init__(self, limit: int) -> None:
         super().__init__()
-        self.limit = limit
+        self.limit = self.least = limit
         self.resources: dict[str, bytes | memoryview] = {}
         self.digests: dict[str, str] = {}
 
@@ -55,7 +52,7 @@ class Mover(Rewriter):
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
         """A tensor's data, moved if it is large and says more than one number."""
-        if not isinstance(data, RawData) or len(data.data) * _MOST_IN_A_BYTE <= self.limit:
+        if not isinstance(data, RawData):
             return data
         count = prod(dim for dim in type.shape or () if isinstance(dim, int))
         if count <= self.limit or is_splat(ELEMENTS[type.element], data.data, count):
@@ -74,17 +71,23 @@ class Mover(Rewriter):
         return super().value(kind, value, name)
 
 
-def move_weights(model: Model, *, inline_limit: int = INLINE_ELEMENTS) -> dict[str, str]:
+def move_weights(
+    model: Model,
+    graphs: list[Graph | Function] | None = None,
+    *,
+    inline_limit: int = INLINE_ELEMENTS,
+) -> dict[str, str]:
     """Move large tensors, strings and lists of a model into its resources.
 
     Args:
         model: is changed.
+        graphs: all of its graphs and functions, if they are known.
         inline_limit: how many elements of a tensor stay where they are.
 
     Returns:
         The whole digest of each resource, by the digits that are printed.
     """
     mover = Mover(inline_limit)
-    mover.run(model)
+    mover.run(model, graphs)
     model.resources = mover.resources
     return mover.digests

@@ -147,6 +147,18 @@ def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> byte
     return table.encode()
 
 
+def targeted(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
+    """The decorators of the thing itself (""), of its `type` or of its `data`."""
+    if target:
+        prefix = target + "."
+        return [
+            Decorator(d.name.removeprefix(prefix), d.arguments)
+            for d in decorators
+            if d.name.startswith(prefix)
+        ]
+    return [d for d in decorators if not d.name.startswith(("type.", "data."))]
+
+
 def _one_string(decorator: Decorator) -> bytes:
     match decorator.arguments:
         case (Field(None, bytes() as text),):

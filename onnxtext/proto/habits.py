@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import is_
@@ -12,6 +12,7 @@ from typing import Any
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
+from onnxtext.ast.visit import attribute_lists
 from onnxtext.proto.generic import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
@@ -86,7 +87,7 @@ def settle_habits(root: Root, graphs: list[Graph | Function]) -> None:
     lists = [graph.nodes for graph in graphs]
     if isinstance(root, Fragment) and isinstance(root.item, Node):
         lists.append([root.item])
-    found = _count(lists)
+    found = _count(list(chain.from_iterable(lists)))
     explicit = []
     if found.empty_domains > found.silent_domains:
         explicit.append("node.domain")
@@ -126,28 +127,13 @@ class _Found:
     holders: list[Node] = field(default_factory=list)
 
 
-def _count(lists: Iterable[list[Node]]) -> _Found:
-    found = _Found()
-    holds: dict[int, bool] = {}  # by the identity of a node's attributes
-    silent = empty = 0
-    for nodes in lists:
-        found.nodes += len(nodes)
-        for node in nodes:
-            domain = node.domain
-            if domain is None:
-                silent += 1
-            elif not domain:
-                empty += 1
-            if node.decorators:
-                found.decorated.append(node)
-            attributes = node.attributes
-            if attributes:
-                may = holds.get(id(attributes))
-                if may is None:
-                    may = holds[id(attributes)] = _may_hold_tensors(attributes)
-                if may:
-                    found.holders.append(node)
-    found.silent_domains, found.empty_domains = silent, empty
+def _count(nodes: list[Node]) -> _Found:
+    domains = [node.domain for node in nodes]
+    found = _Found(len(nodes), domains.count(None), domains.count(""))
+    found.decorated = [node for node in nodes if node.decorators]
+    holding = {id(held) for held in attribute_lists(nodes) if _may_hold_tensors(held)}
+    if holding:
+        found.holders = [node for node in nodes if id(node.attributes) in holding]
     return found
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from onnxtext.ast.model import EncodingPatch, Fragment, Model
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.assemble import inline_metadata
+from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
+from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
@@ -39,8 +40,8 @@ class LiftError(ValueError):
         self.offset = offset
 
 
-Finish = Callable[[Model], None]
-"""Rearranges a model that was just lifted; what it says must stay the same."""
+Finish = Callable[[Model, list[Graph | Function]], None]
+"""Rearranges a model that was just lifted, given all its graphs; its meaning must stay the same."""
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
@@ -157,7 +158,11 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     settle_habits(made, graphs)
     settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):
-        finish(made)
+        finish(made, graphs)
+        return made
+    for node in walk_nodes(made):
+        if node.metadata:
+            inline_metadata(node)
     return made
 
 
@@ -170,12 +175,17 @@ def canonical_message(data: bytes, message: str) -> bytes:
 
     Raises:
         LiftError: protobuf cannot read it.
+        MemoryError: there is not enough memory.
     """
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError, EncodeError
 
     try:
         canonical: bytes = getattr(onnx, message).FromString(bytes(data)).SerializeToString()
-    except DecodeError:
+    except EncodeError as error:  # what was decoded can be encoded, if there is memory for it
+        raise MemoryError from error
+    except DecodeError as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
         raise LiftError(f"protobuf reads no {message} from these bytes", None) from None
     return canonical

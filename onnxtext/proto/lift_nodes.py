@@ -16,19 +16,18 @@ from onnxtext.proto.lift_values import (
     check_depth,
     device_decorator,
     doc_decorator,
-    meta_decorator,
+    lift_entry,
     text_of,
 )
 from onnxtext.proto.lowering import Lowering
-from onnxtext.proto.quick import SMALL, quick_attribute
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH
 
 PLAIN = Presence(version=1)
 """What is absent is not stored; lifting spells out everything else (then `settle_habits`)."""
 
-_NAMES = (0x0A, 0x12, 0x1A)
-"""The keys of a node's inputs, outputs and name."""
+SMALL = 4096
+"""Attributes of more bytes are hardly met twice."""
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
@@ -44,7 +43,6 @@ class NodeLifter(ABC):
         self.careful = careful
         self._lowering = Lowering(Habits(PLAIN))
         self._attributes: dict[bytes, Attribute] = {}
-        self._tails: dict[bytes, Node] = {}
         self._exact: dict[int, Attribute] = {}  # what lowers to the very bytes it was lifted from
 
     @abstractmethod
@@ -58,74 +56,19 @@ class NodeLifter(ABC):
             data: its bytes.
             depth: how many messages it is nested in.
         """
-        end = len(data)
-        if end <= SMALL:
-            data = bytes(data)
-        inputs: list[str] = []
-        outputs: list[str] = []
-        name: str | None = None
-        at = 0
-        # The names come first; few nodes differ in what follows from all that were met before.
-        try:
-            while at < end:
-                key = data[at]
-                if key not in _NAMES or at + 1 >= end or (size := data[at + 1]) > 127:
-                    break
-                start = at + 2
-                if start + size > end:
-                    break
-                at = start + size
-                text = str(data[start:at], "utf-8")
-                if key == 0x0A:
-                    inputs.append(text)
-                elif key == 0x12:
-                    outputs.append(text)
-                else:
-                    name = text
-        except UnicodeDecodeError:
-            return self._node_fields(data, depth)
-        tail = self._node_tail(data, at, end, depth)
-        if tail.name is not None:  # in an order that nobody uses, as further names
-            name = tail.name
-        node = Node(
-            tail.op_type, (*inputs, *tail.inputs), (*outputs, *tail.outputs), tail.attributes,
-            name, tail.domain, tail.overload, (), tail.decorators,
-        )  # fmt: skip
+        node = self.tail(data, depth)
         if self.careful:
             node.decorators += difference("NodeProto", self._lowering.node(node), bytes(data))
         return node
 
-    def _node_tail(self, data: Data, at: int, end: int, depth: int) -> Node:
-        """A node of the fields behind an offset; those that look alike are one object."""
-        if end - at > SMALL:
-            return self._fields_of_node(data[at:], depth)
-        tail = bytes(data[at:])
-        known = self._tails.get(tail)
-        if known is None:
-            known = self._fields_of_node(tail, depth)
-            if not any(item.type in _NESTING for item in known.attributes):
-                self._tails[tail] = known
-        return known
-
-    def _node_fields(self, data: Data, depth: int) -> Node:
-        """A `NodeProto` with fields in any order."""
-        node = self._fields_of_node(data, depth)
-        if self.careful:
-            node.decorators += difference("NodeProto", self._lowering.node(node), bytes(data))
-        return node
-
-    def _fields_of_node(self, data: Data, depth: int) -> Node:
-        if not self.careful:
-            quick = self._quick_tail(data, depth)
-            if quick is not None:
-                return quick
+    def tail(self, data: Data, depth: int) -> Node:
+        """Any fields of a `NodeProto`, as a node."""
         inputs: list[str] = []
         outputs: list[str] = []
         attributes: list[Attribute] = []
         node = Node("")
         decorators: list[Decorator] = []
         devices: list[Decorator] = []
-        entries: list[Data] = []
         for field in read_fields(data, 0, len(data)):
             if field.wire_type != LENGTH:
                 continue
@@ -151,31 +94,15 @@ class NodeLifter(ABC):
                 case 8:
                     node.overload = text_of(inside)
                 case 9:
-                    entries.append(inside)
+                    node.metadata += (lift_entry(inside),)
                 case 10:
                     devices.append(device_decorator(inside))
         node.inputs = tuple(inputs)
         node.outputs = tuple(outputs)
         node.attributes = tuple(attributes)
-        if entries:
-            decorators.append(meta_decorator(entries))
         if decorators or devices:
             node.decorators = (*decorators, *devices)
         return node
-
-    def _quick_tail(self, data: Data, depth: int) -> Node | None:
-        """A node of an operator and short attributes; None for anything else."""
-        end = len(data)
-        if end < 2 or data[0] != 0x22 or data[1] > 127:
-            return None
-        at = data[1] + 2
-        name = data[2:at]
-        attributes: list[Attribute] = []
-        while at + 1 < end and data[at] == 0x2A and (size := data[at + 1]) < 128:
-            start = at + 2
-            at = start + size
-            attributes.append(self.attribute(data[start:at], depth + 1))
-        return Node(text_of(name), (), (), tuple(attributes)) if at == end else None
 
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
         """An `AttributeProto`. Equal ones are one object, unless they hold a graph.
@@ -190,11 +117,6 @@ class NodeLifter(ABC):
             attribute = self._attributes.get(small)
             if attribute is not None:
                 return attribute
-            if not self.careful:
-                attribute = quick_attribute(small)
-                if attribute is not None:
-                    self._attributes[small] = attribute
-                    return attribute
         check_depth(depth, 0)
         fields = AttributeFields.read(data)
         value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from onnxtext.ast.assemble import meta_of
 from onnxtext.ast.model import Annotation, Configuration, OpsetImport
 from onnxtext.ast.records import Decorator, Field, Number, Record
 from onnxtext.ast.types import (
@@ -79,11 +80,7 @@ def doc_decorator(text: Data) -> Decorator:
 
 def meta_decorator(entries: list[Data]) -> Decorator:
     """`@meta("key": "value", …)`."""
-    pairs = [lift_entry(data) for data in entries]
-    return Decorator(
-        "meta",
-        tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in pairs]),
-    )
+    return meta_of(tuple(map(lift_entry, entries)))
 
 
 def lift_opset(data: Data) -> OpsetImport:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
+from typing import Any
 
 from onnxtext.ast.assemble import assemble_function, assemble_graph
 from onnxtext.ast.model import (
@@ -36,14 +36,11 @@ from onnxtext.proto.lift_values import (
     meta_decorator,
     text_of,
 )
-from onnxtext.proto.quick import SMALL, QuickTensors, quick_value_info
-from onnxtext.wire.reader import read_fields, read_payloads, read_varint, signed
+from onnxtext.wire.reader import read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
-GRAPH_KEYS = (1, 13, 0x0A, 0x12, 0x1A, 0x0A, 0x12)
-FUNCTION_KEYS = (7, 12, *GRAPH_KEYS[2:])
-"""The numbers of a graph's or a function's nodes and value infos, and the keys of a node's inputs,
-outputs and name, of a value info's name and of its type."""
+_DEEP = 90
+"""Messages that are nested deeper are read in Python, which refuses what is nested too deep."""
 
 
 class Lifter(NodeLifter):
@@ -58,8 +55,11 @@ class Lifter(NodeLifter):
         """
         super().__init__(careful=careful)
         self._native = native and not careful and core() == "native"
-        self._tensors = QuickTensors()
         self._value_types: dict[bytes, ValueInfo] = {}
+        if self._native:
+            from onnxtext._core.decode import Decoder
+
+            self._decoder = Decoder(self._value_types)
 
     # ---- Models -----------------------------------------------------------------------------
 
@@ -143,23 +143,21 @@ class Lifter(NodeLifter):
         decorators: list[Decorator] = []
         entries: list[Data] = []
         nodes = graph.nodes
-        lift_node = self.node
-        lift_value = self.value_info
-        types = self._value_types
-        careful = self.careful
-        for number, inside in self._fields(data, start, end, GRAPH_KEYS, depth, nodes, infos):
+        lists: dict[int, list[Any]] = {
+            1: nodes,
+            5: initializers,
+            11: graph.inputs,
+            12: graph.outputs,
+            13: infos,
+        }
+        for number, inside in self._fields(data, start, end, depth, lists, nodes, initializers):
             match number:
                 case 1:
-                    nodes.append(lift_node(inside, depth + 1))
-                case 13:
-                    quick = None if careful else quick_value_info(inside, types)
-                    infos.append(lift_value(inside) if quick is None else quick)
+                    nodes.append(self.node(inside, depth + 1))
                 case 5:
                     initializers.append(self.initializer(inside))
-                case 11:
-                    graph.inputs.append(lift_value(inside))
-                case 12:
-                    graph.outputs.append(lift_value(inside))
+                case 11 | 12 | 13:
+                    lists[number].append(self.value_info(inside))
                 case 2:
                     graph.name = text_of(inside)
                 case 15:
@@ -184,26 +182,23 @@ class Lifter(NodeLifter):
         data: Data,
         start: int,
         end: int,
-        keys: tuple[int, int, int, int, int, int, int],
         depth: int,
+        lists: dict[int, list[Any]],
         nodes: list[Node],
-        infos: list[ValueInfo],
-    ) -> Iterator[tuple[int, Data]]:
+        initializers: list[ValueInfo] | None = None,
+    ) -> Iterable[tuple[int, Data]]:
         """The fields of a graph or function that have a length.
 
-        The compiled core adds plain nodes and value infos to their lists itself.
+        The compiled core adds those to their lists itself that are in lists.
         """
-        if not self._native:
-            return chain.from_iterable(read_payloads(data, start, end, SMALL))
-        from onnxtext._core.decode import decode_graph
-
-        def make_tail(tail: bytes) -> Node:
-            return self._node_tail(tail, 0, len(tail), depth + 1)
-
-        return decode_graph(
-            data, start, end, SMALL, keys, nodes, infos, self._tails, self._value_types,
-            make_tail,
-        )  # fmt: skip
+        if not self._native or depth > _DEEP:
+            view = memoryview(data)
+            return (
+                (field.number, view[field.value : field.end])
+                for field in read_fields(data, start, end)
+                if field.wire_type == LENGTH
+            )
+        return self._decoder.fields(self, data, start, end, depth, lists, nodes, initializers)
 
     def function(self, data: Data, depth: int = 0) -> Function:
         """A `FunctionProto`.
@@ -219,7 +214,8 @@ class Lifter(NodeLifter):
         decorators: list[Decorator] = []
         entries: list[Data] = []
         nodes = function.nodes
-        for number, inside in self._fields(data, 0, len(data), FUNCTION_KEYS, depth, nodes, infos):
+        lists: dict[int, list[Any]] = {7: nodes, 12: infos}
+        for number, inside in self._fields(data, 0, len(data), depth, lists, nodes):
             match number:
                 case 1:
                     function.name = text_of(inside)
@@ -259,10 +255,6 @@ class Lifter(NodeLifter):
 
     def value_info(self, data: Data) -> ValueInfo:
         """A `ValueInfoProto`."""
-        if not self.careful:
-            quick = quick_value_info(data, self._value_types)
-            if quick is not None:
-                return quick
         value = ValueInfo("")
         decorators: list[Decorator] = []
         entries: list[Data] = []
@@ -303,10 +295,6 @@ class Lifter(NodeLifter):
 
     def initializer(self, data: Data) -> ValueInfo:
         """A `TensorProto` in a graph's initializer list."""
-        if not self.careful:
-            quick = self._tensors.initializer(data)
-            if quick is not None:
-                return quick
         type, name, values, decorators = lift_tensor(data)
         value = ValueInfo(name or "", type, values, tuple(decorators))
         if self.careful:

@@ -6,27 +6,16 @@ The encoding is canonical: shortest varints, packed where the schema says so, un
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Callable
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
-    Attribute,
-    Blob,
-    DataFile,
-    ExternalData,
-    SparseTensor,
-    SplatData,
-    Tensor,
-    TensorData,
-)
+from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.proto.generic import RecordError
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lowering import Lowering
 from onnxtext.proto.value_lowering import LowerError
 from onnxtext.tensor.blobs import Elsewhere
-from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece, delimited
 
 __all__ = ["LowerError", "lower_fragment", "lower_light", "lower_model", "lower_pieces"]
@@ -56,14 +45,45 @@ def lower_pieces(
     Raises:
         LowerError: as for `lower_model`.
     """
+    return lower_guarded(model, elsewhere, verified=verified)[0]
+
+
+def lower_guarded(
+    model: Model,
+    elsewhere: Elsewhere | None = None,
+    *,
+    verified: bool = False,
+    guard: Callable[[], object] | None = None,
+) -> tuple[list[Piece], int]:
+    """A `ModelProto` in pieces, and how many graphs in it are inside one another at most.
+
+    Args:
+        model: as for `lower_model`.
+        elsewhere: as for `lower_model`.
+        verified: as for `lower_model`.
+        guard: called before data that is large, or elsewhere, is met for the first time.
+
+    Raises:
+        LowerError: as for `lower_model`.
+    """
     try:
-        lowering = _lowering()(
-            Habits(model.presence), model.resources, elsewhere, verified=verified
-        )
+        habits = Habits(model.presence)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
-    pieces = lowering.model(model)
-    return [_with_habits(model, b"".join(pieces))] if model.encoding_habits else pieces
+
+    def lower(kind: type[Lowering]) -> tuple[list[Piece], int]:
+        lowering = kind(habits, model.resources, elsewhere, verified=verified, guard=guard)
+        return lowering.model(model), lowering.deepest
+
+    try:
+        pieces, depth = lower(_lowering())
+    except LowerError:
+        if core() == "python":
+            raise
+        pieces, depth = lower(Lowering)  # of several errors it raises the first
+    if model.encoding_habits:
+        pieces = [_with_habits(model, b"".join(pieces))]
+    return pieces, depth
 
 
 def _lowering() -> type[Lowering]:
@@ -75,32 +95,13 @@ def _lowering() -> type[Lowering]:
     return Lowering
 
 
-class _Light(Lowering):
-    """Lowering without large weights."""
-
-    def tensor_data(
-        self, type: TensorType, data: TensorData, at: int, name: str | None = None
-    ) -> TensorData:
-        """Data that is nowhere, for a large tensor."""
-        if isinstance(data, (Blob, DataFile, SplatData)):
-            element = ELEMENTS.get(type.element)
-            dims = [dim for dim in type.shape or () if isinstance(dim, int)]
-            if element is not None and element.bits * prod(dims) > _HEAVY:
-                return ExternalData((("location", "left-out"),))
-        return super().tensor_data(type, data, at, name)
-
-
-_HEAVY = 8 << 16
-"""Tensors of more bits than this (64 KiB) describe no shape."""
-
-
 def lower_light(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
     """A `ModelProto` whose large tensors refer to data that is nowhere, to reason about its types.
 
     Raises:
         LowerError: as for `lower_model`.
     """
-    lowering = _Light(Habits(model.presence), model.resources, elsewhere)
+    lowering = _lowering()(Habits(model.presence), model.resources, elsewhere, light=True)
     return b"".join(lowering.model(model))
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import unpack
 
 from onnxtext.ast.records import Decorator
@@ -152,6 +153,11 @@ def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[P
 def entry(key: str, value: str) -> bytes:
     """A `StringStringEntryProto`."""
     return delimited(b"\x0a", text_bytes(key)) + delimited(b"\x12", text_bytes(value))
+
+
+def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
+    """Entries of a list of `StringStringEntryProto`."""
+    return [delimited(key, entry(name, value)) for name, value in entries]
 
 
 def _strings(values: tuple[bytes, ...]) -> bytes:

@@ -16,26 +16,16 @@ from onnxtext.ast.model import (
     Training,
     ValueInfo,
 )
-from onnxtext.ast.records import Word
+from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.values import (
     Attribute,
     SparseTensor,
 )
 from onnxtext.proto.generic import RecordError, lower_record
-from onnxtext.proto.lower_values import entry, text_bytes
-from onnxtext.proto.value_lowering import LowerError, ValueLowering, metadata_fields
-from onnxtext.wire.writer import (
-    LENGTHS,
-    SHORT,
-    Piece,
-    delimited,
-    delimited_pieces,
-    length,
-    varint,
-)
+from onnxtext.proto.lower_values import entry, metadata_fields, text_bytes
+from onnxtext.proto.value_lowering import LowerError, ValueLowering
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
-_MANY = 1000
-"""So many pieces are joined while they are in the processor's cache."""
 VALUE_INFO_OF_INITIALIZERS = "value_info"
 
 
@@ -46,7 +36,7 @@ class Lowering(ValueLowering):
 
     def model(self, model: Model) -> list[Piece]:
         """A `ModelProto`, in pieces."""
-        head = []
+        head: list[Piece] = []
         if model.ir_version is not None:
             head.append(b"\x08" + varint(model.ir_version))
         for key, text in (
@@ -60,10 +50,10 @@ class Lowering(ValueLowering):
             head.append(b"\x28" + varint(model.model_version))
         if model.doc_string is not None:
             head.append(delimited(b"\x32", text_bytes(model.doc_string)))
-        tail = [delimited(b"\x42", self.opset(item)) for item in model.opset_imports]
+        tail: list[Piece] = [delimited(b"\x42", self.opset(item)) for item in model.opset_imports]
         tail += [delimited(b"\x72", entry(key, value)) for key, value in model.metadata]
         tail += [delimited(b"\xa2\x01", self.training(item)) for item in model.training]
-        tail += [delimited(b"\xca\x01", self.function(function)) for function in model.functions]
+        tail += self.function_fields(model.functions)
         tail += [
             delimited(b"\xd2\x01", self.configuration(item, model.graph.at))
             for item in model.configurations
@@ -104,68 +94,27 @@ class Lowering(ValueLowering):
 
     def graph(self, graph: Graph) -> list[Piece]:
         """A `GraphProto`, in pieces."""
-        pieces = self.node_fields(b"\x0a", graph.nodes)
+        self.enter_graph()
+        pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
         pieces.append(delimited(b"\x12", text_bytes(graph.name)))
         defaults = [value for value in graph.inputs if value.data is not None]
         with_data = [*defaults, *[value for value in graph.values if value.data is not None]]
         sparse: list[Piece] = []
-        plain = [value for value in with_data if not isinstance(value.data, SparseTensor)]
-        count = sum(not isinstance(value.data, SparseTensor) for value in defaults)
-        pieces += self.initializer_fields(plain[:count], is_input=True)
-        pieces += self.initializer_fields(plain[count:])
         for index, value in enumerate(with_data):
+            tensor = self.initializer(value, is_input=index < len(defaults))
             if isinstance(value.data, SparseTensor):
-                tensor = self.initializer(value, is_input=index < len(defaults))
                 sparse += delimited_pieces(b"\x7a", tensor)
+            else:
+                pieces += delimited_pieces(b"\x2a", tensor)
         for value in graph.inputs:
             pieces.append(delimited(b"\x5a", self.value_info(value)))
         for value in graph.outputs:
             pieces.append(delimited(b"\x62", self.value_info(value)))
-        pieces += self.value_info_fields(b"\x6a", graph, with_data)
+        pieces += [delimited(b"\x6a", info) for info in self.value_infos(graph, with_data)]
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         pieces += [*sparse, *metadata_fields(b"\x82\x01", graph.metadata)]
-        decorators = [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]
-        return self.finish_pieces("GraphProto", pieces, decorators, graph.at)
-
-    def node_fields(self, key: bytes, nodes: list[Node]) -> list[Piece]:
-        """Nodes as fields of their graph or function, in few pieces."""
-        pieces: list[Piece] = []
-        some: list[Piece] = []
-        lower_node = self.node
-        for node in nodes:
-            data = lower_node(node)
-            size = len(data)
-            some += (key, LENGTHS[size] if size < SHORT else varint(size), data)
-            if len(some) > _MANY:
-                pieces.append(b"".join(some))
-                some.clear()
-        return [*pieces, *some]
-
-    def initializer_fields(self, values: list[ValueInfo], *, is_input: bool = False) -> list[Piece]:
-        """Initializers that are not sparse, as fields of their graph.
-
-        Args:
-            values: have data.
-            is_input: as for `initializer`.
-        """
-        pieces: list[Piece] = []
-        for value in values:
-            pieces += delimited_pieces(b"\x2a", self.initializer(value, is_input=is_input))
-        return pieces
-
-    def value_info_fields(
-        self, key: bytes, graph: Graph, initializers: list[ValueInfo]
-    ) -> list[Piece]:
-        """The `value_info` list of a graph as fields, in few pieces."""
-        pieces: list[Piece] = []
-        some: list[Piece] = []
-        for data in self.value_infos(graph, initializers):
-            size = len(data)
-            some += (key, LENGTHS[size] if size < SHORT else varint(size), data)
-            if len(some) > _MANY:
-                pieces.append(b"".join(some))
-                some.clear()
-        return [*pieces, *some]
+        self.leave_graph()
+        return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> Iterator[bytes]:
         """The `value_info` list of a graph, in the order of SPELLINGS S6."""
@@ -191,28 +140,20 @@ class Lowering(ValueLowering):
             owner: the graph or function.
             metadata: that of these entries.
         """
-        plain = "ValueInfoProto" not in self.habits.others and not metadata
-        typed = self._types
         for node in owner.nodes:
             if node.output_types:
                 for name, type in zip(node.outputs, node.output_types, strict=True):
-                    if type is None:
-                        continue
-                    if plain:
-                        data = name.encode("utf-8", "surrogateescape")
-                        size = len(data)
-                        tail = typed.get(id(type)) or self._typed(type, node.at)
-                        if size < 128:
-                            yield b"\x0a%c%b%b" % (size, data, tail)
-                        else:
-                            yield b"\x0a" + length(size) + data + tail
-                    else:
+                    if type is not None:
                         entries = metadata.pop(name, ())
-                        yield self.value_info(ValueInfo(name, type, None, (), entries))
+                        yield self.value_info(ValueInfo(name, type, None, (), entries, node.at))
         if metadata:
             raise LowerError(
                 f"there is no value info for the metadata of `{next(iter(metadata))}`", owner.at
             )
+
+    def function_fields(self, functions: list[Function]) -> list[Piece]:
+        """Functions as fields of their model."""
+        return [delimited(b"\xca\x01", self.function(function)) for function in functions]
 
     def function(self, function: Function) -> bytes:
         """A `FunctionProto`."""
@@ -221,7 +162,7 @@ class Lowering(ValueLowering):
         parts += [delimited(b"\x2a", text_bytes(value.name)) for value in function.outputs]
         names = [item for item in function.attributes if isinstance(item, str)]
         parts += [delimited(b"\x32", text_bytes(name)) for name in names]
-        parts += map(bytes, self.node_fields(b"\x3a", function.nodes))
+        parts += [delimited(b"\x3a", self.node(node)) for node in function.nodes]
         if function.doc_string is not None:
             parts.append(delimited(b"\x42", text_bytes(function.doc_string)))
         parts += [delimited(b"\x4a", self.opset(item)) for item in function.opset_imports]
@@ -246,45 +187,23 @@ class Lowering(ValueLowering):
 
     def node(self, node: Node) -> bytes:
         """A `NodeProto`."""
-        parts: list[bytes] = []
-        for text in node.inputs:
-            data = text.encode("utf-8", "surrogateescape")
-            size = len(data)
-            parts += (b"\x0a", LENGTHS[size] if size < SHORT else varint(size), data)
-        for text in node.outputs:
-            data = text.encode("utf-8", "surrogateescape")
-            size = len(data)
-            parts += (b"\x12", LENGTHS[size] if size < SHORT else varint(size), data)
+        parts = [delimited(b"\x0a", text_bytes(text)) for text in node.inputs]
+        parts += [delimited(b"\x12", text_bytes(text)) for text in node.outputs]
         name = self.habits.node_name if node.name is None else node.name
         if name is not None:
-            data = name.encode("utf-8", "surrogateescape")
-            size = len(data)
-            parts += (b"\x1a", LENGTHS[size] if size < SHORT else varint(size), data)
-        # Few nodes differ in more than their names from all that were met before.
-        key = (node.op_type, id(node.attributes), node.domain, node.overload)
-        tail = self._tails.get(key)
-        if tail is None:
-            tail = self._new_tail(node)
-        parts.append(tail)
+            parts.append(delimited(b"\x1a", text_bytes(name)))
+        try:
+            parts.append(self._tail(node))
+        except LowerError as error:  # attributes have no place of their own
+            raise error.placed(node.at) from None
         if node.metadata:
             parts += metadata_fields(b"\x4a", node.metadata)
         if node.decorators or "NodeProto" in self.habits.others:
             return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
         return b"".join(parts)
 
-    def _new_tail(self, node: Node) -> bytes:
-        """The fields of a node that stand behind its names, lowered for the first time."""
-        try:
-            tail = self._tail(node)
-        except LowerError as error:  # attributes have no place of their own
-            raise error.placed(node.at) from None
-        if len(tail) <= _SMALL:
-            key = (node.op_type, id(node.attributes), node.domain, node.overload)
-            self._tails[key] = tail
-            self._alive.append(node.attributes)
-        return tail
-
     def _tail(self, node: Node) -> bytes:
+        """The fields of a node that stand behind its names."""
         habits = self.habits
         parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
         for attribute in node.attributes:
@@ -301,5 +220,6 @@ class Lowering(ValueLowering):
         return b"".join(parts)
 
 
-_SMALL = 4096
-"""Nodes and attributes with more bytes than this are hardly met twice."""
+def own_decorators(graph: Graph) -> list[Decorator]:
+    """The decorators that change the `GraphProto` itself."""
+    return [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from onnxtext.ast.model import (
@@ -19,34 +19,31 @@ from onnxtext.ast.values import (
     AttributeType,
     Blob,
     DataFile,
+    ExternalData,
     Float32,
     Floats,
     RawData,
     Reference,
     SparseTensor,
+    SplatData,
     Tensor,
     TensorData,
 )
-from onnxtext.proto.decorators import FieldTable
+from onnxtext.proto.decorators import FieldTable, targeted
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
-from onnxtext.proto.lower_values import entry, lower_tensor, lower_type, tensor_head, text_bytes
+from onnxtext.proto.lower_values import lower_tensor, lower_type, metadata_fields, text_bytes
 from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
-from onnxtext.wire.writer import (
-    Piece,
-    delimited,
-    delimited_pieces,
-    length,
-    varint,
-)
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 _A = AttributeType
-_FLOAT, _INT = _A.FLOAT, _A.INT
 
 
 _SMALL = 4096
 """Attributes with more bytes than this are hardly met twice."""
+_HEAVY = 8 << 16
+"""Tensors of more bits than this (64 KiB) describe no shape."""
 
 
 class LowerError(ValueError):
@@ -77,7 +74,10 @@ class ValueLowering(ABC):
     """The part of lowering that is about values; `graph` is what attributes need of the rest.
 
     Subclasses may override any public method: what tensors hold goes through `tensor_data` or
-    `raw_initializer`, blobs through `blob`, values of attributes (not numbers) `attribute_value`.
+    `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
+
+    Attributes:
+        deepest: how many graphs were inside one another, at most.
     """
 
     def __init__(
@@ -87,6 +87,8 @@ class ValueLowering(ABC):
         elsewhere: Elsewhere | None = None,
         *,
         verified: bool = False,
+        guard: Callable[[], object] | None = None,
+        light: bool = False,
     ) -> None:
         """Start a run.
 
@@ -95,16 +97,33 @@ class ValueLowering(ABC):
             resources: the bytes of blobs by their digests.
             elsewhere: where other blobs are.
             verified: whether these digests were just made of these bytes.
+            guard: called before data that is large, or elsewhere, is met for the first time.
+            light: whether large tensors refer to data that is nowhere instead.
         """
         self.habits = habits
         self._blobs = Blobs(resources or {}, verified=verified)
         self._elsewhere = elsewhere
+        self._guard = guard
+        self._light = light
+        self.deepest = self._depth = 0
         # By identity. What was lowered is kept alive, so that no other object gets its identity.
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
-        self._tensor_heads: dict[int, bytes] = {}
         self._attributes: dict[int, Piece] = {}
-        self._tails: dict[tuple[str, int, str | None, str | None], bytes] = {}
+
+    def enter_graph(self) -> None:
+        """Count a graph, inside those that were entered and not left."""
+        self._depth += 1
+        self.deepest = max(self.deepest, self._depth)
+
+    def leave_graph(self) -> None:
+        """Its end."""
+        self._depth -= 1
+
+    def _watch(self) -> None:
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            guard()
 
     @abstractmethod
     def graph(self, graph: Graph) -> list[Piece]:
@@ -122,11 +141,11 @@ class ValueLowering(ABC):
             if type_decorators and value.type is not None:
                 data += delimited(b"\x12", self._type(value.type, type_decorators, value.at))
             elif value.type is not None:
-                data += self._typed(value.type, value.at)
+                data += self.typed(value.type, value.at)
             elif type_decorators:
                 raise LowerError("`@type` decorators need a type", value.at)
         elif value.type is not None:
-            data += self._typed(value.type, value.at)
+            data += self.typed(value.type, value.at)
         if value.metadata:
             data += b"".join(metadata_fields(b"\x22", value.metadata))
         return self.finish("ValueInfoProto", data, decorators, value.at)
@@ -157,12 +176,7 @@ class ValueLowering(ABC):
 
     def raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
         """What nearly every initializer is: a `TensorProto` with raw data and nothing special."""
-        head = self._tensor_heads.get(id(type))
-        if head is None:
-            head = self._tensor_heads[id(type)] = tensor_head(type) + b"\x42"
-            self._alive.append(type)
-        text = text_bytes(name)
-        return [head, length(len(text)), text, b"\x4a", length(len(data)), data]
+        return lower_tensor(type, name, RawData(data))
 
     def tensor(self, tensor: Tensor) -> bytes:
         """A `TensorProto` in an attribute."""
@@ -174,7 +188,14 @@ class ValueLowering(ABC):
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
         """A tensor's data, with the bytes of a blob."""
-        if not isinstance(data, (Blob, DataFile)):
+        if not isinstance(data, (Blob, DataFile, SplatData)):
+            return data
+        element = ELEMENTS.get(type.element)
+        dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+        if self._light and element is not None and element.bits * prod(dims) > _HEAVY:
+            return ExternalData((("location", "left-out"),))
+        self._watch()
+        if isinstance(data, SplatData):
             return data
         whose = f"tensor `{name}`: " if name else ""
         if isinstance(data, DataFile):
@@ -184,8 +205,6 @@ class ValueLowering(ABC):
         except LowerError as error:
             error.message = whose + error.message
             raise
-        dims = [dim for dim in type.shape or () if isinstance(dim, int)]
-        element = ELEMENTS.get(type.element)
         wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
         if len(raw) != wanted and wanted >= 0:
             raise LowerError(
@@ -212,6 +231,7 @@ class ValueLowering(ABC):
         Raises:
             LowerError: they are nowhere, or not what the digest says.
         """
+        self._watch()
         digest = blob.digest
         try:
             if self._elsewhere is not None and not self._blobs.knows(digest):
@@ -230,7 +250,8 @@ class ValueLowering(ABC):
         data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
-    def _typed(self, type: Type, at: int) -> bytes:
+    def typed(self, type: Type, at: int) -> bytes:
+        """The field of a type in a `ValueInfoProto`."""
         data = self._types.get(id(type))
         if data is None:
             data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
@@ -266,11 +287,7 @@ class ValueLowering(ABC):
         name = delimited(b"\x0a", text_bytes(attribute.name))
         value = attribute.value
         kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
-        if type(value) is Float32 and attribute.type is _FLOAT:
-            data = name + b"\x15" + value.bits.to_bytes(4, "little") + kind
-        elif type(value) is int and attribute.type is _INT:
-            data = name + b"\x18" + varint(value) + kind
-        elif isinstance(value, Record):
+        if isinstance(value, Record):
             data = self._record_attribute(name, value)
         elif value is None:
             data = name + kind
@@ -381,20 +398,3 @@ class ValueLowering(ABC):
         except RecordError as error:
             raise LowerError(str(error), at) from None
         return table.encode()
-
-
-def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
-    """Entries of a list of `StringStringEntryProto`."""
-    return [delimited(key, entry(name, value)) for name, value in entries]
-
-
-def targeted(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
-    """The decorators of the thing itself (""), of its `type` or of its `data`."""
-    if target:
-        prefix = target + "."
-        return [
-            Decorator(d.name.removeprefix(prefix), d.arguments)
-            for d in decorators
-            if d.name.startswith(prefix)
-        ]
-    return [d for d in decorators if not d.name.startswith(("type.", "data."))]

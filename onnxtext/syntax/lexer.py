@@ -70,8 +70,6 @@ class Lexer:
         terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
         self._terminals = terminals
         self._marks = {t.literal: t.name for t in terminals if t.literal is not None}
-        self.names = {name: name for name in (*(t.name for t in terminals), BAD_KIND, END_KIND)}
-        self.kinds = self.names
         self._words = {word: t.name for t in terminals for word in _special_words(t)}
 
     @cached_property

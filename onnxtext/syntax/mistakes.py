@@ -6,11 +6,14 @@ Every change is tried (`trial`) before it is told: it must lead on behind the mi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
+from math import inf
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
+from onnxtext.syntax.corrections import Budget, find_correction
 from onnxtext.syntax.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.mistakes_foreign import NODES
@@ -30,60 +33,67 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
-_SURE = 8.0
-"""A change of one token with a lower score may be less likely than one of several tokens."""
 _OPENING = frozenset("([{<")
 _CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
-
-_PHRASES = (
-    ") => (",
-    ") => () {",
-    "=> (",
-    "=> () {",
-    "=> ()",
-    "() => (",
-    "() => () {",
-    "() => ()",
-    ") {",
-    "> {",
-    "> () => () {",
-    "(",
-    "() <",
-    "<",
-    ") <",
-    "> ()",
-    "= [",
-    "x = [",
-    "x",
-    "= X (",
-    "= X () <",
-    "x = X (",
-    "{0}",
-    "0] (x)",
-    "0> (x)",
-    "} => () {",
-)
-"""Pieces of a text that are more than a mark. What is missing is rarely exactly one of them, but
-parsing goes on in the right state behind it."""
-
-_LONGEST_RUN = 4
-"""So many tokens are left out, or replaced by a phrase, if no smaller change leads on."""
+_USUAL = 0.5
+_ANOTHER = 2.5
+"""The cost of a usual mistake, and of a mistake that follows in the next line."""
+_CHEAP = 1.9
+"""A correction that costs more says less than the usual mistake that is like it."""
 
 _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
-def find_mistake(scene: Scene) -> Mistake | None:
+def find_mistake(scene: Scene, budget: Budget) -> Mistake | None:
     """The mistake that a token that fits nowhere betrays; None if it could be anything."""
+    usual = _usual(scene)
+    if usual is not None and (not usual.edits or scene.beyond_doubt(usual.edits)):
+        return usual
     cut_short = scene.fresh is not None
-    for recognizer in _CUT_SHORT if cut_short else _ALL:
+    place = scene if scene.fresh is None else scene.until(scene.fresh)
+    best = None if usual is not None else _best_change(place, cut_short)
+    if best is not None and place.beyond_doubt([best.edit]):
+        return _told(place, best)
+    limit = inf
+    if usual is not None and leads_to_next_line(scene, usual.edits):
+        limit = _USUAL + _ANOTHER
+    elif best is not None and (cut_short or leads_to_next_line(place, [best.edit])):
+        limit = best.cost + _ANOTHER
+    elif cut_short and scene.good([_leave_out(scene, place.at)], 3):
+        return None
+    found = correct(scene, budget, usual, limit)
+    if found is not None:
+        return found
+    if best is not None:
+        usual = _told(place, best)
+    return None if usual is None else replace_fields(usual, doubt=limit)
+
+
+def leads_to_next_line(scene: Scene, edits: Sequence[Edit]) -> bool:
+    """Whether the first line behind a mistake is right with these changes."""
+    outcome = scene.attempt(*edits)
+    return outcome is not None and outcome.next_line
+
+
+def _usual(scene: Scene) -> Mistake | None:
+    """The mistake, if it is one of those that people usually make."""
+    for recognizer in _CUT_SHORT if scene.fresh is not None else _ALL:
         for mistake in recognizer(scene):
             if not mistake.edits or scene.good(mistake.edits, mistake.least):
                 return mistake
-    if scene.fresh is not None:
-        scene = scene.until(scene.fresh)
+    return None
+
+
+def _leave_out(scene: Scene, end: int) -> Edit:
+    """The edit that removes a statement, up to where the next one begins."""
+    return Edit(Span(scene.stretch.start, end), "")
+
+
+def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
+    """The change of one token that leads on best."""
     best: tuple[float, _Change] | None = None
     for change in _changes(scene, cut_short):
         outcome = scene.attempt(change.edit)
@@ -97,38 +107,39 @@ def find_mistake(scene: Scene) -> Mistake | None:
         score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
         if best is None or score > best[0]:
             best = score, change
-    if best is None or best[0] < _SURE:
-        larger = _larger(scene, cut_short)
-        if larger is not None and (best is None or larger[0] > best[0]):
-            best = larger
-    return _told(scene, best[1]) if best is not None else None
+    return None if best is None else best[1]
 
 
-def _larger(scene: Scene, cut_short: bool) -> tuple[float, _Change] | None:
-    """The best change of several tokens that leads on for long.
+def correct(
+    scene: Scene, budget: Budget, usual: Mistake | None = None, limit: float = inf
+) -> Mistake | None:
+    """The smallest change behind which the text goes on for long; None if there is none.
 
-    Where a statement ends too soon, only what is missing from the head of a block is added:
-    without it the lines of the block have errors, too.
+    Args:
+        scene: the surroundings.
+        budget: of the search.
+        usual: a usual mistake that may be meant.
+        limit: what it may cost.
     """
-    best: tuple[float, _Change] | None = None
-    token = scene.token
-    if token is None:
+    found = find_correction(scene, budget, limit)
+    if found is None:
         return None
-    run = [] if cut_short else [token, *scene.ahead[: _LONGEST_RUN - 1]]
-    phrases = [phrase for phrase in _PHRASES if not cut_short or phrase[-1] in "{(<["]
-    incomplete = scene.text.find("\n", scene.end, scene.at) >= 0
-    for size in range(len(run) + 1):
-        end = run[size - 1].at + len(run[size - 1]) if size else scene.at
-        for phrase in ("", *phrases) if size else phrases:
-            edit = Edit(Span(scene.at, end), f" {phrase} ")
-            outcome = scene.attempt(edit)
-            if outcome is None or outcome.count + size < MOST_TOKENS:
-                continue
-            cost = 1.5 + 0.8 * size + 0.3 * phrase.count(" ")
-            score = outcome.count + size - cost
-            if best is None or score > best[0]:
-                best = score, _Change(cost, edit, "", token, incomplete=incomplete and not size)
-    return best
+    if usual is not None and found.cost > _CHEAP:
+        return replace_fields(usual, edits=(found.edit,), title="", doubt=found.cost)
+    place = scene
+    if scene.text.find("\n", found.at, scene.at) >= 0 or found.at == scene.fresh:
+        place = scene.until(found.at)
+    words = ranked_words(place)
+    if not found.left_out and scene.text.find("\n", place.end, found.at) >= 0:
+        return _incomplete(place, found.edit, words, found.cost)
+    token = place.token
+    span = span_of(token) if token is not None else Span(place.at, place.at)
+    message = f"expected {sentence(words)}, found {found_words(token)}"
+    title = ""
+    if found.exchanged:
+        title = f"exchange {' and '.join(map(found_words, found.left_out))}"
+    edits = (found.edit,)
+    return Mistake("syntax-error", message, span, edits, title, "unsafe", doubt=found.cost)
 
 
 def ranked_words(scene: Scene) -> list[str]:
@@ -160,7 +171,6 @@ class _Change:
         token: the token that it concerns.
         title: as of a fix.
         instead: 1 if the token at hand is gone afterwards, and so is not counted.
-        incomplete: whether it completes a statement that ends in an earlier line.
     """
 
     cost: float
@@ -169,7 +179,6 @@ class _Change:
     token: Token | None = None
     title: str = ""
     instead: int = 0
-    incomplete: bool = False
 
 
 def _changes(scene: Scene, cut_short: bool) -> Iterator[_Change]:
@@ -218,8 +227,6 @@ def _told(scene: Scene, change: _Change) -> Mistake:
     """A change as a mistake with its message."""
     found = found_words(scene.token)
     words = ranked_words(scene)
-    if change.incomplete:
-        return _incomplete(scene, change, words)
     if change.token is not None:
         span = span_of(change.token)
         message = f"expected {sentence(words)}, found {found}"
@@ -249,7 +256,7 @@ def _told(scene: Scene, change: _Change) -> Mistake:
     )
 
 
-def _incomplete(scene: Scene, change: _Change, words: list[str]) -> Mistake:
+def _incomplete(scene: Scene, edit: Edit, words: list[str], doubt: float) -> Mistake:
     """A statement that ends too soon, in a line before the token that fits nowhere."""
     line = scene.text.rfind("\n", 0, scene.end) + 1
     tokens = scene.lexer.tokens(scene.text, line, scene.end)
@@ -257,7 +264,7 @@ def _incomplete(scene: Scene, change: _Change, words: list[str]) -> Mistake:
     last = found_words(scene.text[slice(*span)])
     message = f"the statement is not complete: expected {sentence(words)} after {last}"
     help = "complete it, or remove what is left of it"
-    return Mistake("incomplete-statement", message, span, (change.edit,), help=help)
+    return Mistake("incomplete-statement", message, span, (edit,), help=help, doubt=doubt)
 
 
 def _opener(scene: Scene, closer: str) -> Span | None:

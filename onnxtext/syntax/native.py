@@ -12,9 +12,7 @@ from onnxtext._core.grammar import OPS, Grammar
 from onnxtext._core.literals import Layout
 from onnxtext._core.parser import Parser
 from onnxtext._core.scanner import KINDS, Scanner
-from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import RawData, TypedData
 from onnxtext.syntax.dfa import IGNORED
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import Lexer, Token, load_lexer
@@ -26,6 +24,8 @@ from onnxtext.tensor.parse import ENTRIES_ARE_ELEMENTS
 
 OPERATIONS = {
     "attribute": "REMEMBER",
+    "attribute_type": "REMEMBER",
+    "bracket_item": "ITSELF",
     "coarse_type": "REMEMBER",
     "element": "STAYS",
     "header_list": "PASS",
@@ -37,6 +37,7 @@ OPERATIONS = {
     "list_more": "LIST_MORE",
     "list_more_comma": "LIST_MORE",
     "list_of": "PASS",
+    "literal": "ITSELF",
     "more_nodes": "NODES",
     "node": "NODE",
     "number": "LATER",
@@ -45,7 +46,10 @@ OPERATIONS = {
     "opaque_part": "TEXT",
     "plain_name": "TEXT",
     "plain_string": "INSIDE",
+    "raw_literals": "DEFER",
     "raw_numbers": "LATER",
+    "reference": "REMEMBER",
+    "scalar_data": "LATER",
     "scalar_type": "REMEMBER",
     "section_word": "TEXT",
     "tensor_name": "TEXT",
@@ -86,18 +90,17 @@ def load_grammar() -> Grammar:
     tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
     terminals = number_terminals(tables)
     origins = {name: number for number, name in enumerate({rule.origin for rule in tables.rules})}
+    rules = [_rule(reduction, origins) for reduction in automaton.reductions]
+    gotos = [{origins[name]: to for name, to in row.items()} for row in tables.gotos]
     return Grammar(
         _scanner(tables, terminals),
         [{terminals[name]: to for name, to in row.items()} for row in tables.actions],
-        [{origins[name]: to for name, to in row.items()} for row in tables.gotos],
-        [_rule(reduction, origins) for reduction in automaton.reductions],
+        gotos,
+        _jumps(tables, gotos, rules),
+        rules,
         len(terminals),
         len(origins),
         {
-            "Node": Node,
-            "ValueInfo": ValueInfo,
-            "RawData": RawData,
-            "TypedData": TypedData,
             "Token": Token,
             "Fault": Fault,
             "layout": _layout,
@@ -122,6 +125,33 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
     return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
 
 
+def _jumps(
+    tables: Tables, gotos: list[dict[int, int]], rules: list[tuple[Any, ...]]
+) -> list[dict[int, int]]:
+    """The states that rules lead to, with the rules behind them that only rename a symbol.
+
+    Where a renaming has to be looked at first, because a token would fit behind it that does not
+    fit before, it is left to be done.
+    """
+    renaming: dict[int, int] = {}  # states in which there is nothing else to do
+    for state, row in enumerate(tables.actions):
+        targets = set(row.values())
+        if len(targets) == 1 and (number := ~targets.pop()) >= 0:
+            _, origin, op, *_ = rules[number]
+            if op == OPS["UNIT"]:
+                renaming[state] = origin
+
+    def last(row: dict[int, int], state: int) -> int:
+        while state in renaming:
+            following = row[renaming[state]]
+            if not tables.actions[following].keys() <= tables.actions[state].keys():
+                break
+            state = following
+        return state
+
+    return [{origin: last(row, state) for origin, state in row.items()} for row in gotos]
+
+
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
     function: Callable[..., Any] | None = reduction.action
     if reduction.unit:
@@ -130,6 +160,8 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
         name = "PASS"
     else:
         name = OPERATIONS.get(reduction.name, "CALL")
+        if name == "PASS" and reduction.size == 1:
+            name = "UNIT"
     if reduction.origin == "attributes" and name == "PASS":
         name, function = "REMEMBER", tuple  # as a node has them
     return (
@@ -147,11 +179,12 @@ def _layout(type: Type) -> Layout:
     """How literals of a type are read."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
-        return Layout(type, "", 0, False, None)
-    dims = type.shape or ()
-    constant = dims if all(isinstance(dim, int) for dim in dims) else None
+        return Layout(type, "", 0, 0, False, None)
+    dims = type.shape
+    constant = dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
     braces = element.name in ENTRIES_ARE_ELEMENTS
-    return Layout(type, element.kind, element.bits, braces, constant)
+    fraction = {"float16": 10, "bfloat16": 7, "float": 23, "double": 52}.get(element.name, 0)
+    return Layout(type, element.kind, element.bits, fraction, braces, constant)
 
 
 def _token_reader(

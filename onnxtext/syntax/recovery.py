@@ -1,30 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error recovery: parsing continues after an error, and no error cascades.
 
-A value that an action rejects becomes `machine.HOLE`. At an unexpected token the likely
-correction is applied (`mistakes`); else the list item, else the statement is skipped.
+A rejected value becomes `machine.HOLE`. An unexpected token is corrected (`mistakes`) or skipped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from onnxtext.collector import paused_collector
 from onnxtext.core import core
-from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
+from onnxtext.syntax.corrections import Budget
 from onnxtext.syntax.echoes import Echoes
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
-from onnxtext.syntax.lexer import END_KIND, Token, load_lexer
+from onnxtext.syntax.lexer import END_KIND, Token
 from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
-from onnxtext.syntax.mistakes import find_mistake
+from onnxtext.syntax.mistakes import correct, find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
-from onnxtext.syntax.near import nearest
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
+from onnxtext.syntax.telling import faulty, first_of_lines, told
 from onnxtext.syntax.trial import Outcome, States, Stretch
+
+_CLOSING = frozenset(")]}>")
+_DOUBTFUL = 2.5
+"""A correction more far-fetched than this may lie further back."""
+_MOST_WIDER = 3
+_LONGEST_WIDER = 80
+"""So many places on the stack are gone back to, and so many tokens."""
 
 LONGEST_STATEMENT = 4000
 """A statement with more characters before its mistake is not read again to find the mistake."""
@@ -108,6 +117,7 @@ class Recovery:
         self._tries = 0
         self._recoveries = 0
         self._echoes = Echoes()
+        self._budget = Budget()
         run.machine.faults = self._faults
         run.recover = self.recover
 
@@ -119,15 +129,15 @@ class Recovery:
 
     def finish(self) -> list[Diagnostic]:
         """All diagnostics, in the order of the text."""
-        told = (fault for number, fault in enumerate(self._faults) if not self._echo(number, fault))
-        known = {(fault.code, fault.at): fault for fault in reversed(list(told))}
-        found = [*self.diagnostics, *(faulty(self.source, fault) for fault in known.values())]
-        found.sort(key=lambda diagnostic: diagnostic.labels[0].span)
+        kept = (fault for number, fault in enumerate(self._faults) if not self._echo(number, fault))
+        known = {(fault.code, fault.at): fault for fault in reversed(list(kept))}
+        faulted = [faulty(self.source, fault) for fault in known.values()]
+        found = first_of_lines(self.text, self.diagnostics, faulted)
         if self._stopped:
             found = found[:MOST_FAULTS]
             last = found[-1]
             note = "there are too many mistakes: the text was not read further"
-            found[-1] = _with_note(last, note)
+            found[-1] = replace(last, notes=(*last.notes, note))
         return found
 
     def _echo(self, number: int, fault: Fault) -> bool:
@@ -151,8 +161,14 @@ class Recovery:
         self._at = at
         if self._tries > MOST_TRIES:  # nothing that was tried leads on
             self._last = max(self._last, at)
-        mistake = find_mistake(scene) if at > self._last else None
-        echo = self._echoes.is_echo(scene)
+        mistake = find_mistake(scene, self._budget) if at > self._last else None
+        echo = self._echoes.is_echo(scene) or self._closes_wrong_list(scene)
+        if at > self._last and (mistake is None or mistake.doubt > _DOUBTFUL):
+            for wider, outer in self._wider(scene, position):
+                limit = inf if mistake is None else mistake.doubt
+                other = correct(wider, self._budget, limit=limit)
+                if other is not None:
+                    scene, position, mistake = wider, outer, other
         if mistake is not None and mistake.edits:
             if not echo:
                 self._tell(mistake)
@@ -167,8 +183,7 @@ class Recovery:
                 rewind(machine, position)
             if self._feed(outcome, guessed=not mistake.title):
                 self._made = [*scene.made, *mistake.edits]
-                if mistake.applicability == "unsafe":
-                    self._guesses.append((scene.stretch.start, at, count))
+                self._guesses.append((scene.stretch.start, outcome.resume, count))
                 if not mistake.title:
                     added = "".join([edit.text for edit in mistake.edits])
                     self._echoes.guessed(at, outcome.resume, added=added)
@@ -199,21 +214,7 @@ class Recovery:
         if mistake.instead:
             place = range(*mistake.span)
             self._faults[:] = [fault for fault in self._faults if fault.at not in place]
-        labels = (Label(mistake.span, mistake.label), *mistake.others)
-        fix = None
-        if mistake.title and mistake.edits:
-            edits = tuple([_tidy(self.text, edit) for edit in mistake.edits])
-            fix = Fix(mistake.title, edits, mistake.applicability)
-        self.diagnostics.append(
-            Diagnostic(
-                mistake.code,
-                mistake.message,
-                source=self.source,
-                labels=labels,
-                help=mistake.help or (mistake.title or None),
-                fix=fix,
-            )
-        )
+        self.diagnostics.append(told(self.source, mistake))
 
     def _scene(self, token: Token | None, at: int) -> tuple[Scene, int]:
         """The surroundings of a mistake, and where on the stack its statement begins."""
@@ -249,6 +250,29 @@ class Recovery:
             return Scene(stretch, token, outcome.tokens, made, opened), position
         tokens = self.run.lexer.tokens(self.text, start, at)
         return Scene(stretch, token, tokens, (), opened), position
+
+    def _wider(self, scene: Scene, position: int) -> Iterator[tuple[Scene, int]]:
+        """The scene with what the statement stands in, if that was read without a mistake."""
+        machine = self.run.machine
+        outer = [place for place in sync_positions(machine) if place < position]
+        for place in [*outer, 0][:_MOST_WIDER]:
+            start = machine.where[place] if place < len(machine.where) else scene.at
+            if scene.at - start > LONGEST_STATEMENT:
+                return
+            stretch = Stretch(self.text, start, tuple(machine.states[: place + 1]), scene.at)
+            tokens = self.run.lexer.tokens(self.text, start, scene.at)
+            states = States(machine.automaton, stretch.states)
+            if len(tokens) > _LONGEST_WIDER:
+                return
+            if place < position and all(states.feed(self.run.lexer.kind(t)) for t in tokens):
+                opened = _innermost(machine, place)
+                yield Scene(stretch, scene.token, tokens, (), opened), place
+
+    def _closes_wrong_list(self, scene: Scene) -> bool:
+        """Whether a bracket ends a list in which items are wrong: it is perhaps another list."""
+        if scene.token not in _CLOSING or scene.opened is None:
+            return False
+        return any(scene.opened.start <= (fault.at or 0) < scene.at for fault in self._faults)
 
     def _hangs(self, position: int, at: int, first: bool) -> bool:
         """Whether a list was opened just before a line that is too little indented for it."""
@@ -341,56 +365,3 @@ def leave_out(machine: Machine) -> bool:
         machine.where.append(at)
         return True
     return False
-
-
-def faulty(source: Source, fault: Fault) -> Diagnostic:
-    """The diagnostic of what an action found wrong."""
-    at = fault.at if fault.at is not None else len(source.text)
-    span = Span(at, min(at + fault.length, len(source.text)))
-    help, fix = fault.help, None
-    if fault.step is not None:
-        span = step_place(source.text, span, fault.step)
-    if fault.instead is not None:
-        help = f"write `{fault.instead}`"
-        fix = Fix(help, (Edit(span, fault.instead),), "unsafe")
-    if help is not None and help.startswith("one of "):
-        meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
-        if meant is not None:
-            help = f"write `{meant}`"
-            fix = Fix(help, (Edit(span, meant),), "unsafe")
-    return Diagnostic(
-        fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
-    )
-
-
-def step_place(text: str, span: Span, step: int) -> Span:
-    """Where a step of a path stands, behind the keyword at a place or, if that is empty, there."""
-    lexer = load_lexer()
-    start = span.end if len(text[slice(*span)]) > 1 else span.start
-    for _ in range(2 * LONGEST_STATEMENT):
-        token = lexer.token(text, start)
-        if token is None or token == "{":
-            break
-        if not step and token != ".":
-            return Span(token.at, token.at + len(token))
-        step -= token == "."
-        start = token.at + len(token)
-    return span
-
-
-def _tidy(text: str, edit: Edit) -> Edit:
-    """An edit that means the same, with its mark where people write it."""
-    start, end = edit.span
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    if edit.text == ":" and before.endswith(" "):
-        return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), ":")
-    if edit.text.strip() != "," or start != end or before.strip():
-        return edit
-    place = len(text[:start].rstrip())
-    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps in a comment
-        return edit
-    return Edit(Span(place, place), ",")
-
-
-def _with_note(diagnostic: Diagnostic, note: str) -> Diagnostic:
-    return replace(diagnostic, notes=(*diagnostic.notes, note))

@@ -11,7 +11,7 @@ from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.lexer import END_KIND, Lexer, Token, load_lexer
 from onnxtext.syntax.machine import Automaton, load_automaton
-from onnxtext.syntax.trial import Outcome, States, Stretch, attempt
+from onnxtext.syntax.trial import FAR, MOST_TOKENS, Outcome, States, Stretch, attempt
 
 _CLOSING = frozenset(")]}>")
 MOST_LINES = 20
@@ -36,6 +36,7 @@ class Mistake:
         least: how many tokens behind the mistake must fit after the edits, where the next mistake
             may follow at once.
         instead: whether it is told instead of what actions found wrong at its place.
+        doubt: how far-fetched the edits are; 0 if they are beyond doubt.
     """
 
     code: str
@@ -50,6 +51,7 @@ class Mistake:
     skip_to: int | None = None
     least: int = 4
     instead: bool = False
+    doubt: float = 0
 
 
 @dataclass
@@ -145,7 +147,7 @@ class Scene:
         """Whether the statement has nothing but decorators before an offset."""
         if self.name(self.done[0]) != "DECORATOR":
             return False
-        return self.until(at).before.takes(self.lexer.kinds["DECORATOR"])
+        return self.until(at).before.takes("DECORATOR")
 
     def until(self, at: int) -> Scene:
         """The same scene with the token at an earlier place as the one that does not fit."""
@@ -176,29 +178,33 @@ class Scene:
 
     def name(self, token: str | None) -> str:
         """The terminal of a token; `$END` for None, `BAD` for what no terminal matches."""
-        return "$END" if token is None else self.lexer.names[self.lexer.kind(token)]
+        return END_KIND if token is None else self.lexer.kind(token)
 
-    def attempt(self, *edits: Edit) -> Outcome | None:
+    def attempt(self, *edits: Edit, most: int = MOST_TOKENS) -> Outcome | None:
         """What comes of some changes; None if they do not even lead up to the token."""
         together = sorted((*self.made, *edits), key=lambda edit: edit.span)
         ends = [self.stretch.start, *(edit.span.end for edit in together)]
         if any(edit.span.start < end for edit, end in zip(together, ends, strict=False)):
             return None
-        return attempt(self.lexer, self.automaton, self.stretch, together)
+        return attempt(self.lexer, self.automaton, self.stretch, together, most)
 
     def good(self, edits: Sequence[Edit], least: int = 4) -> bool:
         """Whether the text goes on well with these changes, for so many tokens at least."""
         outcome = self.attempt(*edits)
         return outcome is not None and (outcome.good or outcome.count >= least)
 
+    def beyond_doubt(self, edits: Sequence[Edit]) -> bool:
+        """Whether the text goes on for long with these changes."""
+        outcome = self.attempt(*edits, most=FAR)
+        return outcome is not None and outcome.fine
+
     def expected(self) -> list[str]:
         """The terminals that fit here."""
         rows = self.automaton.rows
-        kinds = set(rows[self.before.stack[-1]])
-        names = (self.lexer.names[kind] for kind in kinds if self.before.takes(kind))
-        found = sorted(name for name in names if name != "BAD")
+        kinds = rows[self.before.stack[-1]]
+        found = sorted(kind for kind in kinds if self.before.takes(kind))
         if END_KIND not in kinds and self.before.takes(END_KIND):
-            found.append("$END")
+            found.append(END_KIND)
         return found
 
 

@@ -13,6 +13,9 @@ from onnxtext.syntax.machine import MAX_STACK, Automaton
 MOST_TOKENS = 12
 """How many tokens behind a mistake are tried: more would meet the next mistake too often."""
 
+FAR = 60
+"""How many tokens behind a mistake must fit for a change to be beyond doubt."""
+
 _AHEAD = 2000
 """How many characters they may have."""
 
@@ -33,7 +36,7 @@ class States:
         while True:
             target = rows[stack[-1]].get(kind)
             if target is None:
-                return kind == END_KIND and stack[-1] in self.automaton.ends.values()
+                return kind == END_KIND and stack[-1] in self.automaton.accepting
             if target >= 0:
                 stack.append(target)
                 return len(stack) <= MAX_STACK
@@ -69,7 +72,7 @@ class Outcome:
     """What came of a trial.
 
     Attributes:
-        count: how many tokens at or behind the mistake fit, up to `MOST_TOKENS`.
+        count: how many tokens at or behind the mistake fit, up to what is tried.
         resume: where the first of them begins that the changes do not touch.
         fine: whether all that were tried fit, up to the end of the text or of the trial.
         next_line: whether a token fits that begins in a later line than the mistake.
@@ -91,9 +94,13 @@ class Outcome:
 
 
 def attempt(
-    lexer: Lexer, automaton: Automaton, stretch: Stretch, edits: Sequence[Edit]
+    lexer: Lexer,
+    automaton: Automaton,
+    stretch: Stretch,
+    edits: Sequence[Edit],
+    most: int = MOST_TOKENS,
 ) -> Outcome | None:
-    """Parse a stretch with changes.
+    """Parse a stretch with changes, and so many tokens behind it.
 
     Returns:
         None if it does not even parse up to the mistake.
@@ -122,38 +129,33 @@ def attempt(
     tokens: list[Token] = []
     made: list[int] = []
     spans = [(start, start + size) for start, size in created]
-    count = offset = 0
+    count = 0
     resume = -1
     next_line = False
-    while True:
-        token = lexer.token(changed, offset)
-        if token is None:
-            if limit < len(text):
-                return (
-                    Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
-                )
-            if resume < 0:
-                resume = len(text)
-            return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, made)
-        offset = token.at + len(token)
-        if offset == len(changed) and limit < len(text) and resume >= 0:
+    for kind, token, at in lexer.read(changed, 0):
+        end = at + len(token)
+        if end == len(changed) and limit < len(text) and resume >= 0:
             return Outcome(count, resume, True, next_line, tokens, made)  # it may be cut off
-        behind = token.at >= size and token.at + shift >= touched
+        behind = at >= size and at + shift >= touched
         if behind and resume < 0:
-            resume = token.at + shift
-        kind = lexer.kind(token)
+            resume = at + shift
         if not states.feed(kind):
-            other = kind == BAD_KIND and count > 0  # a mistake of its own
+            other = kind == BAD_KIND and 3 * count >= most  # a mistake of its own
             return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1
-            next_line = next_line or token.at + shift > line_end
-            if count == MOST_TOKENS:
+            next_line = next_line or at + shift > line_end
+            if count == most:
                 return Outcome(count, resume, True, next_line, tokens, made)
         else:
-            if any(start < offset and token.at < end for start, end in spans):
+            if any(first < end and at < last for first, last in spans):
                 made.append(len(tokens))
-            tokens.append(Token(token, _origin(places, token.at)))
+            tokens.append(Token(token, _origin(places, at), kind))
+    if limit < len(text):
+        return Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
+    if resume < 0:
+        resume = len(text)
+    return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, made)
 
 
 def _origin(places: list[tuple[int, int, bool]], at: int) -> int:

@@ -86,7 +86,7 @@ class Blobs:
             return known
         found = [name for name in self._resources if _agree(name, digest)]
         if not found:
-            raise BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
+            raise unknown(digest)
         if len(found) > 1:
             raise BlobError(f"{len(found)} resources begin with the digest {digest}", AMBIGUOUS)
         data = self._resources[found[0]]
@@ -97,6 +97,11 @@ class Blobs:
             )
         self._verified[digest] = data
         return data
+
+
+def unknown(digest: str) -> BlobError:
+    """The error of a blob that nothing in a text brings along or refers to."""
+    return BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
 
 
 def _agree(left: str, right: str) -> bool:

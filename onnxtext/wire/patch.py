@@ -21,6 +21,10 @@ MAX_RESULT = (1 << 31) - 1
 _BLOCK = 16
 """Copies are found by blocks of this size."""
 
+_MOST_BLOCKS = 1 << 18
+"""So many blocks are remembered, about 50 MB. In more than 4 MiB they do not touch: what is copied
+from elsewhere is found by one of them only if it is long enough to hold one."""
+
 _WORTH = 8
 """What is shorter is inserted rather than copied."""
 
@@ -28,7 +32,8 @@ _WORTH = 8
 def make_patch(canonical: bytes, wanted: bytes) -> bytes:
     """The patch that turns one byte string into another; linear in their lengths."""
     blocks: dict[bytes, int] = {}
-    for at in range(0, len(canonical) - _BLOCK + 1, _BLOCK):
+    step = max(_BLOCK, -(-len(canonical) // _MOST_BLOCKS))
+    for at in range(0, len(canonical) - _BLOCK + 1, step):
         blocks.setdefault(canonical[at : at + _BLOCK], at)
     out: list[bytes] = []
     inserted = 0  # start of the bytes of `wanted` that no instruction covers yet

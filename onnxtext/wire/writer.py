@@ -29,15 +29,7 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-_SMALL = [bytes((value,)) for value in range(256)]
-SHORT = 1 << 14
-LENGTHS = [varint(value) for value in range(SHORT)]
-"""The encoded lengths below `SHORT`, for loops in which a call would be felt."""
-
-
-def length(size: int) -> bytes:
-    """The length of a length-delimited field."""
-    return LENGTHS[size] if size < SHORT else varint(size)
+_SMALL = [bytes((value,)) for value in range(128)]
 
 
 def tag(number: int, wire_type: int) -> bytes:
@@ -47,9 +39,9 @@ def tag(number: int, wire_type: int) -> bytes:
 
 def delimited(key: bytes, data: bytes) -> bytes:
     """A length-delimited field: its key, the length and the data."""
-    return key + length(len(data)) + data
+    return key + varint(len(data)) + data
 
 
 def delimited_pieces(key: bytes, pieces: Sequence[Piece]) -> list[Piece]:
     """A length-delimited field whose data is in pieces; nothing is copied."""
-    return [key, length(sum(map(len, pieces))), *pieces]
+    return [key, varint(sum(map(len, pieces))), *pieces]

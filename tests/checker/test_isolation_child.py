@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import marshal
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from onnxtext.checker.isolation import child, inference, process
 from onnxtext.checker.isolation.inference import close_workers
 from onnxtext.checker.isolation.process import Died, Worker
 from onnxtext.checker.isolation.watch import Watch, memory_of
+from onnxtext.checker.isolation.worker import framed
 from tests.checker.test_isolation import CALM, CODE, bomb
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -210,11 +213,104 @@ def test_what_the_parent_watches_is_limited_too(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_watch_ends_a_process_at_the_deadline() -> None:
     worker = Worker()
-    with Watch(worker._child, 0.0, 1 << 40) as watch:
-        worker._child.wait(10)
+    watch = Watch(worker._child, 0.0, 1 << 40)
+    worker._receive(10)  # it is ready; now it waits for a request
+    with pytest.raises(EOFError):
+        watch.result(lambda: worker._receive(60))
     assert watch.exceeded == "time"
     assert not worker.alive
     worker.close()
+
+
+@POSIX
+def test_a_watched_wait_is_interrupted() -> None:
+    """As by Ctrl-C, which ends no read on Windows."""
+    worker = Worker()
+    worker._receive(10)
+
+    def interrupt(pid: int) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        return 0
+
+    watch = Watch(worker._child, 60, 1 << 40, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        watch.result(lambda: worker._receive(60))
+    assert not worker.alive
+    worker.close()
+
+
+ON_WINDOWS = """\
+import os, select, sys, types
+sys.platform = "win32"
+sys.modules.update(fcntl=None, resource=None, msvcrt=types.SimpleNamespace(
+    SEM_FAILCRITICALERRORS=1, SEM_NOGPFAULTERRORBOX=2,
+    SetErrorMode=lambda mode: None, setmode=lambda fd, mode: None))
+os.O_BINARY = 0
+del os.set_blocking, select.poll
+"""
+
+
+@pytest.fixture
+def windows(fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the two processes lack on Windows is not there."""
+    monkeypatch.setattr(child, "_CODE", ON_WINDOWS + child._CODE)
+    monkeypatch.setattr(child, "_may_fork", lambda: False)
+    monkeypatch.setattr(process, "_LIMITED", False)
+    for module, name in ((os, "set_blocking"), (select, "poll"), (signal, "SIGPIPE")):
+        monkeypatch.delattr(module, name, raising=False)
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["gathernd-segfault", "layernorm-segfault"])
+def test_crashes_without_what_windows_lacks(windows: None, name: str) -> None:
+    found = {item.code: item.message for item in onnxtext.check(bomb(name))}
+    assert "shape-mismatch" in found
+    assert "it crashes" in found[CODE]
+    assert not onnxtext.check(CALM)
+
+
+@POSIX
+def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = onnxtext.to_binary(bomb("einsum-loop"))
+    monkeypatch.setattr("onnxtext.checker.isolation.watch.memory_of", lambda pid: 1 << 40)
+    worker = Worker()
+    with pytest.raises(Died) as caught:
+        worker.ask(60, 1 << 30, "model", data)
+    assert caught.value.failure.kind == "memory"
+
+
+@POSIX
+def test_a_child_without_a_parent_ends_on_windows_too(tmp_path: Path) -> None:
+    """Nothing tells it that its parent was ended: it ends itself after a while."""
+    code = ON_WINDOWS + child._CODE.replace(
+        "import worker\n", "import worker; worker._ORPHANED = 1\n"
+    )
+    worker = Path(child.__file__).parent
+    import onnx.onnx_cpp2py_export as native
+
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", code, str(worker), str(native.__file__)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as orphan:  # fmt: skip
+        assert orphan.stdin is not None
+        request = (0.01, 1 << 30, "model", onnxtext.to_binary(bomb("einsum-loop")))
+        orphan.stdin.write(framed(marshal.dumps(request)))
+        orphan.stdin.flush()
+        assert orphan.wait(60) == 1
+
+
+def test_a_damaged_answer_is_a_failure(
+    fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The memory of the process may be corrupt without ending it."""
+    monkeypatch.setattr(child, "_may_fork", lambda: False)
+    lies = "import worker; worker._answer = lambda *arguments: b'12345678'\n"
+    monkeypatch.setattr(child, "_CODE", child._CODE.replace("import worker\n", lies))
+    worker = Worker()
+    with pytest.raises(Died) as caught:
+        worker.ask(5, 1 << 30, "model", b"")
+    assert (caught.value.failure.kind, caught.value.outside) == ("crash", False)
+    assert "damaged" in caught.value.failure.detail
 
 
 @LINUX

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.files import holds, replacing, write_atomically
+from onnxtext.files import holds, replacing, replacing_path, write_atomically
 from tests.cli.command import names, run_patched
 
 
@@ -153,3 +153,13 @@ def test_what_is_saved_meanwhile_is_kept(
     assert f"cannot write {text}: it was changed meanwhile" in result.err
     assert text.read_text() == "saved by an editor"
     assert names(tmp_path) == ["m.onnxtxt"]
+
+
+def test_a_new_file_of_a_library_too(tmp_path: Path) -> None:
+    """The library of safetensors puts a file of its own, which nobody else may read, in place."""
+    (tmp_path / "usual").touch()
+    with replacing_path(tmp_path / "m.safetensors") as temporary:
+        temporary.unlink()
+        temporary.touch(0o600)
+    made, usual = (tmp_path / "m.safetensors").stat(), (tmp_path / "usual").stat()
+    assert made.st_mode == usual.st_mode

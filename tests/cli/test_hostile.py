@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import resource
+import sys
+from functools import partial
 from pathlib import Path
 
+import onnx
 import pytest
 
 from tests.cli.command import Result, run
@@ -50,3 +53,33 @@ def test_a_megabyte(shape: str, tmp_path: Path) -> None:
     assert told in done.err + done.out.decode()
     assert seconds < MOST_SECONDS
     assert not (tmp_path / "m.onnx").exists()
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of 20 MB that is not encoded canonically: it takes protobuf and numpy to read it."""
+    weights = onnx.TensorProto(
+        name="w", data_type=1, dims=[5_000_000], raw_data=bytes(range(256)) * 78_125
+    )
+    graph = onnx.GraphProto(name="g", initializer=[weights])
+    opsets = [onnx.OperatorSetIdProto(version=18)]
+    data = onnx.ModelProto(ir_version=10, graph=graph, opset_import=opsets).SerializeToString()
+    path = tmp_path_factory.mktemp("odd") / "odd.onnx"
+    path.write_bytes(b"\x08\x8a\x00" + data[2:])
+    return path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space")
+@pytest.mark.parametrize("megabytes", [45, 80, 160, 200])
+@pytest.mark.parametrize("verb", ["check", "from-binary"])
+def test_too_little_memory(verb: str, megabytes: int, odd: Path, tmp_path: Path) -> None:
+    size = megabytes << 20
+    limit = partial(resource.setrlimit, resource.RLIMIT_AS, (size, size))
+    output = ("-o", str(tmp_path / "m.onnxtxt")) if verb == "from-binary" else ()
+    done = run(verb, odd, *output, before=limit)
+    if done.status:
+        said = done.err.lower()
+        # OpenBLAS ends the process by itself.
+        assert "not enough memory" in said or "cannot allocate" in said or "openblas" in said
+        assert done.status == 2 or "openblas" in said
+        assert not list(tmp_path.glob("*.onnxtxt"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pty
+import resource
 import shlex
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from onnxtext.files import read_stream
 from tests.cli.command import (
     TEXT,
     binary,
@@ -171,3 +173,57 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
             os.close(writer)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
     assert names(tmp_path) == ["endless.onnx"]
+
+
+# ---- Input without end ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["from-binary", "-"],
+        ["to-binary", "-"],
+        ["check", "-"],
+        ["fmt", "-"],
+        ["git", "clean"],
+        ["git", "smudge"],
+    ],
+)
+def test_a_device_without_end_as_standard_input(arguments: list[str]) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+        os.dup2(os.open("/dev/zero", os.O_RDONLY), 0)
+
+    result = run(*arguments, before=limit)
+    assert result.status == 2
+    assert "cannot read standard input: it gives more than 256 MiB" in result.err
+    assert not result.out
+
+
+def test_a_pipe_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onnxtext.files._MOST_OF_PIPE", 3 << 20)
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        assert endless.stdout is not None
+        try:
+            with pytest.raises(OSError, match="more than 3 MiB"):
+                read_stream(endless.stdout, "it")
+        finally:
+            endless.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_what_reads_without_end(number: signal.Signals) -> None:
+    with (
+        subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless,
+        subprocess.Popen(
+            onnxtext_command("check", "-"), stdin=endless.stdout, stderr=subprocess.PIPE
+        ) as process,
+    ):
+        try:
+            time.sleep(1)
+            process.send_signal(number)
+            _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
+            endless.kill()
+    assert (process.returncode, said.strip()) == (128 + number, b"")

@@ -92,9 +92,11 @@ def test_usage(tmp_path: Path) -> None:
 
 
 BREAK_BYTES = """
-from onnxtext import api
-to_binary = api.to_binary
-api.to_binary = lambda text, **options: to_binary(text, **options).replace(b'Relu', b'Rexu')
+from onnxtext import conversion
+encode = conversion.encode_text
+def encode_text(text, **options):
+    return [bytes(piece).replace(b'Relu', b'Rexu') for piece in encode(text, **options)]
+conversion.encode_text = encode_text
 """
 BREAK_TEXT = """
 from onnxtext import api

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from tests.cli.command import environment, onnxtext_command, run, run_command
 
@@ -39,6 +40,83 @@ def test_a_session_on_standard_streams() -> None:
         assert b'"name":"onnxtext"' in said
         assert b'"hoverProvider":' in said
         assert not result.err
+
+
+def framed(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def answers(said: bytes) -> list[dict[str, Any]]:
+    """The messages of the server that are answers."""
+    found = []
+    while said:
+        head, _, said = said.partition(b"\r\n\r\n")
+        size = int(head.split(b"\r\n")[0].split(b":")[1])
+        found.append(json.loads(said[:size]))
+        said = said[size:]
+    return [item for item in found if "method" not in item]
+
+
+def test_what_is_no_message_is_answered() -> None:
+    wrong = [
+        b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
+        framed(b"{]"),
+        framed(b"\xff"),
+        framed(b'{"id": ' + b"1" * 5000 + b"}"),
+        framed(b"[" * 200_000),
+        framed(b""),
+    ]
+    result = run("lsp", stdin=b"".join(wrong) + framed(b"[]") + SESSION)
+    assert result.status == 0, result.err
+    codes = [item.get("error", {}).get("code") for item in answers(result.out)]
+    assert codes == [-32700] * len(wrong) + [-32600, None, None]
+
+
+def test_the_end_of_the_input_comes_after_the_answers() -> None:
+    item = {"uri": "file:///m", "languageId": "onnxtxt", "version": 1, "text": "g () => () {}"}
+    named = {"uri": "file:///m"}
+    result = run(
+        "lsp",
+        stdin=SESSION[: SESSION.index(b"Content-Length", SESSION.index(b"initialized"))]
+        + message("textDocument/didOpen", textDocument=item)
+        + message("textDocument/documentSymbol", 2, textDocument=named)
+        + message("textDocument/foldingRange", 3, textDocument=named),
+    )
+    assert result.status == 0
+    assert [item["id"] for item in answers(result.out)] == [1, 2, 3]
+
+
+def test_exit_without_shutdown_is_a_failure() -> None:
+    initialize = message("initialize", 1, processId=None, rootUri=None, capabilities={})
+    result = run("lsp", stdin=initialize + message("exit"))
+    assert result.status == 1
+    assert not result.err
+
+
+def test_the_editor_that_does_not_listen_ends_the_server() -> None:
+    """Its standard output is closed, its standard input is not."""
+    with subprocess.Popen(
+        onnxtext_command("lsp"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdout.close()
+        text = "g () => () { y = }"
+        item = {"uri": "file:///m", "languageId": "onnxtxt", "version": 1, "text": text}
+        try:
+            server.stdin.write(message("initialize", 1, processId=None, capabilities={}))
+            server.stdin.flush()
+            server.stdin.write(message("textDocument/didOpen", textDocument=item))
+            server.stdin.flush()
+        except BrokenPipeError:
+            pass
+        assert server.wait(60) == 0
+        assert b"Traceback" not in server.stderr.read()
 
 
 def test_the_editor_that_goes_away_takes_the_server_along() -> None:

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
 
-from onnxtext.lsp.pipe import PipeReader
+from onnxtext.lsp.pipe import BadHeader, PipeReader
 from onnxtext.lsp.server import Server, create_server
 from tests.lsp.documents import EXAMPLES, example, large
 
@@ -132,30 +133,62 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "completionItem/resolve": {"label": "Relu"},
     "onnxtext/graph": {"uri": URI},
 }
-INVALID: list[Any] = [
-    None,
-    [],
-    3,
-    "x",
-    {},
-    {"textDocument": None},
-    {"textDocument": {"uri": 3}, "item": 1},
-    {**HERE, "position": {"line": "1", "character": 0}, "item": 1, "options": 1, "query": 1},
-]
+FILES = {
+    "onnxtext/checked": {"uri": "file:///none"},
+    "onnxtext/fromBinary": {"uri": "file:///none"},
+    "onnxtext/toBinary": {"text": "g", "original": "file:///none"},
+    "onnxtext/verify": {"uri": "file:///none"},
+    "onnxtext/convert": {"uri": "file:///none", "target": "file:///none", "direction": "x"},
+}
+"""Requests that are about files."""
+
+
+def places(params: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all parts of parameters; `data` may be anything."""
+    yield path
+    keys: Any = params if isinstance(params, dict) else ()
+    for key in range(len(params)) if isinstance(params, list) else keys:
+        yield from places(params[key], (*path, key))
+
+
+def replaced(params: Any, path: tuple[Any, ...], part: Any) -> Any:
+    """A copy of parameters with another part; without it if it is `...`."""
+    if not path:
+        return part
+    made = params.copy()
+    if len(path) == 1 and part is ...:
+        del made[path[0]]
+    else:
+        made[path[0]] = replaced(made[path[0]], path[1:], part)
+    return made
+
+
+MAY_BE_MISSING = {("positions", 0), ("item", "uri")}  # an empty list; it has a name as well
+WRONG: list[Any] = [None, True, 1.5, [None], {"a": 1}, [[]]]
+"""Wrong wherever a string, a number, an object or a list of objects is expected."""
 
 
 def test_invalid_parameters_are_answered() -> None:
+    """Whatever part of the parameters is missing or has a wrong type, the answer is an error."""
+
     async def test(wire: Wire) -> None:
         await wire.start()
-        asked = []
-        for method in REQUESTS:
-            if method.startswith("onnxtext/"):  # they say themselves what is missing
-                wire.ask(method, {})
-            else:
-                asked += [wire.ask(method, wrong) for wrong in INVALID]
-        asked.append(wire.ask("textDocument/hover", {**HERE, "position": {"line": "x"}}))
+        asked: dict[int, Any] = {}
+        for method, params in (REQUESTS | FILES).items():
+            for path in places(params):
+                parts = WRONG
+                if path[-1:] in (("includeDeclaration",), ("insertSpaces",), ("kind",)):
+                    parts = [part for part in WRONG if part is not True]
+                if path and path not in MAY_BE_MISSING:
+                    parts = [*parts, ...]
+                for part in parts:
+                    wrong = replaced(params, path, part)
+                    asked[wire.ask(method, wrong)] = method, wrong
+        for line in (-1, 10**30, "1"):
+            wrong = replaced(HERE, ("position", "line"), line)
+            asked[wire.ask("textDocument/hover", wrong)] = line
         await wire.settle()
-        assert {wire.code(number) for number in asked} == {-32602}
+        assert not {number: what for number, what in asked.items() if wire.code(number) != -32602}
         right = [wire.ask(method, params) for method, params in REQUESTS.items()]
         await wire.settle()
         assert {wire.code(number) for number in right} == {None}
@@ -176,6 +209,11 @@ def test_states_of_the_server() -> None:
         wire.protocol.handle_message([])
         for method in (3, None, "textDocument/didChange", "$/cancelRequest", "nothing"):
             wire.send(method=method, params={"id": {}})
+        notifications = [
+            wire.ask("textDocument/didClose", {"textDocument": {"uri": URI}}),
+            wire.ask("initialized", {}),
+            wire.ask("$/cancelRequest", {"id": 1}),
+        ]
         wire.send(id="no request", result=3)
         wire.send(id="no request", error=3)
         waiting = wire.ask("textDocument/hover", HERE)
@@ -183,6 +221,7 @@ def test_states_of_the_server() -> None:
         late = [wire.ask("textDocument/hover", HERE), wire.ask("shutdown", None)]
         await wire.settle()
         assert {wire.code(number) for number in unknown} == {-32601}
+        assert {wire.code(number) for number in notifications} == {-32600}
         assert wire.code(again) == -32600
         assert [answer["error"]["code"] for answer in wire.answers[None]] == [-32600] * 4
         assert wire.code(waiting) == -32800
@@ -191,13 +230,37 @@ def test_states_of_the_server() -> None:
     run(test)
 
 
-def test_what_is_no_json_is_answered() -> None:
-    wire = Wire()
-    try:
-        json.loads("{")
-    except ValueError as error:
-        wire.server.report_server_error(error, ValueError)
-    assert wire.answers[None][0]["error"]["code"] == -32700
+@pytest.mark.parametrize("number", [0, -1, 10**30, "", "\ud800", "1"])
+def test_requests_of_one_id_are_all_answered(number: int | str) -> None:
+    async def test(wire: Wire) -> None:
+        await wire.start()
+        for method, params in REQUESTS.items():
+            wire.send(id=number, method=method, params=params)
+            wire.send(id=number, method=method, params=params)
+            wire.send(id=number, result=None)  # the answer to a request that we have not made
+        while len(wire.answers.get(number, ())) < 2 * len(REQUESTS):
+            await asyncio.sleep(0.001)
+        assert all("error" not in answer for answer in wire.answers.pop(number))
+
+    run(test)
+
+
+def test_initialize_with_anything() -> None:
+    right: dict[str, Any] = {
+        "processId": None,
+        "rootUri": "file:///",
+        "workspaceFolders": [{"uri": "file:///", "name": "x"}],
+        "capabilities": {"general": {"positionEncodings": ["utf-8"]}},
+    }
+    wire, rng = Wire(), random.Random(SEED)
+    for path in places(right):
+        for part in rng.sample([*WRONG, -1, "x", "\ud800", 10**30, []], 4):
+            first = wire.ask("initialize", replaced(right, path, part))
+            assert wire.code(first) in (None, -32602), (path, part, SEED)
+            if wire.code(first) is None:
+                assert wire.code(wire.ask("initialize", right)) == -32600, SEED
+                wire = Wire()
+    assert wire.code(wire.ask("initialize", right)) is None
 
 
 def change(version: int, text: str, line: int = 2, column: int = 14) -> dict[str, Any]:
@@ -381,21 +444,53 @@ def test_much_of_anything_in_any_order(number: int) -> None:
     run(lambda wire: anything(wire, SEED + 1000 + number, 1000))
 
 
+BODY = b"{body}"
+HEADERS: dict[bytes, list[bytes | None]] = {
+    b"Content-Length: 6\r\n\r\n{body}": [BODY],
+    b"content-length:6\n\n{body}": [BODY],
+    b"Content-Type: x\r\nContent-Length: 6\r\n\r\n{body}": [BODY],
+    b"Content-Length: 0\r\n\r\n": [b""],
+    b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n": [None],
+    b"Content-Length: -6\r\n\r\n": [None],
+    b"Content-Length: \xb2\r\n\r\n": [None],
+    b"Content-Length: \r\n\r\n": [None],
+    b"\xff\x00\r\n\r\n\r\n\r\n": [None],
+    b"x" * 1_000_000 + b"\r\n\r\n": [None],
+    b"\r\n\r\nContent-Length: 6\r\n\r\n{body}": [BODY],
+}
+
+
+@pytest.mark.parametrize("sent", HEADERS, ids=lambda sent: repr(sent[:40]))
+def test_headers(sent: bytes) -> None:
+    """Whatever comes as a header, the next message is read."""
+
+    async def main() -> None:
+        sent_all = sent + b"Content-Length: 4\r\n\r\nnext"
+        reader = PipeReader(io.BytesIO(sent_all))
+        found: list[bytes | None] = []
+        while not found or found[-1] != b"next":
+            try:
+                found.append(await reader.message())
+            except BadHeader:
+                found.append(None)
+        assert found == [*HEADERS[sent], b"next"]
+        assert await reader.message() is None
+
+    asyncio.run(main())
+
+
 def test_a_pipe_is_read_without_waiting() -> None:
     async def main() -> None:
         read, write = os.pipe()
         with os.fdopen(read, "rb") as stream:
             reader = PipeReader(stream)
-            os.write(write, b"one\r\n\r\nbody")
-            assert await reader.readline() == b"one\r\n"
-            assert await reader.readline() == b"\r\n"
-            assert await reader.readexactly(4) == b"body"
+            os.write(write, b"Content-Length: 4\r\n\r\nbody")
+            assert await reader.message() == b"body"
             assert not reader.waits()
-            os.write(write, b"more")
+            os.write(write, b"Content-Length: 5\r\n\r\nmore")
             while not reader.waits():
                 await asyncio.sleep(0.001)
             os.close(write)
-            assert await reader.readexactly(5) == b""
-            assert await reader.readline() == b""
+            assert await reader.message() is None
 
     asyncio.run(main())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.lsp.document import Document
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
+from onnxtext.lsp.graph_view import draw
 from onnxtext.lsp.plain import plain_places
 from onnxtext.lsp.server import Server
 from onnxtext.source import Source, Span
@@ -48,7 +50,9 @@ EDITS = 8
 def texts() -> list[str]:
     """The examples, and what is printed of a graph as exporters write it."""
     found = [path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.onnxtxt"))]
-    return [*found, onnxtext.from_binary(next(transformer(200)))]
+    printed = onnxtext.from_binary(next(transformer(200)))
+    bare = re.sub(r'"[^"\n]*[/.][^"\n]*"', lambda name: re.sub(r"\W", "_", name.group()), printed)
+    return [*found, printed, bare, bare.replace("\n", "\r\n")]
 
 
 def opened(text: str) -> Document:
@@ -138,14 +142,17 @@ def test_answers_after_edits_are_those_of_the_text(
         whole = Span(0, len(other.version.text))
         wanted = semantic_tokens.tokens(other.version, whole)
         assert found == semantic_tokens.encode(other.version, wanted)
+        lengths = asyncio.run(document.lengths())
+        assert lengths == asyncio.run(other.lengths())
+        assert draw(document, lengths) == draw(other, lengths)
         if document.version.syntax:
             continue  # what is not closed in one statement folds nothing of the others
-        folds = list(folding._ranges(document.version))
+        folds = list(folding._ranges(document.version, lengths))
         with monkeypatch.context() as patch:
             patch.setattr(
-                folding, "_pieces", lambda version: folding._PIECES.finditer(version.text)
+                folding, "_pieces", lambda version, _: folding._PIECES.finditer(version.text)
             )
-            assert folds == list(folding._ranges(document.version))
+            assert folds == list(folding._ranges(document.version, lengths))
 
 
 def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:

@@ -188,3 +188,13 @@ def test_inputs_added_on_one_side_and_shifted_on_the_other_are_a_conflict() -> N
     ]
     assert both(base, ours, theirs) is None
     says(both(base, ours.replace("c, y0", "d, c"), theirs), theirs.replace("b, c, b", "d, c, b"))
+
+
+def test_what_is_said_about_a_renamed_output_is_a_conflict() -> None:
+    """Also where neither side has a node for the output, old name or new."""
+    base = "g (float[1] x) => (float[1] y) { y = Abs (x) }"
+    ours = "g (float[1] x) => (float[1] z) {}"
+    theirs = "g (float[1] x) => (float[1] y) <float[1] y> {}"
+    assert both(base, ours, theirs) is None
+    about = 'g (float[1] x) => (float[1] y) {}\nquantization { y: ["SCALE_TENSOR": "x"] }'
+    assert both(base, ours, about) is None

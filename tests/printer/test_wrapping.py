@@ -66,7 +66,7 @@ def test_large_tensors(shape: tuple[int, ...], kind: str) -> None:
     texts = set()
     for large, block in ((0, 1), (0, 100), (0, 1 << 20), (1 << 20, 1)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(values_printer, "_LARGE", large)
+            patch.setattr(values_printer, "LARGE", large)
             patch.setattr(wrapping, "_BLOCK", block)
             texts.add(data_text(whole, RawData(raw), STEP, 0))
     (text,) = texts

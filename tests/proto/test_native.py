@@ -7,7 +7,6 @@ import random
 from typing import Any
 from unittest import mock
 
-import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +14,8 @@ from hypothesis import strategies as st
 from onnxtext.core import core
 from onnxtext.proto import lift, lifter, lower
 from onnxtext.proto.lift import LiftError, lift_model
-from onnxtext.proto.lifter import GRAPH_KEYS
-from onnxtext.wire.writer import delimited
+from onnxtext.proto.schema import message_spec
+from onnxtext.wire.writer import LENGTH, delimited
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
@@ -102,10 +101,10 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
 
 
 def test_the_keys_are_those_of_the_schema() -> None:
-    graph, node, value = (
-        message.DESCRIPTOR.fields_by_name
-        for message in (onnx.GraphProto, onnx.NodeProto, onnx.ValueInfoProto)
-    )
-    keys = [node[name].number << 3 | 2 for name in ("input", "output", "name")]
-    keys += [value[name].number << 3 | 2 for name in ("name", "type")]
-    assert (graph["node"].number, graph["value_info"].number, *keys) == GRAPH_KEYS
+    from onnxtext._core import decode, decode_values
+
+    for name, key in (decode.KEYS | decode_values.KEYS).items():
+        message, _, field = name.rpartition(".")
+        spec = message_spec(message).by_name[field]
+        wire_type = LENGTH if spec.packed else spec.wire_type
+        assert (name, spec.number << 3 | wire_type) == (name, key)

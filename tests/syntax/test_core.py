@@ -14,7 +14,6 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
 import onnxtext
@@ -23,6 +22,7 @@ from onnxtext.core import core
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower import lower_model
 from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.schema import message_spec
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.syntax.tables import load_tables
@@ -96,10 +96,16 @@ def test_literals(name: str) -> None:
         lambda: float(np.float32(np.ldexp(chance.random(), chance.randint(-150, 128)))),
         lambda: chance.choice(["1e400", "-0.0", "5.", "nan", "0x10", "3e-46", "1.17549431e-38"]),
         lambda: "1.00000017881393432617187499",
+        lambda: f"{chance.randint(0, 4096) / 2048:.{chance.randint(1, 12)}f}",  # near halves
+        lambda: chance.choice(["65519.9", "65520.0", "6.2e-5", "6.0e-5", "3.4e38", "1.2e-38"]),
+        lambda: chance.choice(["true", "false", "1", "truth"]),
     )
     for _ in range(60):
         dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
+        few = ", ".join(str(chance.choice(items)()) for _ in range(chance.randint(1, 4)))
+        for one in (f"{dims} w = [{few}, ...]", f" w = {few}", f"[2] w = [{few} , ... , ]"):
+            check(f"g () => () <{name}{one}> {{}}")
         braces = "{" + text.replace("[", "").replace("]", "") + "}"
         raw: Any = partial(parse_raw, ELEMENTS[name], dims=dims)
         typed: Any = partial(parse_typed, ELEMENTS[name])
@@ -132,16 +138,25 @@ def test_both_cores_lower_to_the_same_bytes() -> None:
 
 
 def test_the_keys_are_those_of_the_schema() -> None:
-    from onnxtext.proto import native
+    from onnxtext._core.keys import Key
 
-    def keys(message: Any, *names: str) -> list[int]:
-        fields = message.DESCRIPTOR.fields_by_name
-        return [fields[name].number << 3 | 2 for name in names]
-
-    assert list(native.NODE_KEYS) == keys(onnx.NodeProto, "input", "output", "name")
-    assert keys(onnx.ValueInfoProto, "name") == [native.NAME_OF_VALUE]
-    assert keys(onnx.TensorProto, "name") == [native.NAME_OF_TENSOR]
-    assert keys(onnx.GraphProto, "initializer") == [native.INITIALIZER]
+    messages = {
+        "NODE": "NodeProto",
+        "ATTRIBUTE": "AttributeProto",
+        "GRAPH": "GraphProto",
+        "FUNCTION": "FunctionProto",
+        "VALUE_INFO": "ValueInfoProto",
+        "TENSOR": "TensorProto",
+        "STRING_STRING_ENTRY": "StringStringEntryProto",
+        "OPERATOR_SET_ID": "OperatorSetIdProto",
+        "MODEL": "ModelProto",
+    }
+    assert len(Key.__members__) > 40
+    for name, key in Key.__members__.items():
+        prefix = max((one for one in messages if name.startswith(f"{one}_")), key=len)
+        specs = message_spec(messages[prefix]).by_name
+        spec = specs[name.removeprefix(f"{prefix}_").lower()]
+        assert key == spec.number << 3 | spec.wire_type, name
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])

@@ -18,7 +18,7 @@ import onnxtext
 from onnxtext import Diagnostic, OnnxTextError
 from onnxtext.proto.corruption import find_corruption
 from onnxtext.proto.places import path_at
-from onnxtext.wire.writer import END_GROUP, GROUP, delimited, length, tag
+from onnxtext.wire.writer import END_GROUP, GROUP, delimited, tag, varint
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning")
@@ -264,13 +264,13 @@ def endless_messages(count: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     for level in range(count):
-        head = keys[level % 3] + length(size)
+        head = keys[level % 3] + varint(size)
         parts.append(head)
         size += len(head)
     if count % 3 == 0:  # the outermost is a node, in a graph
-        parts.append(b"\x0a" + length(size))
+        parts.append(b"\x0a" + varint(size))
         size += len(parts[-1])
-    parts.append(b"\x3a" + length(size))
+    parts.append(b"\x3a" + varint(size))
     return b"".join(reversed(parts))
 
 

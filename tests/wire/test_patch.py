@@ -74,6 +74,20 @@ def test_a_megabyte_takes_no_time(kind: str) -> None:
     assert time.perf_counter() - start < 10  # some 0.5 s on a machine of 2020
 
 
+def test_large_data_takes_a_small_multiple_of_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of many GB with one odd byte; the blocks of the smaller ones here may be as few."""
+    monkeypatch.setattr("onnxtext.wire.patch._MOST_BLOCKS", 1 << 10)
+    data = random.Random(1).randbytes(1 << 20)
+    wanted = data[:9] + b"odd" + data[10 : 1 << 19] + data[(1 << 19) + 999 :] + data[:4000]
+    tracemalloc.start()
+    patch = make_patch(data, wanted)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 << 20
+    assert len(patch) < 50
+    assert apply_patch(data, patch) == wanted
+
+
 def refused(canonical: bytes, patch: bytes) -> WireError:
     with pytest.raises(WireError) as caught:
         apply_patch(canonical, patch)

@@ -17,7 +17,6 @@ from onnxtext.wire.writer import (
     VARINT,
     delimited,
     delimited_pieces,
-    length,
     tag,
     varint,
 )
@@ -51,11 +50,6 @@ def test_varints_wrap_as_those_of_protobuf() -> None:
     assert read_varint(b"\xff" * 9 + b"\x7f", 0, 10) == ((1 << 64) - 1, 10)
     with pytest.raises(WireError, match="longer than ten bytes at byte 0x1"):
         read_varint(b"\0" + b"\xff" * 1000, 1, 1001)
-
-
-@given(st.integers(0, 1 << 31))
-def test_lengths(size: int) -> None:
-    assert length(size) == varint(size)
 
 
 @given(st.lists(st.binary(max_size=200), max_size=4))

@@ -136,8 +136,7 @@ class Worker:
 
         watch = Watch(self._child, 10 * seconds + 20, memory)
         try:
-            with watch:
-                return self._receive(10 * seconds + 30)
+            return watch.result(lambda: self._receive(10 * seconds + 30))
         finally:
             self._exceeded = self._exceeded or watch.exceeded
 
@@ -183,6 +182,8 @@ class Worker:
         """Why the process has ended; it is ended if it has not."""
         child = self._child
         child.wait(0 if self._exceeded else 1)
+        runs = child.poll() is None
+        child.kill()  # else there may be no end to what it says
         said = self._said()
         child.close()
         code = child.returncode or 0
@@ -190,6 +191,8 @@ class Worker:
             return Died(Failure("time"))
         if self._exceeded == "memory" or "bad_alloc" in said:
             return Died(Failure("memory"))
+        if runs:
+            return Died(Failure("crash", "its answer is damaged"))
         if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
             return Died(Failure("memory"), outside=True)  # the kernel kills where memory is short
         name = f"exit status {code}"

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
+from concurrent.futures import Future, wait
 from typing import Literal
 
 from onnxtext.checker.isolation.child import Child
@@ -18,7 +18,7 @@ SLICE = 0.2
 
 
 class Watch:
-    """Ends a process that takes too long or too much memory, while a request runs.
+    """Ends a process that takes too long or too much memory for a request.
 
     Attributes:
         exceeded: the limit that was exceeded; None if none was.
@@ -36,31 +36,39 @@ class Watch:
         self._deadline = time.monotonic() + seconds
         self._memory = memory
         self._measure = measure or memory_of
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="onnxtext-watch", daemon=True)
 
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
+    def result(self, receive: Callable[[], bytes]) -> bytes:
+        """What a function that waits for the process gives.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._done.set()
-        self._thread.join()
+        It runs in a thread: on Windows nothing else ends a read, Ctrl-C included.
 
-    def _run(self) -> None:
-        while not self._done.wait(SLICE):
-            if time.monotonic() > self._deadline:
-                self.exceeded = "time"
-            elif self._measure(self._process.pid) > self._memory:
-                self.exceeded = "memory"
-            if self.exceeded:
+        Args:
+            receive: waits; it fails once the process has ended.
+        """
+        made: Future[bytes] = Future()
+
+        def run() -> None:
+            try:
+                made.set_result(receive())
+            except BaseException as error:
+                made.set_exception(error)
+
+        thread = threading.Thread(target=run, name="onnxtext-watch", daemon=True)
+        thread.start()
+        try:
+            while not wait((made,), SLICE).done:
+                if time.monotonic() > self._deadline:
+                    self.exceeded = "time"
+                elif self._measure(self._process.pid) > self._memory:
+                    self.exceeded = "memory"
+                if self.exceeded:
+                    self._process.kill()
+                    break
+            return made.result()  # fails if it was ended
+        finally:
+            if not made.done():
                 self._process.kill()
-                return
+            thread.join()
 
 
 def memory_of(pid: int) -> int:

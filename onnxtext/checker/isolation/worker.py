@@ -12,6 +12,7 @@ in them can harm the reader.
 
 from __future__ import annotations
 
+import faulthandler
 import marshal
 import os
 import select
@@ -41,6 +42,9 @@ MEMORY = b"memory"
 """The status of an answer: an allocation failed."""
 NATIVE = "onnx.onnx_cpp2py_export"
 """The compiled part of onnx."""
+_ORPHANED = 30
+"""Seconds that a request may take besides ten times its limit, where only the parent limits it:
+more than the parent gives it."""
 _IDLE = 300_000
 """Milliseconds without a request after which the process ends."""
 
@@ -185,6 +189,8 @@ def _read(size: int) -> bytes:
 def _prepare() -> None:
     """End by signals, leave no core dump, show no dialog."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the child
+    if hasattr(os, "set_blocking"):  # onnx must not wait for the parent to read its messages
+        os.set_blocking(2, False)
     if sys.platform == "win32":
         import msvcrt
 
@@ -195,7 +201,6 @@ def _prepare() -> None:
     # 1, not 0: with 0 Linux still pipes the core to a crash reporter.
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (min(1, hard) if hard >= 0 else 1, hard))
-    os.set_blocking(2, False)  # onnx must not wait for the parent to read its error messages
     for number in (signal.SIGTERM, signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
@@ -204,12 +209,13 @@ def _prepare() -> None:
 def _limit(seconds: float, memory: int) -> None:
     """Limit the processor time and the memory of a request; end with the parent."""
     if sys.platform == "win32":
+        # The parent limits it, unless it is ended itself. This needs no lock of Python.
+        faulthandler.dump_traceback_later(10 * seconds + _ORPHANED, exit=True, file=2)
         return
     _limit_memory(memory)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     # Native code does not notice the end of the pipe: the kernel sends SIGIO then.
-    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    _notify(os.O_ASYNC)
     poll = select.poll()
     poll.register(0, 0)
     if poll.poll(0):  # it ended before
@@ -217,9 +223,21 @@ def _limit(seconds: float, memory: int) -> None:
 
 
 def _unlimit() -> None:
-    if sys.platform != "win32":
-        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC)
-        signal.setitimer(signal.ITIMER_PROF, 0)
+    if sys.platform == "win32":
+        faulthandler.cancel_dump_traceback_later()
+        return
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    _notify(0)
+
+
+def _notify(flag: int) -> None:
+    """Have the kernel tell the end of the pipe by SIGIO, or not."""
+    try:
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        flags = fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC
+        fcntl.fcntl(0, fcntl.F_SETFL, flags | flag)
+    except OSError:  # this system knows it for terminals only: the time limit ends the process
+        return
 
 
 def _limit_memory(more: int) -> None:

@@ -19,6 +19,7 @@ _PIECES = re.compile(
 )
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _MOST = 20_000
+_LONGEST_GAP = 1000
 
 
 def register(server: Server) -> None:
@@ -31,9 +32,9 @@ async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.Foldin
     document = server.document(params.text_document.uri)
     if document is None:
         return None
-    await document.version.index_ready()
+    version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
-    for found in _ranges(document.version):
+    for found in _ranges(version, lengths):
         known = best.get(found.start_line)
         if known is None or known.end_line < found.end_line:
             best[found.start_line] = found
@@ -42,12 +43,12 @@ async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.Foldin
     return sorted(best.values(), key=lambda found: found.start_line)
 
 
-def _ranges(version: Version) -> Iterator[t.FoldingRange]:
+def _ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRange]:
     lines = version.lines
     open_brackets: list[tuple[str, int]] = []
     comment: tuple[int, int] | None = None
     line, following = 0, lines.line_start(1)
-    for piece in _pieces(version):
+    for piece in _pieces(version, lengths):
         text = piece.group()
         if piece.start() >= following:
             line = lines.line_of(piece.start())
@@ -74,20 +75,16 @@ def _ranges(version: Version) -> Iterator[t.FoldingRange]:
         yield t.FoldingRange(*comment, kind=t.FoldingRangeKind.Comment)
 
 
-def _pieces(version: Version) -> Iterator[re.Match[str]]:
+def _pieces(version: Version, lengths: list[int]) -> Iterator[re.Match[str]]:
     """Brackets, comments and strings, but for those of statements that lie on one line."""
-    text, index = version.text, version.index
+    text = version.text
     done = 0
-    for statement in index.statements:
-        located = index.located(statement) if statement.at >= done else None
-        if located is None:
+    for at, length in zip(version.index.starts, lengths, strict=True):
+        if length < 0 or at < done:
             continue
-        end = located.span.end
-        if "\n" in text[statement.at : end] or "\r" in text[statement.at : end]:
-            continue
-        if text[done : statement.at].strip(", \n"):
-            yield from _PIECES.finditer(text, done, statement.at)
-        done = end
+        if at - done > _LONGEST_GAP or text[done:at].strip(", \n"):
+            yield from _PIECES.finditer(text, done, at)
+        done = at + length
     yield from _PIECES.finditer(text, done)
 
 

@@ -3,41 +3,37 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from lsprotocol import types as t
 
-from onnxtext.ast.model import Node
-from onnxtext.checker.scopes import GIVEN, Scope
-from onnxtext.checker.signatures import Signature
 from onnxtext.lsp.document import Document, Version
-from onnxtext.lsp.index import Index
 from onnxtext.lsp.names import Statement
-from onnxtext.lsp.statements import Located
+from onnxtext.lsp.plain import match_plain
+from onnxtext.lsp.reuse import fill
+from onnxtext.lsp.token_kinds import (
+    MODIFIERS,
+    TYPES,
+    Token,
+    beside,
+    given_meanings,
+    meanings,
+    of_statement,
+    plain_tokens,
+)
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server import Server
 
-TYPES = (
-    "variable", "parameter", "function", "namespace", "property", "type", "typeParameter",
-    "class", "decorator", "label",
-)  # fmt: skip
-MODIFIERS = ("declaration", "readonly", "deprecated", "defaultLibrary", "definition")
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
-_TYPE = {name: number for number, name in enumerate(TYPES)}
-_COMPUTED = _TYPE["variable"], 0
-_MODIFIER = {name: 1 << number for number, name in enumerate(MODIFIERS)}
 
-_AT_ONCE = 200
-"""So many statements are looked at before others may work."""
-
-Token = tuple[int, int, int, int]
-"""Where it starts and ends, its type and its modifiers."""
+Run = tuple[int, list[int], int, tuple[object, ...]]
+"""The tokens of a statement that lies on one line: how far behind it the first one begins, all as
+the protocol has them, how far behind it the last one begins, and what they depend on."""
 
 
 def register(server: Server) -> None:
@@ -105,90 +101,127 @@ def common_start(one: list[int], other: list[int]) -> int:
 
 
 async def all_tokens(document: Document) -> list[int]:
-    """The tokens of the whole text as the protocol has them.
-
-    Most statements lie on one line and hold no graphs. Their tokens are kept by their text and by
-    what their names mean, relative to their first one.
-    """
+    """The tokens of the whole text as the protocol has them."""
     version = document.version
-    index, lines, made = version.index, version.lines, document.cache.made
-    rest = _beside(index)
-    given = {id(scope): _given(index, scope) for scope in index.scopes}
-    runs: list[tuple[int, list[int]]] = []
-    for number, statement in enumerate(index.statements):
-        if number % _AT_ONCE == 0:
-            await asyncio.sleep(0)
-        at = statement.at
-        if statement.number in statement.scope.children:
-            rest += _of_statement(index, statement)
-            continue
-        chunk = version.text[at : statement.limit]
-        meanings = _meanings(index, statement, given[id(statement.scope)])
-        key = "tokens", statement.kind, chunk, meanings
-        run = made.get(key)
-        if run is None:
-            found = _of_statement(index, statement)
-            line = lines.line_of(at)
-            if not found or lines.line_of(max(token[1] for token in found)) > line:
-                rest += found  # several lines, or a mistake
+    writer = Writer(version)
+    column, before = document.columns.take("tokens", version.index)
+    writer.forget(column, before)
+    try:
+        await fill(version.index, column, writer.run)
+    finally:  # it may be cancelled: what was made holds all the same
+        document.columns.keep("tokens", version.index, column, writer.context)
+    return _join(version, column, sorted({*beside(version.index), *writer.others}))
+
+
+class Writer:
+    """Writes the tokens of the statements of one version.
+
+    Attributes:
+        context: what the tokens of statements depend on besides their texts: operator sets and
+            functions, and for each graph or body what its inputs and initializers mean.
+        others: tokens in statements that have several lines, hold graphs, or have mistakes.
+    """
+
+    def __init__(self, version: Version) -> None:
+        self._version = version
+        self._index = index = version.index
+        self.others: list[Token] = []
+        self._given = [given_meanings(scope) for scope in index.scopes]
+        opsets = [None if s.opsets is None else s.opsets.versions for s in index.scopes]
+        self.context = opsets, set(index.functions()), self._given
+
+    def forget(self, column: list[Run | None], before: Any) -> None:
+        """Take those tokens out of a column of an older version that are others by now.
+
+        Args:
+            column: the tokens of the statements that are as they were.
+            before: the `context` of that version; None without one.
+        """
+        if before is None:
+            return
+        index, given = self._index, self._given
+        same = before[:2] == self.context[:2] and len(before[2]) == len(given)
+        trusted = [
+            same and one is not None and one == before[2][number]
+            for number, one in enumerate(given)
+        ]
+        if all(trusted):
+            return
+        for number, run in enumerate(column):
+            statement = index.statements[number]
+            if run is None or trusted[index.number(statement.scope)]:
                 continue
-            run = encode(version, found)
-            run[0] = 0
-            # The column of the first token is that of the statement and this.
-            run[1] -= lines.place(at)[1]
-            made[key] = run
-        runs.append((at, run))
-    return _join(version, runs, sorted(set(rest)))
+            if run[3] != self._meanings(statement):
+                column[number] = None
+
+    def run(self, statement: Statement) -> Run | None:
+        """The tokens of a statement that lies on one line; those of another are put beside."""
+        version, lines = self._version, self._version.lines
+        if statement.number in statement.scope.children:
+            self.others += of_statement(self._index, statement)
+            return None
+        means = self._meanings(statement)
+        chunk = version.text[statement.at : statement.limit]
+        found = match_plain(statement.kind, chunk)
+        if found is not None and "\r" not in found.group():
+            numbers: list[int] = []
+            last = 0
+            for start, end, kind, modifiers in plain_tokens(statement, found, means):
+                column = start if lines.is_plain else lines.width(chunk[:start])
+                length = end - start if lines.is_plain else lines.width(chunk[start:end])
+                numbers += (0, column - last, length, kind, modifiers)
+                last = column
+            first = numbers[1]
+            return first, numbers, last, means
+        tokens = of_statement(self._index, statement)
+        line, column = lines.place(statement.at)
+        if not tokens or lines.line_of(max(token[1] for token in tokens)) > line:
+            self.others += tokens
+            return None
+        numbers = encode(version, tokens)
+        first = numbers[1] - column
+        return first, numbers, first + sum(numbers[6::5]), means
+
+    def _meanings(self, statement: Statement) -> tuple[object, ...]:
+        given = self._given[self._index.number(statement.scope)]
+        return meanings(self._index, statement, given)
 
 
-def _given(index: Index, scope: Scope) -> dict[str, tuple[int, int]]:
-    """The meanings of the inputs and initializers of a graph or body."""
-    return {name: _meaning(index, scope, name) for name in scope.given}
-
-
-def _meanings(
-    index: Index, statement: Statement, given: dict[str, tuple[int, int]]
-) -> tuple[object, ...]:
-    """What the tokens of a statement depend on besides its text."""
-    scope, item = statement.scope, statement.item
-    if statement.kind != "node":
-        return statement.group, _meaning(index, scope, item.name)
-    target = index.target(statement)
-    known = target.deprecated if isinstance(target, Signature) else None
-    meanings: list[object] = [known]
-    for name in item.inputs:
-        meaning = given.get(name)
-        if meaning is None and name not in scope.position:
-            meaning = _meaning(index, index.resolve(scope, name), name)
-        meanings.append(meaning)
-    return tuple(meanings)
-
-
-def _join(version: Version, runs: list[tuple[int, list[int]]], rest: list[Token]) -> list[int]:
+def _join(version: Version, column: list[Run | None], rest: list[Token]) -> list[int]:
     """Join the tokens of statements and others, which never lie within these statements."""
-    lines = version.lines
     data: list[int] = []
-    line = column = following = 0
-    for at, run in [*runs, (len(version.text) + 1, [])]:
-        first = following
-        while following < len(rest) and rest[following][0] < at:
-            following += 1
-        if first < following:
-            others = encode(version, rest[first:following], (line, column))
-            data += others
-            for index in range(0, len(others), 5):
-                column = others[index + 1] + (0 if others[index] else column)
-                line += others[index]
-        if run:
-            last_line, last_column = line, column
-            line, column = lines.place(at)
-            column += run[1]
-            start = len(data)
-            data += run
-            data[start] = line - last_line
-            data[start + 1] = column - last_column if line == last_line else column
-            column += sum(run[6::5])
+    line = at_column = following = 0
+    starts = version.index.starts
+    following_at = rest[0][0] if rest else -1
+    for at, place, run in zip(starts, version.lines.places(starts), column, strict=True):
+        if run is None:
+            continue
+        if 0 <= following_at < at:
+            first = following
+            following = bisect_left(rest, (at,), first)
+            following_at = rest[following][0] if following < len(rest) else -1
+            line, at_column = _append(version, data, rest[first:following], line, at_column)
+        first_column, numbers, last_column = run[:3]
+        start = len(data)
+        data += numbers
+        data[start] = place[0] - line
+        shift = place[1] + first_column
+        data[start + 1] = shift - at_column if place[0] == line else shift
+        line, at_column = place[0], place[1] + last_column
+    _append(version, data, rest[following:], line, at_column)
     return data
+
+
+def _append(
+    version: Version, data: list[int], found: list[Token], line: int, column: int
+) -> tuple[int, int]:
+    """Append tokens to those that end at a place; where the last one is."""
+    numbers = encode(version, found, (line, column))
+    data += numbers
+    for index in range(0, len(numbers), 5):
+        column = numbers[index + 1] + (0 if numbers[index] else column)
+        line += numbers[index]
+    return line, column
 
 
 def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0)) -> list[int]:
@@ -218,115 +251,7 @@ def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0))
 def tokens(version: Version, span: Span) -> list[Token]:
     """The tokens that begin in a part of the text, in no order."""
     index = version.index
-    found = _beside(index)
+    found = beside(index)
     for statement in index.statements_in(span.start, span.end):
-        found += _of_statement(index, statement)
+        found += of_statement(index, statement)
     return [token for token in found if span.start <= token[0] < span.end]
-
-
-def _beside(index: Index) -> list[Token]:
-    """The tokens that are in no statement."""
-    found: list[Token] = []
-    for scope in index.scopes:
-        holder = None if scope.holder is None else index.original(scope.holder)
-        for token in _heads(index, scope):
-            # In a text with mistakes, what is taken for a head may lie in a statement.
-            around = index.statement_at(token[0])
-            if around is None or around.item is holder:
-                found.append(token)
-    for name in index.sections:
-        kind = "function" if name.function is not None else "variable"
-        found.append((*name.span, _TYPE[kind], 0))
-    return found
-
-
-def _of_statement(index: Index, statement: Statement) -> list[Token]:
-    located = index.located(statement)
-    if located is None:
-        return []
-    return list((_node if statement.kind == "node" else _value)(index, statement, located))
-
-
-def _heads(index: Index, scope: Scope) -> Iterator[Token]:
-    if scope.place.at < 0:
-        return
-    if scope.kind != "function":
-        yield (*index.name_span(scope.place), _TYPE["class"], _MODIFIER["declaration"])
-        return
-    for key, span in index.function_heads(scope):
-        kind = "function" if key[0] == "function" else "parameter"
-        yield (*span, _TYPE[kind], _MODIFIER["declaration"])
-
-
-def _value(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
-    scope, value, text = statement.scope, statement.item, index.source.text
-    type = located.find("type")
-    if type is not None:
-        yield from _type(type, text)
-    name = located.find("name")
-    if name is not None:
-        kind, modifiers = _meaning(index, scope, value.name)
-        if statement.group in ("info", "output"):
-            yield (*name, kind, modifiers)
-        else:
-            yield (*name, kind, modifiers | _MODIFIER["declaration"])
-
-
-def _type(span: Span, text: str) -> Iterator[Token]:
-    """The element type of a type, without its dimensions."""
-    end = text.find("[", span.start, span.end)
-    first = end if end >= 0 else span.end
-    if text.find("(", span.start, first) < 0:
-        yield (span.start, first, _TYPE["type"], 0)
-
-
-def _meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
-    """The kind of a value: an input, an initializer, or what a node computes."""
-    if scope.position.get(name) != GIVEN:
-        return _COMPUTED
-    if name in index.inputs(scope):
-        return _TYPE["parameter"], 0
-    return _TYPE["variable"], _MODIFIER["readonly"]
-
-
-def _node(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
-    node: Node = statement.item
-    text = index.source.text
-    label = located.find("label", "name")
-    if label is not None:
-        yield (*label, _TYPE["label"], 0)
-    for number, name in enumerate(node.outputs):
-        type = located.find("outputs", number, "type")
-        if type is not None:
-            yield from _type(type, text)
-        span = located.find("outputs", number, "name") or located.find("outputs", number)
-        if name and span is not None:
-            yield (*span, _TYPE["variable"], _MODIFIER["declaration"])
-    for number, name in enumerate(node.inputs):
-        span = located.find("names", number) if name else None
-        if span is not None:
-            yield (*span, *_meaning(index, index.resolve(statement.scope, name), name))
-    yield from _operator(index, statement, located)
-    for number, _ in enumerate(node.attributes):
-        span = located.find("attributes", number, "name")
-        if span is not None:
-            yield (*span, _TYPE["property"], 0)
-        reference = located.find("attributes", number, "value", "name")
-        if reference is not None and text[reference.start - 1 : reference.start] == "@":
-            yield (*reference, _TYPE["parameter"], 0)
-
-
-def _operator(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
-    try:
-        parts = [item for item in located.places.find("operator").items if item is not None]
-    except LookupError:
-        return
-    for item in parts[:-1]:
-        yield (*located.absolute(item), _TYPE["namespace"], 0)
-    for item in parts[-1:]:
-        target = index.target(statement)
-        modifiers = 0
-        if isinstance(target, Signature):
-            modifiers = _MODIFIER["defaultLibrary"]
-            modifiers |= _MODIFIER["deprecated"] if target.deprecated else 0
-        yield (*located.absolute(item), _TYPE["function"], modifiers)

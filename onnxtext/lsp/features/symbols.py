@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -13,9 +12,10 @@ from lsprotocol import types as t
 
 from onnxtext.ast.model import Graph
 from onnxtext.checker.scopes import Scope
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.index import Index
+from onnxtext.lsp.document import Document, Version
 from onnxtext.lsp.names import Occurrence, Statement
+from onnxtext.lsp.plain import match_plain
+from onnxtext.lsp.reuse import fill
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_FOUND = 500
 _DEEPEST = 60
-_AT_ONCE = 200
 _MARK = "\0"
-"""Stands for a line in a symbol that is kept; JSON has no such character."""
+"""Stands for the line in the symbol of a statement; JSON has no such character."""
 
 
 def register(server: Server) -> None:
@@ -39,13 +38,14 @@ async def outline(server: Server, params: t.DocumentSymbolParams) -> orjson.Frag
     document = server.document(params.text_document.uri)
     if document is None:
         return None
-    index = document.version.index
-    made = _Outline(document, index)
-    for number, statement in enumerate(index.statements):
-        if number % _AT_ONCE == 0:
-            await asyncio.sleep(0)
-        made.add(statement)
-    roots = [made.scope(scope) for scope in index.scopes if scope.parent is None]
+    made = _Outline(document.version)
+    column, _ = document.columns.take("symbols", made.index)
+    try:
+        await fill(made.index, column, made.row)
+    finally:  # it may be cancelled: what was made holds all the same
+        document.columns.keep("symbols", made.index, column)
+    made.place(column)
+    roots = [made.scope(scope) for scope in made.index.scopes if scope.parent is None]
     return orjson.Fragment(f"[{','.join(roots)}]".encode())
 
 
@@ -53,38 +53,51 @@ class _Outline:
     """Writes the symbols of one version as JSON.
 
     A large text has ten thousands of them, and most are as they were in the version before but for
-    their line. So a symbol is written with a mark for the line, and kept by the statement's text.
+    their line. So a statement's symbol has a mark for its line as long as it lies on one.
     """
 
-    def __init__(self, document: Document, index: Index) -> None:
-        self.lines = document.version.lines
-        self.text = document.version.text
-        self.index = index
-        self._made = document.cache.made
-        self._by_scope: dict[int, list[Statement]] = {}
+    def __init__(self, version: Version) -> None:
+        self.lines = version.lines
+        self.text = version.text
+        self.index = version.index
+        self._by_scope: dict[int, list[tuple[Statement, str | None]]] = {}
         self._written: dict[int, str] = {}
 
-    def add(self, statement: Statement) -> None:
-        """Write the symbol of a statement, unless graphs belong to it."""
+    def row(self, statement: Statement) -> str | None:
+        """The symbol of a statement that lies on one line, with a mark for that.
+
+        Returns:
+            "" for a statement that is no symbol; None if graphs belong to it, or if it has several
+            lines or a mistake.
+        """
         if statement.group == "info":
-            return
-        self._by_scope.setdefault(id(statement.scope), []).append(statement)
+            return ""
         if statement.number in statement.scope.children:
-            return
+            return None
         line, column = self.lines.place(statement.at)
-        key = "symbol", statement.group, column, self.text[statement.at : statement.limit]
-        written = self._made.get(key)
-        if written is None:
-            written = self._statement(statement, 0)
-            start = f'"line":{line},'
-            located = self.index.located(statement)
-            # Only what lies on one line can be moved to another one by its mark.
-            if located is not None and self.lines.line_of(located.span.end) == line:
-                head, _, tail = written.partition('"range":')
-                self._made[key] = f'{head}"range":{tail.replace(start, _MARK)}'
-        else:
-            written = written.replace(_MARK, f'"line":{line},')
-        self._written[statement.at] = written
+        chunk = self.text[statement.at : statement.limit]
+        found = match_plain(statement.kind, chunk)
+        if found is not None and "\r" not in found.group():
+            width = self.lines.width
+            ends = [column + width(chunk[:at]) for at in (found.end(), *found.span(2))]
+            range = _RANGE % (_MARK, column, _MARK, ends[0])
+            return _symbol(*_words(statement), range, _RANGE % (_MARK, ends[1], _MARK, ends[2]))
+        written = self._statement(statement, 0)
+        located = self.index.located(statement)
+        if located is None or self.lines.line_of(located.span.end) > line:
+            self._written[statement.at] = written
+            return None
+        head, _, tail = written.partition('"range":')
+        marked = tail.replace(f'"line":{line},', f'"line":{_MARK},')
+        return f'{head}"range":{marked}'
+
+    def place(self, column: list[str | None]) -> None:
+        """Put the lines of the statements into their symbols."""
+        statements, by_scope = self.index.statements, self._by_scope
+        places = self.lines.places(self.index.starts)
+        for statement, row, (line, _) in zip(statements, column, places, strict=True):
+            placed = None if row is None else row.replace(_MARK, str(line))
+            by_scope.setdefault(id(statement.scope), []).append((statement, placed))
 
     def scope(self, scope: Scope, depth: int = 0) -> str:
         """A graph or function with what is in it."""
@@ -94,51 +107,62 @@ class _Outline:
         name = self.index.name_span(scope.place) if scope.place.at >= 0 else span
         is_function = scope.kind == "function"
         children = [] if depth > _DEEPEST else self._by_scope.get(id(scope), [])
-        return self._symbol(
+        return _symbol(
             scope.name or "(no name)",
             t.SymbolKind.Function if is_function else t.SymbolKind.Module,
-            (_hull(span, name), name),
             "function" if is_function else scope.attribute or "graph",
-            [self._written.get(item.at) or self._statement(item, depth) for item in children],
+            self._range(_hull(span, name)),
+            self._range(name),
+            [
+                self._statement(statement, depth) if row is None else row
+                for statement, row in children
+                if row != ""
+            ],
         )
 
     def _statement(self, statement: Statement, depth: int) -> str:
-        item = statement.item
-        if statement.kind != "node":
-            kind = t.SymbolKind.Constant if item.data is not None else t.SymbolKind.Variable
-            spans = self._spans(statement, "name")
-            return self._symbol(item.name or "(no name)", kind, spans, statement.group)
-        shown = ", ".join(filter(None, item.outputs)) or item.name or "(no output)"
-        bodies = statement.scope.children.get(statement.number, ())
-        children = [self.scope(body, depth + 1) for body in bodies] if depth < _DEEPEST else []
-        spans = self._spans(statement, "outputs")
-        return self._symbol(shown, t.SymbolKind.Operator, spans, item.op_type, children)
-
-    def _symbol(
-        self,
-        name: str,
-        kind: t.SymbolKind,
-        spans: tuple[Span, Span],
-        detail: str,
-        children: Iterable[str] = (),
-    ) -> str:
-        texts = f'"name":{json.dumps(name)},"kind":{kind.value},"detail":{json.dumps(detail)}'
-        ranges = f'"range":{self._range(spans[0])},"selectionRange":{self._range(spans[1])}'
-        return f'{{{texts},{ranges},"children":[{",".join(children)}]}}'
-
-    def _range(self, span: Span) -> str:
-        line, column = self.lines.place(span.start)
-        start = f'"start":{{"line":{line},"character":{column}}}'
-        line, column = self.lines.place(span.end)
-        return f'{{{start},"end":{{"line":{line},"character":{column}}}}}'
-
-    def _spans(self, statement: Statement, part: str) -> tuple[Span, Span]:
+        written = self._written.get(statement.at)
+        if written is not None:
+            return written
         located = self.index.located(statement)
         if located is None:
             text = self.text[statement.at : statement.limit].rstrip()
-            span = Span(statement.at, statement.at + len(text))
-            return span, span
-        return located.span, located.find(part) or located.span
+            whole = part = Span(statement.at, statement.at + len(text))
+        else:
+            named = located.find("outputs" if statement.kind == "node" else "name")
+            whole, part = located.span, named or located.span
+        bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()
+        children = [self.scope(body, depth + 1) for body in bodies]
+        return _symbol(*_words(statement), self._range(whole), self._range(part), children)
+
+    def _range(self, span: Span) -> str:
+        return _RANGE % (*self.lines.place(span.start), *self.lines.place(span.end))
+
+
+_RANGE = '{"start":{"line":%s,"character":%d},"end":{"line":%s,"character":%d}}'
+
+
+def _words(statement: Statement) -> tuple[str, t.SymbolKind, str]:
+    """Name, kind and detail of a statement's symbol."""
+    item = statement.item
+    if statement.kind != "node":
+        kind = t.SymbolKind.Constant if item.data is not None else t.SymbolKind.Variable
+        return item.name or "(no name)", kind, statement.group
+    shown = ", ".join(filter(None, item.outputs)) or item.name or "(no output)"
+    return shown, t.SymbolKind.Operator, item.op_type
+
+
+def _symbol(
+    name: str,
+    kind: t.SymbolKind,
+    detail: str,
+    range: str,
+    selection: str,
+    children: Iterable[str] = (),
+) -> str:
+    texts = f'"name":{json.dumps(name)},"kind":{kind.value},"detail":{json.dumps(detail)}'
+    ranges = f'"range":{range},"selectionRange":{selection}'
+    return f'{{{texts},{ranges},"children":[{",".join(children)}]}}'
 
 
 def _hull(one: Span, other: Span) -> Span:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forty real models of the shared data: many exporters, from half a kilobyte to six megabytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+NAMES = (
+    "pykeio_ort/lora_model",
+    "exported/half_fp16_ts",
+    "harvested_onnxscript-tests/122b4ec69b7cba1a",
+    "xadupre_yet-another-onnx-builder/sequences",
+    "yalue_onnxruntime_go/example_multitype",
+    "exported/onnxscript_funcs",
+    "AdvancedClimateSystems_gonnx/gru",
+    "sonos_tract/62ea58b4-model",
+    "dotnet_machinelearning/MultiClassificationLogisticRegressionSaveModelToOnnxTest",
+    "nbigaouette_onnxruntime-rs/upsample",
+    "harvested_onnxscript-tests/6680a578a070249e",
+    "microsoft_onnxconverter-common/coreml_OneHotEncoder_BikeSharing",
+    "exported/half_fp16_dynamo",
+    "exported/gelu_noopt_dynamo",
+    "fastmachinelearning_qonnx/eltwise_chanlast_testcase",
+    "nod-ai_SHARK-TestSuite/model",
+    "xadupre_yet-another-onnx-builder/bug_2of3_s",
+    "sonos_tract/88fab4fe-model",
+    "exported/cond_dynamo",
+    "robertknight_rten/mnist",
+    "yalue_onnxruntime_go/example_big_compute",
+    "sonos_tract/b4c9ee3c-model",
+    "exported/misc_dynamo",
+    "exported/q_qdq_unet",
+    "harvested_onnxscript-tests/47ea6b76d8168e7d",
+    "exported/skl_svc",
+    "yalue_onnxruntime_go/example_big_fanout",
+    "webonnx_wonnx/opt-mnist",
+    "onnx_onnxmltools/test_xgb",
+    "emmtrix_emx-onnx-cgen/micro_kws_m_static_qdq",
+    "yalue_onnxruntime_go/sklearn_randomforest",
+    "xadupre_yet-another-onnx-builder/model_microsoft_Phi-3_5-mini-instruct-custom-default-d1rt1",
+    "exported/q_dynamic_lstm_u8",
+    "oracle_tribuo/tinybert",
+    "xadupre_yet-another-onnx-builder/layernorm",
+    "microsoft_onnxruntime-extensions/FastestDet",
+    "snakers4_silero-vad/silero_vad_half",
+    "snakers4_silero-vad/silero_vad_op18_ifless",
+    "exported/irsave_resnet18",
+    "exported/bert12_ts",
+)
+"""The models, below `models` in the shared data and without their suffix, by their sizes.
+
+The official parser reads back what the official printer makes of each.
+"""
+
+
+def directory() -> Path:
+    """Where the models of the shared data are: beside the repository, or in `$ONNXTEXT_DATA`."""
+    beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    return Path(os.environ.get("ONNXTEXT_DATA", beside)) / "models"
+
+
+def mixed() -> Iterator[bytes]:
+    """The models.
+
+    Raises:
+        FileNotFoundError: the shared data is not there.
+    """
+    for name in NAMES:
+        yield (directory() / f"{name}.onnx").read_bytes()

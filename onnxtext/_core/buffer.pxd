@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+cimport cython
+from libc.stdint cimport uint64_t
+
+cdef enum:
+    HEAD = 20  # bytes that a key and a length take at most
+
+@cython.final
+cdef class Buffer:
+    """Bytes that grow at the end: an encoded message."""
+    cdef char* data
+    cdef Py_ssize_t size, room
+    cdef int need(self, Py_ssize_t more) except -1
+    cdef int add(self, const char* data, Py_ssize_t size) except -1
+    cdef int add_bytes(self, bytes data) except -1
+    cdef int number(self, int key, uint64_t value) except -1
+    cdef int head(self, int key, Py_ssize_t size) except -1
+    cdef int field(self, int key, bytes data) except -1
+    cdef int text(self, int key, text) except -1
+    cdef Py_ssize_t open(self, int key) except -1
+    cdef int close(self, Py_ssize_t start) except -1
+    cdef bytes take(self, Py_ssize_t start)

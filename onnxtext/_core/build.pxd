@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.grammar cimport Rule
+from onnxtext._core.stack cimport Stack
+
+cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts)
+cdef object make_node(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at)
+cdef bint is_plain_node(object node)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the actions for nodes and value infos make, in their plainest forms.
+
+Each function gives None for what Python has to make.
+"""
+from onnxtext._core.grammar cimport ONE_INNER, ONE_STRING, Rule
+from onnxtext._core.literals cimport Layout, read_literal
+from onnxtext._core.slots cimport (
+    NODE, OF_NODE, OF_RAW, OF_TYPED, OF_VALUE, RAW_DATA, TYPED_DATA, VALUE_INFO,
+    PyType_GenericAlloc, get, put,
+)
+from onnxtext._core.stack cimport Entry, Stack
+
+cdef extern from "Python.h":
+    object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
+
+cdef tuple EMPTY = ()
+
+
+cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts):
+    """Of decorators, a type, a name and data; with fewer children the type and data lack."""
+    cdef object type = None, data = None
+    if rule.take[0] >= 0:
+        return None
+    if rule.count > 2:
+        type = stack.child(rule, base, 1)
+    if rule.count > 3:
+        if rule.take[3] < 0:
+            return None
+        data = tensor_data(stack, type, base + rule.take[3], layouts)
+        if data is None:
+            return None
+    made = PyType_GenericAlloc(VALUE_INFO, 0)
+    put(made, OF_VALUE.name, stack.child(rule, base, 1 if rule.count == 2 else 2))
+    put(made, OF_VALUE.type, type)
+    put(made, OF_VALUE.data, data)
+    put(made, OF_VALUE.decorators, EMPTY)
+    put(made, OF_VALUE.metadata, EMPTY)
+    put(made, OF_VALUE.at, at)
+    return made
+
+
+cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts):
+    """What a short plain literal says."""
+    cdef Layout layout
+    cdef bytes text
+    cdef Entry* entry = &stack.entries[place]
+    if entry.form < 0:
+        return None
+    key = <Py_ssize_t><void*>type
+    layout = layouts.get(key)
+    if layout is None:
+        layout = layouts[key] = stack.grammar.layout(type)
+    if not layout.kind:
+        return None
+    text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+    data = read_literal(layout, text)
+    if data is None:
+        return None
+    if text[0] == c"{":
+        made = PyType_GenericAlloc(TYPED_DATA, 0)
+        put(made, OF_TYPED, data)
+    else:
+        made = PyType_GenericAlloc(RAW_DATA, 0)
+        put(made, OF_RAW, data)
+    return made
+
+
+cdef tuple one_name(Stack stack, Py_ssize_t place):
+    """The only name of a list; None if there are more, or none."""
+    cdef Entry* entry = &stack.entries[place]
+    if entry.form == ONE_INNER:
+        return (PyUnicode_Substring(stack.text, entry.start + 1, entry.end - 1),)
+    if entry.form == ONE_STRING:
+        return (PyUnicode_Substring(stack.text, entry.start, entry.end),)
+    return None
+
+
+cdef object make_node(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at):
+    """Of decorators, a label, outputs, an operator, an overload, attributes and inputs.
+
+    Nodes with decorators or an overload, or with names left out, are made in Python.
+    """
+    cdef object op_type, domain = None, types = EMPTY, attributes
+    cdef tuple outputs, operator, inputs
+    if rule.take[0] >= 0 or rule.take[3] < 0 or rule.take[4] >= 0:
+        return None
+    operator = one_name(stack, base + rule.take[3])
+    if operator is None:
+        operator = tuple(stack.value(base + rule.take[3]))
+        if len(operator) > 2:
+            return None
+        domain = operator[0] if len(operator) == 2 else None
+    inputs = one_name(stack, base + rule.take[6])
+    if inputs is None:
+        inputs = tuple(stack.value(base + rule.take[6]))
+        if len(inputs) == 1 and inputs[0] is None:
+            inputs = EMPTY
+        for text in inputs:
+            if text is None:
+                return None
+    outputs = one_name(stack, base + rule.take[2])
+    if outputs is None:
+        outputs = tuple(stack.value(base + rule.take[2]))
+        for output in outputs:
+            if output is None:
+                return None
+            if type(output) is tuple:
+                types = None
+        if types is None:
+            types = tuple([output[1] if type(output) is tuple else None for output in outputs])
+            outputs = tuple([output[0] if type(output) is tuple else output for output in outputs])
+    attributes = stack.child(rule, base, 5)
+    made = PyType_GenericAlloc(NODE, 0)
+    put(made, OF_NODE.op_type, operator[len(operator) - 1])
+    put(made, OF_NODE.inputs, inputs)
+    put(made, OF_NODE.outputs, outputs)
+    put(made, OF_NODE.attributes, EMPTY if attributes is None else tuple(attributes))
+    put(made, OF_NODE.name, stack.child(rule, base, 1))
+    put(made, OF_NODE.domain, domain)
+    put(made, OF_NODE.overload, None)
+    put(made, OF_NODE.output_types, types)
+    put(made, OF_NODE.decorators, EMPTY)
+    put(made, OF_NODE.metadata, EMPTY)
+    put(made, OF_NODE.at, at)
+    return made
+
+
+cdef bint is_plain_node(object node):
+    """Whether a node's outputs are what they mostly are: a tuple, and no subclass of it."""
+    return type(node) is NODE and type(get(node, OF_NODE.outputs)) is tuple

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+cdef enum:
+    LONGEST = 40  # characters of a number, at most
+
+cdef int write_float32(char* out, uint32_t bits, bint point) noexcept
+cdef int write_float64(char* out, uint64_t bits, bint point) except -1
+cdef int write_integer(char* out, int64_t value) noexcept
+cdef int write_unsigned(char* out, uint64_t value) noexcept

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers to decimal text: the texts of `onnxtext.tensor.floats`.
+
+Each function writes to memory that has room for LONGEST characters, and gives how many it wrote.
+"""
+from cpython.mem cimport PyMem_Free
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memmove, memset
+
+cdef extern from "Python.h":
+    char* PyOS_double_to_string(double, char, int, int, int*) except NULL
+
+cdef enum:
+    LEAST_POWER = -45  # the decimal exponents of the least and the greatest float32
+    MOST_POWER = 31
+    MANTISSA = 1 << 23  # the implicit bit of a float32
+
+# floor(10**-k * 2**s) + 1 for each exponent k, where s is such that 64 bits are left.
+cdef uint64_t[MOST_POWER - LEAST_POWER + 1] POWERS
+
+
+def _power(exponent):
+    if exponent >= 0:
+        shift = (10**exponent).bit_length() - 64
+        return ((10**exponent << 64) >> (64 + shift)) + 1
+    size = (10**-exponent).bit_length()
+    made = (1 << (64 + size - 1)) // 10**-exponent
+    return made + 1 if made >> 63 else (1 << (64 + size)) // 10**-exponent + 1
+
+
+for _k in range(LEAST_POWER, MOST_POWER + 1):
+    POWERS[_k - LEAST_POWER] = _power(-_k)
+
+
+cdef int write_unsigned(char* out, uint64_t value) noexcept:
+    cdef char[20] digits
+    cdef int at = 20
+    while True:
+        at -= 1
+        digits[at] = <char>(c"0" + value % 10)
+        value //= 10
+        if not value:
+            break
+    memcpy(out, digits + at, 20 - at)
+    return 20 - at
+
+
+cdef int write_integer(char* out, int64_t value) noexcept:
+    if value >= 0:
+        return write_unsigned(out, <uint64_t>value)
+    out[0] = c"-"
+    return write_unsigned(out + 1, -<uint64_t>value) + 1
+
+
+cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
+    """The shortest decimal that rounds to these bits, of several the closest (Schubfach)."""
+    cdef uint32_t fraction = bits & (MANTISSA - 1), mantissa
+    cdef int exponent = bits >> 23 & 255, power, shift, start = 0, count
+    cdef uint64_t factor, lower, middle, upper, short, digits
+    cdef bint is_odd, below, above
+    if exponent == 255:
+        return write_special(out, bits, bits >> 31, not fraction, bits & 0x7FFFFFFF == 0x7FC00000, 8)
+    if bits >> 31:
+        out[0] = c"-"
+        start = 1
+    mantissa = fraction
+    if exponent:
+        mantissa |= MANTISSA
+        exponent -= 1
+    exponent -= 149
+    if not mantissa:
+        out[start] = c"0"
+        return spell(out, start, 1, 1, point, 13, -6)
+    # The number is `mantissa * 2**exponent`. All that is nearer to it than to its neighbours is
+    # between `lower` and `upper`, in units of a quarter of `10**power`.
+    is_odd = mantissa & 1
+    if fraction or exponent == -149:
+        power = (exponent * 1262611) >> 22
+        lower = 4 * <uint64_t>mantissa - 2
+    else:  # the neighbour below is nearer
+        power = (exponent * 1262611 - 524031) >> 22
+        lower = 4 * <uint64_t>mantissa - 1
+    shift = exponent + ((-power * 1741647) >> 19) + 1
+    factor = POWERS[power - LEAST_POWER]
+    lower = scaled(factor, lower << shift) + is_odd
+    middle = scaled(factor, (4 * <uint64_t>mantissa) << shift)
+    upper = scaled(factor, (4 * <uint64_t>mantissa + 2) << shift) - is_odd
+    digits = middle // 4
+    short = digits // 10
+    below = lower <= 40 * short
+    above = 40 * short + 40 <= upper
+    if digits >= 10 and below != above:
+        digits = short + above
+        power += 1
+    else:
+        below = lower <= 4 * digits
+        above = 4 * digits + 4 <= upper
+        if below != above:
+            digits += above
+        elif middle > 4 * digits + 2 or (middle == 4 * digits + 2 and digits & 1):
+            digits += 1
+    while digits % 10 == 0:
+        digits //= 10
+        power += 1
+    count = write_unsigned(out + start, digits)
+    return spell(out, start, count, count + power, point, 13, -6)
+
+
+cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
+    """The product of 64 and 32 bits without its lowest 64; odd if it is not exact."""
+    cdef uint64_t low = (factor & 0xFFFFFFFFULL) * value
+    cdef uint64_t high = (factor >> 32) * value + (low >> 32)
+    return high >> 32 | ((high & 0xFFFFFFFFULL) > 1)
+
+
+cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
+    """As `write_float32`; Python knows the digits."""
+    cdef double value
+    cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
+    cdef char* text
+    cdef int at = 0, start = bits >> 63, count = 0, position = 0, exponent = 0
+    cdef bint behind = False, negative
+    if size >= 0x7FF0000000000000ULL:
+        return write_special(
+            out, bits, bits >> 63, size == 0x7FF0000000000000ULL, size == 0x7FF8000000000000ULL, 16
+        )
+    memcpy(&value, &size, 8)
+    text = PyOS_double_to_string(value, c"r", 0, 0, NULL)
+    if start:
+        out[0] = c"-"
+    while text[at] == c"." or c"0" <= text[at] <= c"9":
+        if text[at] == c".":
+            behind = True
+        elif count or text[at] != c"0":
+            out[start + count] = text[at]
+            count += 1
+            position += not behind
+        elif behind:
+            position -= 1
+        at += 1
+    if text[at]:
+        negative = text[at + 1] == c"-"
+        at += 2
+        while text[at]:
+            exponent = 10 * exponent + text[at] - c"0"
+            at += 1
+        position += -exponent if negative else exponent
+    PyMem_Free(text)
+    while count and out[start + count - 1] == c"0":
+        count -= 1
+    if not count:
+        out[start] = c"0"
+        count = position = 1
+    return spell(out, start, count, position, point, 16, -5)
+
+
+cdef int spell(
+    char* out, int start, int count, int position, bint point, int most, int least
+) noexcept:
+    """Put the point among some digits, or write an exponent behind them.
+
+    `position` is where the point is, counted from the first digit; it is written out where it is
+    above `least` and not above `most`.
+    """
+    cdef char* digits = out + start
+    if position > most or position <= least:
+        if count > 1:
+            memmove(digits + 2, digits + 1, count - 1)
+            digits[1] = c"."
+            count += 1
+        digits[count] = c"e"
+        return start + count + 1 + write_integer(digits + count + 1, position - 1)
+    if position <= 0:
+        memmove(digits + 2 - position, digits, count)
+        memset(digits, c"0", 2 - position)
+        digits[1] = c"."
+        return start + 2 - position + count
+    if position < count:
+        memmove(digits + position + 1, digits + position, count - position)
+        digits[position] = c"."
+        return start + count + 1
+    memset(digits + count, c"0", position - count)
+    if point:
+        digits[position] = c"."
+        digits[position + 1] = c"0"
+        position += 2
+    return start + position
+
+
+cdef int write_special(
+    char* out, uint64_t bits, bint minus, bint infinite, bint plain, int digits
+) noexcept:
+    """An infinity, or a NaN of so many hexadecimal digits."""
+    cdef int at = 0
+    cdef int digit
+    if not infinite and not plain:
+        memcpy(out, "nan(0x", 6)
+        for at in range(digits):
+            digit = bits >> (4 * (digits - 1 - at)) & 15
+            out[6 + at] = b"0123456789abcdef"[digit]
+        out[6 + digits] = c")"
+        return digits + 7
+    if minus:
+        out[0] = c"-"
+        at = 1
+    memcpy(out + at, b"inf" if infinite else b"nan", 3)
+    return at + 3
+
+
+def texts(bytes data, int width, bint point):
+    """The texts of little-endian floats of 4 or 8 bytes, for tests."""
+    cdef char[LONGEST] out
+    cdef uint32_t small
+    cdef uint64_t large
+    cdef const char* start = data
+    cdef int size
+    cdef Py_ssize_t at
+    made = []
+    for at in range(0, len(data), width):
+        if width == 4:
+            memcpy(&small, start + at, 4)
+            size = write_float32(out, small, point)
+        else:
+            memcpy(&large, start + at, 8)
+            size = write_float64(out, large, point)
+        made.append(out[:size].decode())
+    return made

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.wire cimport Bytes
+
+cdef extern from "Python.h":
+    object PyType_GenericAlloc(type, Py_ssize_t)
+    int PyObject_GenericSetAttr(object, object, object) except -1
+
+cdef enum:
+    SMALL = 4096  # data of more bytes is a view of the whole, and not copied
+
+cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
+
+cdef class Values:
+    """Reads values; equal attributes and types are one object."""
+    cdef dict attributes, types, heads
+    cdef object held, name  # of the tensor that was read last
+    cdef object tensor_type
+
+    cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
+    cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1
+    cdef object _attribute_value(
+        self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
+    )

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wire bytes to types, tensors and attributes: what `onnxtext.proto.lift_values` reads.
+
+Each function gives None for what is rare: it is then read in Python.
+"""
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Float32,
+    Floats,
+    RawData,
+    Reference,
+    Tensor,
+    TypedData,
+)
+from onnxtext.proto.lift_values import lift_tensor
+from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
+
+cdef enum Key:  # a field's number and wire type; a test compares them with the schema
+    VALUE_NAME = 0x0A
+    VALUE_TYPE = 0x12
+    TYPE_TENSOR = 0x0A
+    TENSOR_TYPE_ELEMENT = 0x08
+    TENSOR_TYPE_SHAPE = 0x12
+    SHAPE_DIM = 0x0A
+    DIM_VALUE = 0x08
+    DIM_PARAM = 0x12
+    TENSOR_DIMS = 0x08
+    TENSOR_ELEMENT = 0x10
+    TENSOR_NAME = 0x42
+    TENSOR_RAW = 0x4A
+    ATTRIBUTE_NAME = 0x0A
+    ATTRIBUTE_TYPE = 0xA0
+    ATTRIBUTE_REFERENCE = 0xAA
+    ATTRIBUTE_FLOAT = 0x15
+    ATTRIBUTE_INT = 0x18
+    ATTRIBUTE_STRING = 0x22
+    ATTRIBUTE_TENSOR = 0x2A
+    ATTRIBUTE_FLOATS = 0x3D
+    ATTRIBUTE_INTS = 0x40
+    ATTRIBUTE_STRINGS = 0x4A
+
+KEYS = {
+    "ValueInfoProto.name": VALUE_NAME,
+    "ValueInfoProto.type": VALUE_TYPE,
+    "TypeProto.tensor_type": TYPE_TENSOR,
+    "TypeProto.Tensor.elem_type": TENSOR_TYPE_ELEMENT,
+    "TypeProto.Tensor.shape": TENSOR_TYPE_SHAPE,
+    "TensorShapeProto.dim": SHAPE_DIM,
+    "TensorShapeProto.Dimension.dim_value": DIM_VALUE,
+    "TensorShapeProto.Dimension.dim_param": DIM_PARAM,
+    "TensorProto.dims": TENSOR_DIMS,
+    "TensorProto.data_type": TENSOR_ELEMENT,
+    "TensorProto.name": TENSOR_NAME,
+    "TensorProto.raw_data": TENSOR_RAW,
+    "AttributeProto.name": ATTRIBUTE_NAME,
+    "AttributeProto.type": ATTRIBUTE_TYPE,
+    "AttributeProto.ref_attr_name": ATTRIBUTE_REFERENCE,
+    "AttributeProto.f": ATTRIBUTE_FLOAT,
+    "AttributeProto.i": ATTRIBUTE_INT,
+    "AttributeProto.s": ATTRIBUTE_STRING,
+    "AttributeProto.t": ATTRIBUTE_TENSOR,
+    "AttributeProto.floats": ATTRIBUTE_FLOATS,
+    "AttributeProto.ints": ATTRIBUTE_INTS,
+    "AttributeProto.strings": ATTRIBUTE_STRINGS,
+}
+
+# The keys of typed data, and the bytes of an entry of it: 4 or 8, and none for varints.
+cdef dict TYPED_KEYS = {
+    "float_data": 0x22, "int32_data": 0x2A, "int64_data": 0x3A, "double_data": 0x52,
+    "uint64_data": 0x5A,
+}
+KEYS |= {f"TensorProto.{name}": key for name, key in TYPED_KEYS.items()}
+
+cdef type VALUE_INFO = ValueInfo, ATTRIBUTE = Attribute, RAW_DATA = RawData
+cdef dict KINDS = {int(kind): kind for kind in AttributeType}
+cdef dict VALUE_KEYS = {
+    int(AttributeType.FLOAT): ATTRIBUTE_FLOAT,
+    int(AttributeType.INT): ATTRIBUTE_INT,
+    int(AttributeType.STRING): ATTRIBUTE_STRING,
+    int(AttributeType.TENSOR): ATTRIBUTE_TENSOR,
+    int(AttributeType.FLOATS): ATTRIBUTE_FLOATS,
+    int(AttributeType.INTS): ATTRIBUTE_INTS,
+    int(AttributeType.STRINGS): ATTRIBUTE_STRINGS,
+}
+cdef int[16] KEY_OF_KIND
+for _kind in range(16):
+    KEY_OF_KIND[_kind] = VALUE_KEYS.get(_kind, -1)
+
+
+cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    if start == end:
+        return ""
+    return PyUnicode_DecodeUTF8(<const char*>data + start, end - start, b"surrogateescape")
+
+
+cdef inline bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    return PyBytes_FromStringAndSize(<const char*>data + start, end - start)
+
+
+@cython.final
+cdef class Head:
+    """The type of tensors that begin alike."""
+    cdef object type
+    cdef Py_ssize_t size  # of their raw data; -1 if they are read in Python
+    cdef int typed_key
+    cdef bint is_bool
+
+    def __cinit__(self, bytes data):
+        """Describe tensors that begin with these dims and this element type."""
+        self.type = lift_tensor(data)[0]
+        self.size = -1
+        element = ELEMENTS.get(self.type.element)
+        if element is None or element.bits < 8 or not all(
+            0 < dim < 1 << 40 for dim in self.type.shape
+        ):
+            return
+        size = element.bits // 8
+        for dim in self.type.shape:
+            size *= dim
+        if size < 1 << 40:
+            self.size = size
+            self.is_bool = element.kind == "bool"
+            self.typed_key = -1 if element.kind == "complex" else TYPED_KEYS[element.field]
+
+
+@cython.final
+cdef class Values:
+    def __cinit__(self, dict types):
+        """Begin a run.
+
+        Args:
+            types: to encoded types value infos that have them.
+        """
+        self.attributes, self.heads, self.types = {}, {}, types
+
+    # ---- Value infos ----------------------------------------------------------------------------
+
+    cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
+        """A value info of a name and a type, which is shared."""
+        cdef Field field
+        cdef Py_ssize_t at
+        if not read_field(data, start, end, &field) or field.key != VALUE_NAME:
+            return None
+        name = text_of(data, field.value, field.end)
+        at = field.end
+        if not read_field(data, at, end, &field) or field.key != VALUE_TYPE or field.end != end:
+            return None
+        key = copied(data, field.value, field.end)
+        known = self.types.get(key)
+        if known is None:
+            type = tensor_type(data, field.value, field.end)
+            if type is None:
+                return None
+            known = self.types[key] = ValueInfo("", type)
+        elif known.decorators:
+            return None
+        return new_value_info(name, known.type, None)
+
+    # ---- Tensors --------------------------------------------------------------------------------
+
+    cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """An initializer of dims and an element type, a name, and data that fits them."""
+        if not self._tensor(data, view, start, end) or self.name is None:
+            return None
+        return new_value_info(self.name, self.tensor_type, self.held)
+
+    cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
+        """Read such a tensor, perhaps without a name; False for any other."""
+        cdef Field field
+        cdef Py_ssize_t at = start, index
+        cdef Head head = None
+        self.name = self.held = None
+        while at < end:
+            if not read_field(data, at, end, &field):
+                return False
+            if field.key != TENSOR_DIMS and field.key != TENSOR_ELEMENT:
+                break
+            at = field.end
+        prefix = copied(data, start, at)
+        head = self.heads.get(prefix)
+        if head is None:
+            head = self.heads[prefix] = Head(prefix)
+        if head.size < 0:
+            return False
+        while at < end:
+            if not read_field(data, at, end, &field):
+                return False
+            at = field.end
+            if field.key == TENSOR_NAME:
+                self.name = text_of(data, field.value, at)
+                continue
+            if self.held is not None or field.value == at:
+                return False
+            if field.key == TENSOR_RAW:
+                if at - field.value != head.size:
+                    return False
+                if head.is_bool:
+                    for index in range(field.value, at):
+                        if data[index] > 1:
+                            return False
+                self.held = PyType_GenericAlloc(RAW_DATA, 0)
+                held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
+                PyObject_GenericSetAttr(self.held, "data", held)
+            elif field.key == head.typed_key:
+                entries = typed_entries(data, field.value, at, field.key)
+                if entries is None:
+                    return False
+                self.held = TypedData(entries)
+            else:
+                return False
+        self.tensor_type = head.type
+        return self.held is not None
+
+    # ---- Attributes -----------------------------------------------------------------------------
+
+    cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """An attribute of numbers, strings or a tensor, or one that refers to a parameter."""
+        cdef Field field
+        cdef Py_ssize_t at = start, first = start, last = start
+        cdef int kind = 0, key = 0
+        small = name = value = None
+        if end - start <= SMALL:
+            small = copied(data, start, end)
+            known = self.attributes.get(small)
+            if known is not None:
+                return known
+        while at < end:
+            if not read_field(data, at, end, &field):
+                return None
+            if field.key == ATTRIBUTE_NAME:
+                name = text_of(data, field.value, field.end)
+            elif field.key == ATTRIBUTE_TYPE:
+                if field.number > 15:
+                    return None
+                kind = <int>field.number
+            elif field.key == ATTRIBUTE_REFERENCE:
+                value = Reference(text_of(data, field.value, field.end))
+            elif not key:
+                key, first, last = field.key, at, field.end
+            elif field.key == key and at == last:
+                last = field.end
+            else:
+                return None
+            at = field.end
+        if name is None:
+            name = ""
+        if value is None:
+            if not key or KEY_OF_KIND[kind] != key:
+                return None
+            value = self._attribute_value(kind, key, data, view, first, last)
+            if value is None:
+                return None
+        elif key or kind > 14:
+            return None
+        made = PyType_GenericAlloc(ATTRIBUTE, 0)
+        PyObject_GenericSetAttr(made, "name", name)
+        PyObject_GenericSetAttr(made, "type", KINDS[kind] if kind else None)
+        PyObject_GenericSetAttr(made, "value", value)
+        PyObject_GenericSetAttr(made, "decorators", ())
+        if small is not None:
+            self.attributes[small] = made
+        return made
+
+    cdef object _attribute_value(
+        self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
+    ):
+        """The value that some fields of one key give."""
+        cdef Field field
+        cdef Py_ssize_t at = start, count = 0
+        cdef bytes floats
+        cdef list items = []
+        if key == ATTRIBUTE_FLOATS:
+            floats = PyBytes_FromStringAndSize(NULL, (end - start) // 5 * 4)
+        while at < end:
+            read_field(data, at, end, &field)
+            at = field.end
+            if key == ATTRIBUTE_INTS:
+                items.append(<int64_t>field.number)
+            elif key == ATTRIBUTE_STRINGS:
+                items.append(copied(data, field.value, at))
+            elif key == ATTRIBUTE_FLOATS:
+                if 4 * count + 4 > len(floats):
+                    return None
+                memcpy(PyBytes_AS_STRING(floats) + 4 * count, data + field.value, 4)
+                count += 1
+        if key == ATTRIBUTE_INTS or key == ATTRIBUTE_STRINGS:
+            return tuple(items)
+        if key == ATTRIBUTE_FLOATS:
+            return Floats(floats) if 4 * count == len(floats) else None
+        if key == ATTRIBUTE_INT:
+            return <int64_t>field.number
+        if key == ATTRIBUTE_STRING:
+            return copied(data, field.value, at)
+        if key == ATTRIBUTE_FLOAT:
+            return Float32(
+                data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint64_t>data[at - 1] << 24
+            )
+        if not self._tensor(data, view, field.value, at):
+            return None
+        return Tensor(self.tensor_type, self.held, self.name)
+
+
+cdef object new_value_info(name, type, data):
+    made = PyType_GenericAlloc(VALUE_INFO, 0)
+    PyObject_GenericSetAttr(made, "name", name)
+    PyObject_GenericSetAttr(made, "type", type)
+    PyObject_GenericSetAttr(made, "data", data)
+    PyObject_GenericSetAttr(made, "decorators", ())
+    PyObject_GenericSetAttr(made, "metadata", ())
+    PyObject_GenericSetAttr(made, "at", -1)
+    return made
+
+
+cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """A `TypeProto` of an element type and perhaps a shape without denotations."""
+    cdef Field field
+    cdef Py_ssize_t at
+    element = shape = None
+    if not read_field(data, start, end, &field) or field.key != TYPE_TENSOR or field.end != end:
+        return None
+    at = field.value
+    while at < end:
+        if not read_field(data, at, end, &field):
+            return None
+        at = field.end
+        if field.key == TENSOR_TYPE_ELEMENT and element is None:
+            element = ELEMENT_NUMBERS.get(field.number)
+            if element is None:
+                return None
+        elif field.key == TENSOR_TYPE_SHAPE and shape is None:
+            shape = dims_of(data, field.value, at)
+            if shape is None:
+                return None
+        else:
+            return None
+    return None if element is None else TensorType(element.name, shape)
+
+
+cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    cdef Field field
+    cdef Py_ssize_t at = start, inside
+    cdef list dims = []
+    while at < end:
+        if not read_field(data, at, end, &field) or field.key != SHAPE_DIM:
+            return None
+        inside, at = field.value, field.end
+        if inside == at:
+            dims.append(None)
+            continue
+        if not read_field(data, inside, at, &field) or field.end != at:
+            return None
+        if field.key == DIM_VALUE:
+            dims.append(<int64_t>field.number)
+        elif field.key == DIM_PARAM:
+            dims.append(text_of(data, field.value, at))
+        else:
+            return None
+    return tuple(dims)
+
+
+cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
+    """The entries of a packed field, each of 4 or 8 bytes; None if they are damaged."""
+    cdef Py_ssize_t at, count = 0
+    cdef int width = 4 if key == 0x22 or key == 0x2A else 8
+    cdef uint64_t number
+    cdef bytes made
+    if key == 0x22 or key == 0x52:
+        return None if (end - start) % width else copied(data, start, end)
+    for at in range(start, end):
+        count += data[at] < 128
+    made = PyBytes_FromStringAndSize(NULL, count * width)
+    at = start
+    count = 0
+    while at < end:
+        if not read_varint(data, &at, end, &number):
+            return None
+        memcpy(PyBytes_AS_STRING(made) + count * width, &number, width)
+        count += 1
+    return made

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.buffer cimport Buffer
+
+cdef class ValueEncoder:
+    """One run of encoding.
+
+    Attributes:
+        lowering: lowers in Python what is not plain.
+        out: what was encoded.
+        pieces: what was encoded before that, with the large data between.
+        attributes: by the identity of a node's attributes, their fields.
+        types: by the identity of a type, its field.
+        forms: likewise, its `TensorForm`.
+        alive: what is known by its identity.
+        depth: how many graphs and functions are being encoded.
+    """
+    cdef object lowering, node_name, tensor_name
+    cdef bytes doc, domain, overload
+    cdef bint odd_nodes, odd_values, odd_attributes, odd_tensors, odd_opsets
+    cdef Buffer out
+    cdef list pieces, alive
+    cdef dict attributes, types, forms
+    cdef int depth, patience
+    cdef int graph_fields(self, graph) except -1
+    cdef int entries(self, int key, entries) except -1
+    cdef int some_text(self, int key, text) except -1
+    cdef int tick(self) except -1
+    cdef int node_attributes(self, attributes, node) except -1
+    cdef int attribute(self, int key, attribute, at) except -1
+    cdef bint value(self, attribute) except -1
+    cdef bint integer(self, int key, value) except -1
+    cdef int floats(self, bytes data) except -1
+    cdef int initializers(self, list values, bint is_input) except -1
+    cdef int large(self, list pieces) except -1
+    cdef bint tensor(self, type_, name, data) except -1
+    cdef int varints(self, TensorForm form, bytes data) except -1
+
+cdef class TensorForm:
+    """How tensors of a type are encoded.
+
+    Attributes:
+        head: dims and element type.
+        key: of the typed field; 0 for one that is encoded in Python.
+        width: bytes of an entry that becomes a varint: 4 for int32, 8 for 64 bits; 0 for entries
+            that are stored as they are.
+    """
+    cdef bytes head
+    cdef int key, width
+
+
+cdef inline object identity(object thing):
+    """As `id` gives it."""
+    return <size_t><void*>thing

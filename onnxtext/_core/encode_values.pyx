@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes and tensors to wire bytes: what `onnxtext.proto.value_lowering` does."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from onnxtext._core.buffer cimport Buffer
+from onnxtext._core.encode_values cimport identity
+from onnxtext._core.keys cimport *
+from onnxtext._core.slots cimport (
+    OF_NODE, OF_RAW, OF_TYPED, OF_VALUE, RAW_DATA, TYPED_DATA, VALUE_INFO, get,
+)
+
+from onnxtext.ast.model import Graph
+from onnxtext.ast.values import Attribute, Float32, Floats, Reference, SparseTensor, Tensor
+
+cdef extern from "Python.h":
+    int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1
+
+cdef enum:
+    SMALL = 4096  # more bytes of attributes are hardly met twice; of data, they are not copied
+    UNINTERRUPTED = 1 << 14
+    # Types of attributes.
+    FLOAT = 1
+    INT = 2
+    STRING = 3
+    TENSOR = 4
+    GRAPH = 5
+    FLOATS = 6
+    INTS = 7
+    STRINGS = 8
+
+cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
+cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
+
+
+cdef class TensorForm:
+    def __cinit__(self, bytes head, int key, int width):
+        self.head = head
+        self.key = key
+        self.width = width
+
+
+cdef class ValueEncoder:
+    def __cinit__(self, lowering):
+        habits = lowering.habits
+        self.lowering = lowering
+        self.node_name, self.tensor_name = habits.node_name, habits.tensor_name
+        self.doc, self.domain, self.overload = (
+            habits.node_doc, habits.node_domain, habits.node_overload
+        )
+        others = habits.others
+        self.odd_nodes = "NodeProto" in others
+        self.odd_values = "ValueInfoProto" in others
+        self.odd_attributes = "AttributeProto" in others
+        self.odd_tensors = "TensorProto" in others
+        self.odd_opsets = "OperatorSetIdProto" in others
+        self.out = Buffer()
+        self.pieces, self.alive = [], []
+        self.attributes, self.types, self.forms = {}, {}, {}
+        self.patience = UNINTERRUPTED
+
+    cdef int graph_fields(self, graph) except -1:
+        raise NotImplementedError
+
+    cdef int entries(self, int key, entries) except -1:
+        cdef Py_ssize_t start
+        for name, value in entries:
+            start = self.out.open(key)
+            self.out.text(STRING_STRING_ENTRY_KEY, name)
+            self.out.text(STRING_STRING_ENTRY_VALUE, value)
+            self.out.close(start)
+        return 0
+
+    cdef int some_text(self, int key, text) except -1:
+        """A text, if there is one."""
+        return 0 if text is None else self.out.text(key, text)
+
+    cdef int tick(self) except -1:
+        """Let Ctrl-C end what takes long."""
+        self.patience -= 1
+        if not self.patience:
+            self.patience = UNINTERRUPTED
+            PyErr_CheckSignals()
+        return 0
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    cdef int node_attributes(self, attributes, node) except -1:
+        """A node's attributes; nodes with equal ones mostly share them."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.size
+        known = self.attributes.get(identity(attributes))
+        if known is not None:
+            return out.add_bytes(<bytes>known)
+        for attribute in attributes:
+            self.attribute(NODE_ATTRIBUTE, attribute, get(node, OF_NODE.at))
+        if out.size - start <= SMALL:
+            known = out.take(start)
+            self.attributes[identity(attributes)] = known
+            self.alive.append(attributes)
+            out.add_bytes(<bytes>known)
+        return 0
+
+    cdef int attribute(self, int key, attribute, at) except -1:
+        cdef Buffer out = self.out
+        cdef Py_ssize_t before = out.size, start
+        if not (self.odd_attributes or type(attribute) is not ATTRIBUTE or attribute.decorators):
+            start = out.open(key)
+            out.text(ATTRIBUTE_NAME, attribute.name)
+            if self.value(attribute):
+                return out.close(start)
+            out.size = before
+        return out.field(key, self.lowering.placed_attribute(attribute, at))
+
+    cdef bint value(self, attribute) except -1:
+        """The value and the type of an attribute; False for those that are lowered in Python."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start
+        cdef uint32_t bits
+        cdef int kind
+        if attribute.type is None:
+            return False
+        kind, value = attribute.type, attribute.value
+        held = type(value)
+        if held is A_REFERENCE:
+            out.number(ATTRIBUTE_TYPE, kind)
+            out.text(ATTRIBUTE_REF_ATTR_NAME, value.name)
+            return True
+        if kind == FLOAT and held is A_FLOAT:
+            bits = value.bits
+            out.need(5)
+            out.data[out.size] = ATTRIBUTE_F
+            memcpy(out.data + out.size + 1, &bits, 4)
+            out.size += 5
+        elif kind == INT and held is int:
+            if not self.integer(ATTRIBUTE_I, value):
+                return False
+        elif kind == STRING and held is bytes:
+            out.field(ATTRIBUTE_S, value)
+        elif kind == TENSOR and held is A_TENSOR:
+            start = out.open(ATTRIBUTE_T)
+            name = self.tensor_name if value.name is None else value.name
+            if value.decorators or not self.tensor(value.type, name, value.data):
+                return False
+            out.close(start)
+        elif kind == GRAPH and held is A_GRAPH:
+            start = out.open(ATTRIBUTE_G)
+            self.graph_fields(value)
+            out.close(start)
+        elif kind == FLOATS and held is A_FLOATS:
+            self.floats(value.data)
+        elif (kind == INTS or kind == STRINGS) and held is tuple:
+            for item in <tuple>value:
+                if kind == INTS and type(item) is int:
+                    if not self.integer(ATTRIBUTE_INTS, item):
+                        return False
+                elif kind == STRINGS and type(item) is bytes:
+                    out.field(ATTRIBUTE_STRINGS, item)
+                else:
+                    return False
+        else:
+            return False
+        out.number(ATTRIBUTE_TYPE, kind)
+        return True
+
+    cdef bint integer(self, int key, value) except -1:
+        """A number of 64 bits; False for any other."""
+        cdef int overflow = 0
+        cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return False
+        self.out.number(key, <uint64_t>number)
+        return True
+
+    cdef int floats(self, bytes data) except -1:
+        cdef Buffer out = self.out
+        cdef Py_ssize_t at
+        for at in range(0, PyBytes_GET_SIZE(data) - 3, 4):
+            out.need(5)
+            out.data[out.size] = ATTRIBUTE_FLOATS
+            memcpy(out.data + out.size + 1, PyBytes_AS_STRING(data) + at, 4)
+            out.size += 5
+        return 0
+
+    # ---- Tensors ----------------------------------------------------------------------------
+
+    cdef int initializers(self, list values, bint is_input) except -1:
+        """Initializers that are not sparse, as fields of their graph."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t before, start
+        for value in values:
+            self.tick()
+            before = out.size
+            data = value.data
+            if type(data) is A_SPARSE:
+                continue
+            if type(value) is VALUE_INFO and not (value.decorators or value.metadata):
+                start = out.open(GRAPH_INITIALIZER)
+                if self.tensor(value.type, get(value, OF_VALUE.name), data):
+                    out.close(start)
+                    continue
+                out.size = before
+            self.large(self.lowering.initializer(value, is_input=is_input))
+        return 0
+
+    cdef int large(self, list pieces) except -1:
+        """An initializer that was lowered in Python; in a model's own graph, without copying."""
+        self.out.head(GRAPH_INITIALIZER, sum(map(len, pieces)))
+        for piece in pieces:
+            if len(piece) > SMALL and self.depth == 1:
+                self.pieces += (self.out.take(0), piece)
+            else:
+                self.out.add_bytes(bytes(piece))
+        return 0
+
+    cdef bint tensor(self, type_, name, data) except -1:
+        """A tensor with plain data that is short; False for any other."""
+        cdef Buffer out = self.out
+        cdef TensorForm form
+        cdef bint raw = type(data) is RAW_DATA
+        cdef int key = TENSOR_RAW_DATA
+        if self.odd_tensors or not (raw or type(data) is TYPED_DATA):
+            return False
+        held = get(data, OF_RAW if raw else OF_TYPED)
+        if len(held) > SMALL:
+            return False
+        form = self.forms.get(identity(type_))
+        if form is None:
+            form = self.forms[identity(type_)] = self.lowering.tensor_form(type_)
+            self.alive.append(type_)
+        if not raw:
+            key = form.key
+            if not key:
+                return False
+        out.add_bytes(form.head)
+        if key > TENSOR_NAME:
+            self.some_text(TENSOR_NAME, name)
+        if raw or (len(held) and not form.width):
+            out.field(key, bytes(held))
+        elif len(held):
+            self.varints(form, held)
+        if key < TENSOR_NAME:
+            self.some_text(TENSOR_NAME, name)
+        return True
+
+    cdef int varints(self, TensorForm form, bytes data) except -1:
+        """A packed field of varints."""
+        cdef Py_ssize_t at, start = self.out.open(form.key)
+        cdef int32_t small
+        cdef int64_t large
+        for at in range(0, PyBytes_GET_SIZE(data) - form.width + 1, form.width):
+            if form.width == 4:
+                memcpy(&small, PyBytes_AS_STRING(data) + at, 4)
+                large = small
+            else:
+                memcpy(&large, PyBytes_AS_STRING(data) + at, 8)
+            self.out.number(0, <uint64_t>large)
+        return self.out.close(start)

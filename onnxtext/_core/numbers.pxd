@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport uint8_t
+
+from onnxtext._core.text cimport Text
+
+cdef enum:
+    MOST_DIMS = 16
+
+cdef enum Kind:
+    OTHER = 0  # printed in Python
+    FLOAT
+    POINT  # a float that must not look like an integer
+    INTEGER
+    UNSIGNED
+    BOOL
+    CODE  # of a narrow float, whose text is looked up
+
+cdef class Elements:
+    """How the elements of a tensor type are spelled."""
+    cdef object type  # kept: it is known by its identity
+    cdef readonly str text  # of the type
+    cdef readonly Py_ssize_t text_width
+    cdef str element
+    cdef Kind raw, typed  # what is in `raw_data`, and in the typed field
+    cdef int width, typed_width, rank
+    cdef Py_ssize_t count  # by the dimensions; -1 if it is not known
+    cdef Py_ssize_t[MOST_DIMS] dims  # those other than 1
+    cdef bint is_scalar
+    cdef object pages  # gives 256 texts of a narrow type by the high byte of their codes
+
+cdef class Numbers:
+    """A list of numbers as text."""
+    cdef Text items  # with a comma and a blank between them
+    cdef Py_ssize_t* ends
+    cdef Py_ssize_t count, room
+
+    cdef int clear(self) except -1
+    cdef int integers(self, tuple values) except -1
+    cdef int elements(self, Kind kind, int width, const char* data, Py_ssize_t size, pages) except -1
+    cdef int flat_list(self, Text out, const char* brackets, int indent, Py_ssize_t budget) except -1
+    cdef int nested_list(self, Text out, Elements type, int indent, Py_ssize_t budget) except -1
+    cdef int first(self, Text out) except -1
+    cdef int _reserve(self, Py_ssize_t count) except -1
+    cdef int _end(self) except -1
+    cdef Py_ssize_t _start(self, Py_ssize_t index) noexcept
+    cdef Py_ssize_t _size(self, Py_ssize_t first, Py_ssize_t count) noexcept
+    cdef int _lines(self, Text out, int indent, Py_ssize_t first, Py_ssize_t last) except -1

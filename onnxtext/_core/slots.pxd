@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+
+cdef extern from "Python.h":
+    object PyType_GenericAlloc(type, Py_ssize_t)
+
+cdef struct NodeSlots:
+    Py_ssize_t op_type
+    Py_ssize_t inputs
+    Py_ssize_t outputs
+    Py_ssize_t attributes
+    Py_ssize_t name
+    Py_ssize_t domain
+    Py_ssize_t overload
+    Py_ssize_t output_types
+    Py_ssize_t decorators
+    Py_ssize_t metadata
+    Py_ssize_t at
+
+cdef struct ValueSlots:
+    Py_ssize_t name
+    Py_ssize_t type
+    Py_ssize_t data
+    Py_ssize_t decorators
+    Py_ssize_t metadata
+    Py_ssize_t at
+
+cdef type NODE, VALUE_INFO, RAW_DATA, TYPED_DATA
+cdef NodeSlots OF_NODE
+cdef ValueSlots OF_VALUE
+cdef Py_ssize_t OF_RAW, OF_TYPED
+
+
+cdef inline void put(object made, Py_ssize_t slot, object value) noexcept:
+    """Set a slot of an object that is new, so that nothing is in it yet."""
+    Py_INCREF(value)
+    (<PyObject**>(<char*><PyObject*>made + slot))[0] = <PyObject*>value
+
+
+cdef inline object get(object made, Py_ssize_t slot):
+    """What is in a slot of an object, whose class is known."""
+    cdef PyObject* value = (<PyObject**>(<char*><PyObject*>made + slot))[0]
+    if value is NULL:
+        raise AttributeError("an attribute was removed")
+    return <object>value

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.grammar cimport Grammar, Rule
+
+cdef enum:
+    SLACK = 64  # what empty rules may add to a stack before the next token
+
+cdef struct Entry:
+    int state
+    int form
+    Py_ssize_t start
+    Py_ssize_t end
+
+cdef class Stack:
+    """The stack of a parse. Entry 0 is the start state alone; each other one a state and what led
+    to it."""
+    cdef Grammar grammar
+    cdef str text
+    cdef Entry* entries
+    cdef list values
+    cdef Py_ssize_t room, depth
+    cdef object value(self, Py_ssize_t at)
+    cdef object child(self, Rule* rule, Py_ssize_t base, int number)
+    cdef list children(self, Rule* rule, Py_ssize_t base)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport uint32_t
+
+cdef class Text:
+    """Text that grows at the end, in UTF-8."""
+    cdef char* data
+    cdef Py_ssize_t size, room
+    cdef list parts  # what stands before `data`
+    cdef Py_ssize_t before  # the bytes of these parts
+    cdef int trying  # how many marks may be gone back to
+    cdef object names  # to names of values their texts; finds those that are missing
+    cdef object quoted, string_value  # functions of `onnxtext.printer.strings`
+
+    cdef int need(self, Py_ssize_t more) except -1
+    cdef int add(self, const char* data, Py_ssize_t size) except -1
+    cdef int character(self, char character) except -1
+    cdef int line(self, int indent) except -1
+    cdef int spaces(self, int count) except -1
+    cdef int character_of(self, uint32_t character) except -1
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1
+    cdef bint _quoted(self, text) except -1
+    cdef bint _several_lines(self, text, int indent) except -1
+    cdef int text(self, text) except -1
+    cdef int part(self, text) except -1
+    cdef int integer(self, value) except -1
+    cdef int word(self, text) except -1
+    cdef int name(self, text) except -1
+    cdef int string(self, text, int indent) except -1
+    cdef int entries(self, tuple entries, int indent) except -1
+    cdef int path(self, tuple steps) except -1
+    cdef int bytes_string(self, bytes data, int indent) except -1
+    cdef Py_ssize_t here(self) noexcept
+    cdef Py_ssize_t begin_trial(self) noexcept
+    cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept
+    cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
+    cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
+    cdef list take(self)
+    cdef int _flush(self) except -1
+    cdef bint _plain(self, text, bint anywhere) except -1
+    cdef bint _quote(self, const char* data, Py_ssize_t size) except -1
+    cdef bint _printable(self, const char* data, Py_ssize_t size) except -1

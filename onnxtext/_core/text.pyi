@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Sequence
+
+from onnxtext.ast.paths import Named
+
+def metadata_blocks(blocks: Sequence[tuple[str, Named | str]]) -> str: ...

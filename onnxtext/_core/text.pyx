@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text in the making: names and strings are spelled as in `onnxtext.printer.strings`."""
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.string cimport memchr, memcpy, memset
+
+from onnxtext._core.decimals cimport LONGEST, write_integer
+
+from onnxtext.printer.strings import quoted, string_value
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    uint32_t PyUnicode_READ(int, void*, Py_ssize_t)
+    bint Py_UNICODE_ISPRINTABLE(uint32_t)
+    bint PyUnicode_IS_COMPACT_ASCII(object)
+    void* PyUnicode_1BYTE_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+
+cdef enum:
+    LARGE = 1 << 16  # texts of more bytes are parts of their own, and not copied
+    LONGEST_KEYWORD = 16  # no longer word has a meaning of its own
+
+cdef enum Class:
+    ODD = 0  # is escaped
+    PRINTABLE = 1
+    LETTER = 2
+    DIGIT = 3
+
+cdef uint8_t[256] CLASSES
+for _code in range(256):
+    _one = chr(_code)
+    CLASSES[_code] = (
+        ODD if _code > 126 or _code < 32 or _one in '"\\'
+        else DIGIT if _one.isdigit() else LETTER if _one.isidentifier() else PRINTABLE
+    )
+
+
+@cython.final
+cdef class Text:
+    def __cinit__(self, names):
+        """Begin an empty text.
+
+        Args:
+            names: to names of values their texts; finds those that are missing.
+        """
+        self.names = names
+        self.quoted, self.string_value = quoted, string_value
+        self.parts = []
+        self.room = 1 << 10
+        self.data = <char*>PyMem_Malloc(self.room)
+        if self.data is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_Free(self.data)
+
+    cdef int need(self, Py_ssize_t more) except -1:
+        """Make room for so many bytes more."""
+        cdef Py_ssize_t room
+        cdef char* data
+        if more > self.room - self.size:
+            room = 2 * (self.size + more)
+            data = <char*>PyMem_Realloc(self.data, room)
+            if data is NULL:
+                raise MemoryError
+            self.data = data
+            self.room = room
+        return 0
+
+    cdef int add(self, const char* data, Py_ssize_t size) except -1:
+        self.need(size)
+        memcpy(self.data + self.size, data, size)
+        self.size += size
+        return 0
+
+    cdef int character(self, char character) except -1:
+        self.need(1)
+        self.data[self.size] = character
+        self.size += 1
+        return 0
+
+    cdef int line(self, int indent) except -1:
+        """Begin a line."""
+        self.character(c"\n")
+        return self.spaces(indent)
+
+    cdef int spaces(self, int count) except -1:
+        self.need(count)
+        memset(self.data + self.size, c" ", count)
+        self.size += count
+        return 0
+
+    cdef int text(self, text) except -1:
+        """Add a text as it is."""
+        cdef Py_ssize_t size
+        cdef const char* data
+        if PyUnicode_IS_COMPACT_ASCII(<str?>text):
+            return self.add(<const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text))
+        data = PyUnicode_AsUTF8AndSize(text, &size)
+        return self.add(data, size)
+
+    cdef int part(self, text) except -1:
+        """Add a text that may be large."""
+        if PyUnicode_GET_LENGTH(<str?>text) < LARGE or self.trying:
+            return self.text(text)
+        self._flush()
+        self.parts.append(text)
+        self.before += PyUnicode_GET_LENGTH(text)
+        return 0
+
+    cdef int _flush(self) except -1:
+        self.parts.append(PyUnicode_DecodeUTF8(self.data, self.size, NULL))
+        self.before += self.size
+        self.size = 0
+        return 0
+
+    cdef int integer(self, value) except -1:
+        cdef int overflow
+        cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return self.text(str(value))
+        self.need(LONGEST)
+        self.size += write_integer(self.data + self.size, number)
+        return 0
+
+    cdef int word(self, text) except -1:
+        """A name where any word may stand bare."""
+        if not self._plain(text, True):
+            self._quoted(text)
+        return 0
+
+    cdef int name(self, text) except -1:
+        """The name of a value, a graph or a function."""
+        if not self._plain(text, False):
+            self.text(self.names[text])
+        return 0
+
+    cdef bint _plain(self, text, bint anywhere) except -1:
+        """Add a name of printable characters of ASCII, quoted if need be; False for any other.
+
+        Bare words that may have a meaning of their own are left to the caller, but for `anywhere`.
+        """
+        cdef const char* data
+        cdef Py_ssize_t size, at
+        cdef int least = LETTER
+        cdef uint8_t found
+        if not PyUnicode_IS_COMPACT_ASCII(<str?>text):
+            return False
+        data = <const char*>PyUnicode_1BYTE_DATA(text)
+        size = PyUnicode_GET_LENGTH(text)
+        if not size or CLASSES[<uint8_t>data[0]] != LETTER:
+            least = PRINTABLE
+        for at in range(size):
+            found = CLASSES[<uint8_t>data[at]]
+            if found < least:
+                if not found:
+                    return False
+                least = PRINTABLE
+        if least == LETTER:
+            if size <= LONGEST_KEYWORD and not anywhere:
+                return False
+            self.add(data, size)
+            return True
+        return self._quote(data, size)
+
+    cdef bint _quote(self, const char* data, Py_ssize_t size) except -1:
+        self.need(size + 2)
+        self.data[self.size] = c'"'
+        memcpy(self.data + self.size + 1, data, size)
+        self.data[self.size + size + 1] = c'"'
+        self.size += size + 2
+        return True
+
+    cdef int string(self, text, int indent) except -1:
+        """A string that is a value."""
+        if PyUnicode_IS_COMPACT_ASCII(<str?>text) and self._printable(
+            <const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text)
+        ):
+            return 0
+        if self._several_lines(text, indent) or self._quoted(text):
+            return 0
+        return self.text(self.string_value(text, " " * indent))
+
+    cdef int character_of(self, uint32_t character) except -1:
+        """Add any character but a surrogate."""
+        cdef int more, shift
+        self.need(4)
+        if character < 0x80:
+            more = 0
+            self.data[self.size] = <char>character
+        elif character < 0x800:
+            more = 1
+            self.data[self.size] = <char>(0xC0 | character >> 6)
+        elif character < 0x10000:
+            more = 2
+            self.data[self.size] = <char>(0xE0 | character >> 12)
+        else:
+            more = 3
+            self.data[self.size] = <char>(0xF0 | character >> 18)
+        self.size += 1
+        for shift in range(6 * more - 6, -1, -6):
+            self.data[self.size] = <char>(0x80 | (character >> shift & 0x3F))
+            self.size += 1
+        return 0
+
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1:
+        """Add the characters of ASCII at an offset that are not escaped; how many there are."""
+        cdef const uint8_t* characters = <const uint8_t*>data
+        cdef Py_ssize_t end = at
+        if kind == 1:
+            while end < size and CLASSES[characters[end]]:
+                end += 1
+            self.add(<const char*>characters + at, end - at)
+        return end - at
+
+    cdef bint _quoted(self, text) except -1:
+        """Add a text as `strings.quoted` spells it."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
+        cdef uint32_t character
+        self.character(c'"')
+        while at < size:
+            at += self._run(kind, data, at, size)
+            if at == size:
+                break
+            character = PyUnicode_READ(kind, data, at)
+            at += 1
+            if not Py_UNICODE_ISPRINTABLE(character):
+                self.size = start
+                self.text(self.quoted(text))
+                return True
+            if character == c'"' or character == c"\\":
+                self.character(c"\\")
+            self.character_of(character)
+        self.character(c'"')
+        return True
+
+    cdef bint _several_lines(self, text, int indent) except -1:
+        """Add a string of several lines in triple quotes; False for any other."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
+        cdef uint32_t character, last = c"\n"
+        cdef bint is_several = False
+        self.add(b'"""\n', 4)
+        while at <= size:
+            character = c"\n" if at == size else PyUnicode_READ(kind, data, at)
+            if last == c"\n" and character != c"\n":
+                self.spaces(indent + 2)
+            more = self._run(kind, data, at, size)
+            if more:
+                at += more
+                last = PyUnicode_READ(kind, data, at - 1)
+                continue
+            if character == c"\n":
+                is_several = is_several or at < size
+                if last == c" ":
+                    self.size -= 1
+                    self.add(b"\\u{20}", 6)
+                self.character(c"\n")
+            elif character == c"\\":
+                self.add(b"\\\\", 2)
+            elif character == c'"' and at + 2 < size and (
+                PyUnicode_READ(kind, data, at + 1) == c'"' == PyUnicode_READ(kind, data, at + 2)
+            ):
+                self.add(b'""\\"', 4)
+                at += 2
+            elif Py_UNICODE_ISPRINTABLE(character):
+                self.character_of(character)
+            elif 0xD800 <= character < 0xE000:
+                is_several = False
+                break
+            elif character == c"\t":
+                self.add(b"\\t", 2)
+            elif character == c"\r":
+                self.add(b"\\r", 2)
+            else:
+                self.text(f"\\u{{{character:x}}}")
+            last = character
+            at += 1
+        if not is_several:
+            self.size = start
+            return False
+        self.spaces(indent + 2)
+        self.add(b'"""', 3)
+        return True
+
+    cdef int entries(self, tuple entries, int indent) except -1:
+        """Entries of metadata, each on lines of its own."""
+        cdef bint is_first = True
+        for key, value in entries:
+            if not is_first:
+                self.character(c"\n")
+            is_first = False
+            self.spaces(indent)
+            self.word(key)
+            self.add(b": ", 2)
+            self.string(value, indent)
+        return 0
+
+    cdef int path(self, tuple steps) except -1:
+        """The path of a part of a model, with a blank before it; nothing for the model itself."""
+        cdef char between = c" "
+        for name, number in steps:
+            self.character(between)
+            between = c"."
+            self.word(name)
+            if number is not None:
+                self.character(c"[")
+                self.integer(number)
+                self.character(c"]")
+        return 0
+
+    cdef int bytes_string(self, bytes data, int indent) except -1:
+        """A string that is a value, by its bytes."""
+        if self._printable(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
+            return 0
+        return self.text(self.string_value(data.decode("utf-8", "surrogateescape"), " " * indent))
+
+    cdef bint _printable(self, const char* data, Py_ssize_t size) except -1:
+        """Add a quoted string of printable characters of ASCII; False for any other."""
+        cdef Py_ssize_t at
+        for at in range(size):
+            if not CLASSES[<uint8_t>data[at]]:
+                return False
+        return self._quote(data, size)
+
+    cdef Py_ssize_t here(self) noexcept:
+        """A mark for this place."""
+        return self.before + self.size
+
+    cdef Py_ssize_t begin_trial(self) noexcept:
+        """Mark this place, which can be gone back to."""
+        self.trying += 1
+        return self.before + self.size
+
+    cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept:
+        """Keep what was added behind a mark, or forget it; whether it was kept."""
+        self.trying -= 1
+        if not kept:
+            self.size = mark - self.before
+        return kept
+
+    cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept:
+        """How many characters there are behind a mark."""
+        cdef Py_ssize_t at, count = 0
+        for at in range(mark - self.before, self.size):
+            count += (<uint8_t>self.data[at] & 0xC0) != 0x80
+        return count
+
+    cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept:
+        """Whether no more than so many characters are behind a mark, and no line ends there."""
+        cdef Py_ssize_t start = mark - self.before
+        if self.width(mark) > most:
+            return False
+        return memchr(self.data + start, c"\n", self.size - start) is NULL
+
+    cdef list take(self):
+        """All of it, in parts."""
+        self._flush()
+        return self.parts
+
+
+def metadata_blocks(blocks):
+    """What the section of metadata holds: what `onnxtext.printer.sections` prints block by block."""
+    cdef Text out = Text(None)
+    cdef int indent
+    cdef bint is_first = True
+    for before, block in blocks:
+        indent = len(before)
+        if not is_first:
+            out.character(c"\n")
+        is_first = False
+        if isinstance(block, str):
+            out.spaces(indent)
+            out.text(block)
+        elif block.kind == "function":
+            out.entries(block.item.metadata, indent)
+        else:
+            out.spaces(indent)
+            out.text(block.kind)
+            out.path(block.path)
+            out.add(b" {\n", 3)
+            out.entries(block.item.metadata, indent + 2)
+            out.line(indent)
+            out.character(c"}")
+    return "".join(out.take())

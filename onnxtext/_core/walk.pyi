@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Iterable
+
+from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.paths import Named, Step
+from onnxtext.ast.values import Attribute
+
+def attribute_lists(nodes: Iterable[Node]) -> list[tuple[Attribute, ...]]: ...
+def nested_graphs(nodes: Iterable[Node]) -> list[Graph]: ...
+def large_values(values: Iterable[ValueInfo], most: int) -> list[ValueInfo]: ...
+def named_nodes(
+    nodes: list[Node], prefix: tuple[Step, ...], tied: bool, named: type[Named], step: type[Step]
+) -> list[Named]: ...

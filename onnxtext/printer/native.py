@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs as text by the compiled core: the same text as `graphs` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext._core.printing import Printer
+from onnxtext.ast.model import Function, Graph, ValueInfo
+from onnxtext.printer.graphs import GraphPrinter
+
+
+class CorePrinter(GraphPrinter):
+    """One run of printing, whose loops are compiled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._core = Printer(self._names)
+
+    def rest_parts(self, graph: Graph | Function, indent: str) -> Sequence[str]:
+        """The values and the body of a graph or function, in parts."""
+        parts = self._core.rest(self, graph, indent)
+        return super().rest_parts(graph, indent) if parts is None else parts
+
+    def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
+        """A declaration or an initializer, in parts."""
+        return self._core.value(self, value, indent)
+
+    def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
+        """A function, with its header."""
+        parts = None if entries else self._core.function(self, function)
+        return super().function_statement(function, entries) if parts is None else "".join(parts)
