@@ -114,6 +114,9 @@ def _trial(file: tuple[str, bytes], draw: random.Random, name: str) -> Trial | N
     sides = [apply(base, ours), apply(base, theirs)]
     if sides[0] is None or sides[1] is None or not ours or not theirs:
         return None
+    added = [{edit.name for edit in side if "more inputs" in edit.name} for side in (ours, theirs)]
+    if added[0] & added[1] and not shared:
+        return None  # perhaps the very same input: that is one change, which `apply` makes twice
     seed = draw.randrange(10**9)
     same_spelling, rough = draw.random() < 0.5, draw.random() < 0.4
     texts = []

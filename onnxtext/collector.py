@@ -7,6 +7,7 @@ import contextlib
 import errno
 import gc
 from collections.abc import Iterator
+from functools import cache
 
 
 @contextlib.contextmanager
@@ -36,7 +37,13 @@ def reuse_memory(size: int) -> None:
         size: of what is converted, in bytes.
     """
     if size > _LARGE:
-        bytes(_KEPT)
+        _free_large_block()
+
+
+@cache
+def _free_large_block() -> None:
+    """Once is enough: the C library does not forget it."""
+    bytes(_KEPT)  # of zeros that nobody writes, unlike those of a bytearray
 
 
 _SAID = ("failed to map segment", "annot allocate memory")

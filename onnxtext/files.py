@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from io import BytesIO, FileIO
+from io import BytesIO, FileIO, UnsupportedOperation
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -141,7 +141,10 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
     Raises:
         OSError: it cannot be read, or seems to have no end, as `/dev/zero`.
     """
-    mode = os.fstat(file.fileno()).st_mode
+    try:
+        mode = os.fstat(file.fileno()).st_mode
+    except UnsupportedOperation:  # it is no file of the system
+        mode = 0
     most = _MOST_OF_DEVICE if stat.S_ISCHR(mode) else _MOST_OF_PIPE
     data = BytesIO()
     while part := file.read(_CHUNK):

@@ -10,6 +10,9 @@ from hypothesis import settings
 
 from tests.corpus import SHARED
 
+QUICK = "not slow and not thorough"
+"""The tests that run by default, as `pyproject.toml` selects them."""
+
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
@@ -19,6 +22,14 @@ settings.load_profile("no-deadline")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Tell how to run the tests that the default selection leaves out."""
+    if config.getoption("markexpr") == QUICK and not config.getoption("collectonly"):
+        terminalreporter.write_line("These were the quick tests. All: python dev.py test --all")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,6 +15,7 @@ from contextlib import suppress
 
 import onnxtext
 from onnxtext.core import core
+from onnxtext.printer import print_model
 from onnxtext.proto.lift import LiftError, lift_model
 from onnxtext.proto.lower import LowerError, lower_model
 from onnxtext.source import Source
@@ -64,7 +65,9 @@ def _damaged(data: bytes, chance: random.Random) -> bytes:
 
 def _model(data: bytes) -> None:
     with suppress(LiftError, LowerError, ValueError):  # what numpy says of corrupt lists
-        lower_model(lift_model(data))
+        model = lift_model(data)
+        lower_model(model)
+        print_model(model)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from benchmarks.results import Results
 from benchmarks.workloads import SAMPLE, WORKLOADS
 from tests.corpus import REPOSITORY
 
+pytestmark = pytest.mark.thorough
+
 
 def run(*arguments: str | Path) -> str:
     """What `python -m benchmarks` prints."""

@@ -18,6 +18,8 @@ import pytest
 import onnxtext
 from tests.corpus import REPOSITORY
 
+pytestmark = pytest.mark.thorough
+
 GRAMMAR = "onnxtext/grammar/onnxtext.lark"
 DIST_INFO = f"onnxtext-{onnxtext.__version__}.dist-info"
 SDIST = f"onnxtext-{onnxtext.__version__}"

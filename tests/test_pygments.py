@@ -81,6 +81,7 @@ def test_any_text_comes_back_whole(text: str) -> None:
     assert at == len(text)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", ['"\\', '"\\\n', "[", "a(", "<", "[1,", '"'])
 def test_hostile_texts_take_no_quadratic_time(unit: str) -> None:
     start = time.perf_counter()

@@ -1,123 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README is true: its texts are of the language, its commands work, its lists are complete."""
+"""README and the pages that continue it are true: their texts, findings, lists and figures.
+
+`tests/test_docs.py` executes the commands and follows the links of all pages.
+"""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import onnx
-import onnx.helper as oh
-import onnx.numpy_helper as nh
 import pytest
 from google.protobuf import text_format
 
 import onnxtext
-from onnxtext.ast import Fragment
+from onnxtext.checker.registry import rules
 from onnxtext.cli.group import VERBS
-from onnxtext.printer import print_fragment, print_model
-from onnxtext.source import Source
-from onnxtext.syntax.parse import parse_fragment
 from tests.corpus import REPOSITORY, index, onnx_directory, shared_models, wheel_models
+from tests.pages import VERSION, blocks, canonical, infos, read, snippets, table
 
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+README = "README.md"
+LANGUAGE = "docs/language.md"
+COMMANDS = "docs/commands.md"
+LAWS = "docs/laws.md"
 BINARY = "backend/test/data/pytorch-operator/test_operator_non_float_params/model.onnx"
-SETUP = ["python3 -m venv .venv", ".venv/bin/pip install -e '.[dev]'"]
-JOB = (
-    ".venv/bin/onnxtext to-binary examples/classifier.onnxtxt -o - | .venv/bin/onnxtext from-binary"
-)
-TEST = ".venv/bin/python -m pytest"
-VERSION = "<onnxtext: 1>\n"
+SNIPPETS = {page: snippets(page) for page in (README, LANGUAGE)}
+TOUR = SNIPPETS[LANGUAGE]
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def command(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "onnxtext", *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
-def snippets() -> dict[str, tuple[str, str]]:
-    """The blocks of our language: their kind and text, by name."""
-    found = re.findall(r"^```onnxtxt (\w+) (\w+)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-    return {name: (kind, text) for kind, name, text in found}
+# ---- The first page -----------------------------------------------------------------------------
 
 
-SNIPPETS = snippets()
+def test_the_first_page_is_short() -> None:
+    lines = read(README).splitlines()
+    assert len(lines) <= 200
+    commands = [lines.index(f"python3 dev.py {name}") for name in ("try", "test")]
+    assert max(commands) < 40
+    before, after = blocks(README, "textproto")[0], SNIPPETS[README]["whole"][1]
+    assert max(len(text.splitlines()) for text in (before, after)) <= 10
 
 
-def table(heading: str) -> list[list[str]]:
-    """The cells of the first table below a heading, without its head."""
-    _, _, section = README.partition(f"\n## {heading}\n")
-    (rows, *_) = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
-    return [row.strip("| ").split(" | ") for row in rows.splitlines()[2:]]
+def test_before_and_after_are_the_same_node() -> None:
+    model = onnxtext.loads(SNIPPETS[README]["whole"][1])
+    onnx.checker.check_model(model, full_check=True)
+    (before,) = blocks(README, "textproto")
+    wanted = text_format.MessageToString(onnx.GraphProto(node=[model.graph.node[1]]))
+    assert before == wanted
 
 
-def fragment(text: str, kind: str) -> Fragment:
-    return parse_fragment(Source(VERSION + text, "README.md"), kind)
+def test_the_language_on_one_screen() -> None:
+    model = onnxtext.loads(SNIPPETS[README]["tour"][1])
+    onnx.checker.check_model(model, full_check=False)
+    fc, choice = model.graph.node
+    assert [info.name for info in model.graph.value_info] == ["h"]
+    assert fc.metadata_props[0].key == "origin"
+    assert choice.doc_string == "A decorator adds a field to what follows."
+    half = next(tensor for tensor in model.graph.initializer if tensor.name == "half")
+    assert half.raw_data == b"\x00\x3c\x00\xb8\x01\x7e"
+    scale = next(tensor for tensor in model.graph.initializer if tensor.name == "scale")
+    assert list(scale.float_data) == [2]
+    assert list(choice.attribute[1].g.node[0].input) == ["h", "", "encoder/max:0"]
 
 
-def canonical(text: str, kind: str) -> str:
-    """A snippet as the printer would have it."""
-    if kind == "model":
-        return print_model(onnxtext.parse(text))
-    printed = print_fragment(fragment(text, kind)).removeprefix(VERSION)
-    if kind != "nodes":
-        return printed
-    lines = printed.splitlines()
-    assert (lines[0], lines[-1]) == ("{", "}")
-    return "".join(f"{line.removeprefix('  ')}\n" for line in lines[1:-1])
+def test_the_python_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    for page in (README, "docs/python.md"):
+        (code,) = blocks(page, "python")
+        exec(compile(code, page, "exec"), {})
 
 
-def test_before_is_what_protobuf_prints_and_after_what_we_print() -> None:
-    data = (onnx_directory() / BINARY).read_bytes()
-    assert f"`{BINARY}`" in README
-    assert f"A real model of {len(data)} bytes" in README
-    assert f"the same {len(data)} bytes" in README
-    before, node_before = blocks("textproto")
-    assert before == text_format.MessageToString(onnx.ModelProto.FromString(data))
-    node = onnxtext.loads(SNIPPETS["metadata"][1]).graph.node[0]
-    assert len(node.metadata_props) == 5
-    node.ClearField("metadata_props")
-    wanted = text_format.MessageToString(onnx.GraphProto(node=[node]))
-    assert node_before == wanted
-    _, after = SNIPPETS["after"]
-    assert after == onnxtext.from_binary(data)
-    assert onnxtext.to_binary(after) == data
+# ---- Texts of the language ----------------------------------------------------------------------
 
 
-def test_every_block_is_known() -> None:
-    assert len(SNIPPETS) == README.count("```onnxtxt ")
-    assert set(re.findall(r"^```(\w+)", README, re.MULTILINE)) == {
-        *("onnxtxt", "textproto", "sh", "python", "text"),
-    }
+@pytest.mark.parametrize("page", SNIPPETS)
+def test_every_block_is_known(page: str) -> None:
+    named = [info for info in infos(page) if info.startswith("onnxtxt")]
+    assert len(SNIPPETS[page]) == len(named) > 0
 
 
-@pytest.mark.parametrize("name", SNIPPETS)
-def test_snippets_are_in_the_canonical_layout(name: str) -> None:
-    kind, text = SNIPPETS[name]
+@pytest.mark.parametrize(("page", "name"), [(page, name) for page in SNIPPETS
+                                            for name in SNIPPETS[page]])  # fmt: skip
+def test_snippets_are_in_the_canonical_layout(page: str, name: str) -> None:
+    kind, text = SNIPPETS[page][name]
     bare = re.sub(r" *# .*$", "", text, flags=re.MULTILINE)
     assert canonical(text, kind) == bare
 
 
+def test_a_real_model_before_and_after() -> None:
+    data = (onnx_directory() / BINARY).read_bytes()
+    page = read(LANGUAGE)
+    assert f"`{BINARY}`" in page
+    assert f"A model of {len(data)} bytes" in page
+    assert f"the same {len(data)} bytes" in page
+    node_before, before = blocks(LANGUAGE, "textproto")
+    assert before == text_format.MessageToString(onnx.ModelProto.FromString(data))
+    node = onnxtext.loads(TOUR["metadata"][1]).graph.node[0]
+    assert len(node.metadata_props) == 5
+    node.ClearField("metadata_props")
+    wanted = text_format.MessageToString(onnx.GraphProto(node=[node]))
+    assert node_before == wanted
+    _, after = TOUR["after"]
+    assert after == onnxtext.from_binary(data)
+    assert onnxtext.to_binary(after) == data
+
+
 def nodes(name: str) -> list[onnx.NodeProto]:
     """The nodes of a snippet as messages."""
-    kind, text = SNIPPETS[name]
+    kind, text = TOUR[name]
     assert kind == "nodes"
     model = onnxtext.loads(f"{VERSION}g () => () {{\n{text}}}")
     return list(model.graph.node)
 
 
 def test_the_graph_of_the_tour() -> None:
-    model = onnxtext.loads(SNIPPETS["graph"][1])
+    model = onnxtext.loads(TOUR["graph"][1])
     onnx.checker.check_model(model, full_check=True)
     assert [info.name for info in model.graph.value_info] == ["h"]
 
 
 def test_the_tensors_of_the_tour() -> None:
-    graph = onnxtext.loads(VERSION + SNIPPETS["tensors"][1]).graph
+    graph = onnxtext.loads(VERSION + TOUR["tensors"][1]).graph
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     assert list(tensors["typed"].float_data) == [1, 2, 3, 4]
     assert tensors["raw"].raw_data
@@ -158,147 +173,52 @@ def test_everything_of_the_tour() -> None:
     assert (odd.attribute[0].i, odd.attribute[0].f) == (3, 0.5)
 
 
-def test_set_up_is_two_commands_and_the_tests_one() -> None:
-    set_up, job, tests, *_ = blocks("sh")
-    assert set_up.splitlines() == SETUP
-    assert job == JOB + "\n"
-    assert tests == TEST + "\n"
-
-
-def test_ci_runs_the_very_commands() -> None:
-    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
-    assert os.access(REPOSITORY / ".ci" / "run", os.X_OK)
-    _, install = SETUP
-    steps = re.findall(r"^step \w+ (.*)$", script, re.MULTILINE)
-    commands = [step.replace('"', "").replace("$venv/", ".venv/") for step in steps]
-    assert commands == [
-        "make_venv",
-        install,
-        ".venv/bin/ruff check",
-        ".venv/bin/ruff format --check",
-        ".venv/bin/mypy",
-        ".ci/extension .venv/bin/python",
-        TEST,
-        "check_skips",
-        "oldest_onnx",
-        "pure_python",
-        "native_wheel",
-        "sanitize",
-    ]
-
-
-def test_the_commands_about_weights_work(tmp_path: Path) -> None:
-    array = np.random.default_rng(1).standard_normal(400_000, dtype=np.float32)
-    for name in ("model", "a", "b"):
-        made = oh.make_model(oh.make_graph([], "g", [], [], [nh.from_array(array, name)]))
-        onnx.save(made, tmp_path / f"{name}.onnx")
-    lines = blocks("sh")[3].splitlines()
-    assert len(lines) == 6
-    for line in lines:
-        assert line.startswith("onnxtext ")
-        words = line.partition("#")[0].split()
-        if "binary" in line:
-            words.append("--force")
-        done = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr
-    found = {path.name for path in tmp_path.iterdir()}
-    assert {"model.weights", "weights", "model.safetensors", "model.onnx.data"} <= found
-    assert len(list((tmp_path / "weights").iterdir())) == 1
-
-
-def test_the_job_works() -> None:
-    command = JOB.replace(".venv/bin/onnxtext", f"'{sys.executable}' -m onnxtext")
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        check=True,
-    )
-    example = (REPOSITORY / "examples" / "classifier.onnxtxt").read_text(encoding="utf-8")
-    expected = onnxtext.from_binary(onnxtext.to_binary(example))
-    assert done.stdout.decode() == expected
-    assert done.stderr == b""
-
-
-def test_the_python_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = blocks("python")
-    monkeypatch.chdir(REPOSITORY)
-    exec(compile(code, "README.md", "exec"), {})
+# ---- Findings -----------------------------------------------------------------------------------
 
 
 def test_the_finding_is_what_is_shown(tmp_path: Path) -> None:
-    finding, _ = (text for text in blocks("text") if text.startswith("error"))
-    (line,) = re.findall(r"With `(.*)` in line 3", README)
+    finding, _ = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
+    (line,) = re.findall(r"With `(.*)` in line 3", read(COMMANDS))
     path = tmp_path / "model.onnxtxt"
     path.write_text(f"{VERSION}g () => () <\n  {line}\n> {{}}\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "onnxtext", "to-binary", path.name],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = command("to-binary", path.name, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, finding)
 
 
 def test_the_finding_of_the_checker_is_what_is_shown(tmp_path: Path) -> None:
-    _, finding = (text for text in blocks("text") if text.startswith("error"))
+    _, finding = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
+    assert blocks(README, "text") == [finding]
     lines = dict(re.findall(r"^(\d) \| (.*)$", finding, re.MULTILINE))
     lines["1"] = VERSION.replace(">", ", ir_version: 10, opset_import: [21]>").strip()
     path = tmp_path / "model.onnxtxt"
     path.write_text("\n".join(lines[key] for key in sorted(lines)) + "\n}\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "onnxtext", "check", path.name],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = command("check", path.name, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, finding)
 
 
+# ---- Lists and figures --------------------------------------------------------------------------
+
+
 def test_the_table_of_verbs_is_complete() -> None:
-    verbs = [re.findall(r"`onnxtext ([\w-]+) ", row[0])[0] for row in table("Command line")]
-    assert tuple(verbs) == VERBS
+    rows = table(COMMANDS, "command")
+    assert tuple(re.findall(r"`onnxtext ([\w-]+) ", row[0])[0] for row in rows) == VERBS
 
 
-def test_the_layout_is_complete() -> None:
-    (layout,) = (text for text in blocks("text") if text.startswith("grammar"))
-    listed = [line.split()[0] for line in layout.splitlines()]
-    package = REPOSITORY / "onnxtext"
-    packages = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
-    top = {"grammar/", "onnxtext/", "docs/", "benchmarks/", "examples/", "tests/", ".ci/run"}
-    top |= {"vscode-extension/", "editors/"}
-    assert set(listed) == {*top, *packages, "source.py", "pygments_lexer.py"}
-    for name in top:
-        assert (REPOSITORY / name).exists()
-
-
-def test_files_that_are_named_exist() -> None:
-    prose = re.sub(r"^```.*?^```", "", README, flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\(([^)#:]+)\)", prose):
-        assert (REPOSITORY / target).exists(), target
-    laws = README.partition("## The laws")[2].partition("\n## ")[0]
-    for name in re.findall(r"`((?:tests/)?[\w/]*test_\w+\.py)`", laws):
+def test_files_that_the_laws_name_exist() -> None:
+    for name in re.findall(r"`((?:tests/)?[\w/]*test_\w+\.py)`", read(LAWS)):
         place = name if name.startswith("tests/") else f"tests/laws/{name}"
         assert (REPOSITORY / place).is_file(), name
 
 
 def test_figures() -> None:
-    assert f"the {len(wheel_models())} models of the onnx wheel" in README
+    assert f"the {len(wheel_models())} models of the onnx wheel" in read(LAWS)
+    assert f"applies {len(rules())} rules" in read(README)
     examples = len(list((REPOSITORY / "examples").glob("*.onnxtxt")))
     assert examples == 15
-    assert "holds fifteen models" in README
+    assert "holds fifteen models" in read(README)
 
 
 @pytest.mark.data
 def test_figures_of_the_shared_data() -> None:
-    assert f"{len(shared_models())} models from public repositories" in README
-    assert f"{len(index('official_texts')):,} texts with their official outcomes" in README
+    assert f"{len(shared_models())} models from public repositories" in read(LAWS)
+    assert f"{len(index('official_texts')):,} texts with their official outcomes" in read(LAWS)

@@ -45,7 +45,7 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     cdef Layout layout
     cdef bytes text
     cdef Entry* entry = &stack.entries[place]
-    if entry.form < 0:
+    if entry.form < 0 or entry.end < 0:  # after an error the text may say something else
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)

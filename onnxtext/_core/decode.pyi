@@ -5,8 +5,6 @@ from onnxtext.ast.model import ValueInfo
 from onnxtext.proto.lift_values import Data
 from onnxtext.proto.lifter import Lifter
 
-KEYS: dict[str, int]
-
 class Decoder:
     def __init__(self, types: dict[bytes, ValueInfo]) -> None: ...
     def fields(

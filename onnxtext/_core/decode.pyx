@@ -9,47 +9,21 @@ from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.decode_values cimport (
     SMALL,
-    PyObject_GenericSetAttr,
-    PyType_GenericAlloc,
     Values,
     text_of,
 )
+from onnxtext._core.keys cimport *
+from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
-from onnxtext.ast.model import Node
 from onnxtext.ast.values import AttributeType
+from onnxtext.proto.lift_values import doc_decorator
 from onnxtext.wire.reader import read_fields
-
-cdef enum Key:  # a field's number and wire type; a test compares them with the schema
-    NODE_INPUT = 0x0A
-    NODE_OUTPUT = 0x12
-    NODE_NAME = 0x1A
-    NODE_OPERATOR = 0x22
-    NODE_ATTRIBUTE = 0x2A
-    NODE_DOMAIN = 0x3A
-    NODE_OVERLOAD = 0x42
-    NODE_METADATA = 0x4A
-    ENTRY_KEY = 0x0A
-    ENTRY_VALUE = 0x12
-
-KEYS = {
-    "NodeProto.input": NODE_INPUT,
-    "NodeProto.output": NODE_OUTPUT,
-    "NodeProto.name": NODE_NAME,
-    "NodeProto.op_type": NODE_OPERATOR,
-    "NodeProto.attribute": NODE_ATTRIBUTE,
-    "NodeProto.domain": NODE_DOMAIN,
-    "NodeProto.overload": NODE_OVERLOAD,
-    "NodeProto.metadata_props": NODE_METADATA,
-    "StringStringEntryProto.key": ENTRY_KEY,
-    "StringStringEntryProto.value": ENTRY_VALUE,
-}
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
     SHORT = 512  # what stands behind the names of a node is remembered if it is no longer
 
-cdef type NODE = Node
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
 
@@ -185,17 +159,17 @@ cdef class Decoder:
             outputs.extend(made.outputs)
             name = name if made.name is None else made.name
         made = PyType_GenericAlloc(NODE, 0)
-        PyObject_GenericSetAttr(made, "op_type", tail.op_type)
-        PyObject_GenericSetAttr(made, "inputs", tuple(inputs))
-        PyObject_GenericSetAttr(made, "outputs", tuple(outputs))
-        PyObject_GenericSetAttr(made, "attributes", tail.attributes)
-        PyObject_GenericSetAttr(made, "name", name)
-        PyObject_GenericSetAttr(made, "domain", tail.domain)
-        PyObject_GenericSetAttr(made, "overload", tail.overload)
-        PyObject_GenericSetAttr(made, "output_types", ())
-        PyObject_GenericSetAttr(made, "decorators", tail.decorators)
-        PyObject_GenericSetAttr(made, "metadata", tail.metadata)
-        PyObject_GenericSetAttr(made, "at", -1)
+        put(made, OF_NODE.op_type, tail.op_type)
+        put(made, OF_NODE.inputs, tuple(inputs))
+        put(made, OF_NODE.outputs, tuple(outputs))
+        put(made, OF_NODE.attributes, tail.attributes)
+        put(made, OF_NODE.name, name)
+        put(made, OF_NODE.domain, tail.domain)
+        put(made, OF_NODE.overload, tail.overload)
+        put(made, OF_NODE.output_types, ())
+        put(made, OF_NODE.decorators, tail.decorators)
+        put(made, OF_NODE.metadata, tail.metadata)
+        put(made, OF_NODE.at, -1)
         return made
 
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):
@@ -211,7 +185,7 @@ cdef class Decoder:
             if not read_field(data, at, end, &field):
                 return self._rare_tail(view[start:end], depth, key)
             at = field.end
-            if field.key == NODE_OPERATOR:
+            if field.key == NODE_OP_TYPE:
                 tail.op_type = text_of(data, field.value, at)
             elif field.key == NODE_ATTRIBUTE:
                 made = self.values.attribute(data, view, field.value, at)
@@ -223,7 +197,9 @@ cdef class Decoder:
                 tail.domain = text_of(data, field.value, at)
             elif field.key == NODE_OVERLOAD:
                 tail.overload = text_of(data, field.value, at)
-            elif field.key == NODE_METADATA:
+            elif field.key == NODE_DOC_STRING:
+                tail.decorators += (doc_decorator(view[field.value:at]),)
+            elif field.key == NODE_METADATA_PROPS:
                 entry = entry_of(data, field.value, at)
                 if entry is None:
                     return self._rare_tail(view[start:end], depth, key)
@@ -254,8 +230,8 @@ cdef class Decoder:
 cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
     """The key and the value of an entry that has both; None for any other."""
     cdef Field key, value
-    if not read_field(data, start, end, &key) or key.key != ENTRY_KEY:
+    if not read_field(data, start, end, &key) or key.key != STRING_STRING_ENTRY_KEY:
         return None
-    if not read_field(data, key.end, end, &value) or value.key != ENTRY_VALUE or value.end != end:
+    if not read_field(data, key.end, end, &value) or value.key != STRING_STRING_ENTRY_VALUE or value.end != end:
         return None
     return text_of(data, key.value, key.end), text_of(data, value.value, end)

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext._core.wire cimport Bytes
 
-cdef extern from "Python.h":
-    object PyType_GenericAlloc(type, Py_ssize_t)
-    int PyObject_GenericSetAttr(object, object, object) except -1
-
 cdef enum:
     SMALL = 4096  # data of more bytes is a view of the whole, and not copied
 

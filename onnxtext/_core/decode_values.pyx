@@ -8,16 +8,25 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from onnxtext._core.keys cimport *
+from onnxtext._core.slots cimport (
+    ATTRIBUTE,
+    OF_ATTRIBUTE,
+    OF_RAW,
+    RAW_DATA,
+    VALUE_INFO,
+    OF_VALUE,
+    PyType_GenericAlloc,
+    put,
+)
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
-    Attribute,
     AttributeType,
     Float32,
     Floats,
-    RawData,
     Reference,
     Tensor,
     TypedData,
@@ -28,69 +37,20 @@ from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
 cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
-cdef enum Key:  # a field's number and wire type; a test compares them with the schema
-    VALUE_NAME = 0x0A
-    VALUE_TYPE = 0x12
-    TYPE_TENSOR = 0x0A
-    TENSOR_TYPE_ELEMENT = 0x08
-    TENSOR_TYPE_SHAPE = 0x12
-    SHAPE_DIM = 0x0A
-    DIM_VALUE = 0x08
-    DIM_PARAM = 0x12
-    TENSOR_DIMS = 0x08
-    TENSOR_ELEMENT = 0x10
-    TENSOR_NAME = 0x42
-    TENSOR_RAW = 0x4A
-    ATTRIBUTE_NAME = 0x0A
-    ATTRIBUTE_TYPE = 0xA0
-    ATTRIBUTE_REFERENCE = 0xAA
-    ATTRIBUTE_FLOAT = 0x15
-    ATTRIBUTE_INT = 0x18
-    ATTRIBUTE_STRING = 0x22
-    ATTRIBUTE_TENSOR = 0x2A
-    ATTRIBUTE_FLOATS = 0x3D
-    ATTRIBUTE_INTS = 0x40
-    ATTRIBUTE_STRINGS = 0x4A
-
-KEYS = {
-    "ValueInfoProto.name": VALUE_NAME,
-    "ValueInfoProto.type": VALUE_TYPE,
-    "TypeProto.tensor_type": TYPE_TENSOR,
-    "TypeProto.Tensor.elem_type": TENSOR_TYPE_ELEMENT,
-    "TypeProto.Tensor.shape": TENSOR_TYPE_SHAPE,
-    "TensorShapeProto.dim": SHAPE_DIM,
-    "TensorShapeProto.Dimension.dim_value": DIM_VALUE,
-    "TensorShapeProto.Dimension.dim_param": DIM_PARAM,
-    "TensorProto.dims": TENSOR_DIMS,
-    "TensorProto.data_type": TENSOR_ELEMENT,
-    "TensorProto.name": TENSOR_NAME,
-    "TensorProto.raw_data": TENSOR_RAW,
-    "AttributeProto.name": ATTRIBUTE_NAME,
-    "AttributeProto.type": ATTRIBUTE_TYPE,
-    "AttributeProto.ref_attr_name": ATTRIBUTE_REFERENCE,
-    "AttributeProto.f": ATTRIBUTE_FLOAT,
-    "AttributeProto.i": ATTRIBUTE_INT,
-    "AttributeProto.s": ATTRIBUTE_STRING,
-    "AttributeProto.t": ATTRIBUTE_TENSOR,
-    "AttributeProto.floats": ATTRIBUTE_FLOATS,
-    "AttributeProto.ints": ATTRIBUTE_INTS,
-    "AttributeProto.strings": ATTRIBUTE_STRINGS,
-}
-
-# The keys of typed data, and the bytes of an entry of it: 4 or 8, and none for varints.
 cdef dict TYPED_KEYS = {
-    "float_data": 0x22, "int32_data": 0x2A, "int64_data": 0x3A, "double_data": 0x52,
-    "uint64_data": 0x5A,
+    "float_data": TENSOR_FLOAT_DATA,
+    "int32_data": TENSOR_INT32_DATA,
+    "int64_data": TENSOR_INT64_DATA,
+    "double_data": TENSOR_DOUBLE_DATA,
+    "uint64_data": TENSOR_UINT64_DATA,
 }
-KEYS |= {f"TensorProto.{name}": key for name, key in TYPED_KEYS.items()}
 
-cdef type VALUE_INFO = ValueInfo, ATTRIBUTE = Attribute, RAW_DATA = RawData
 cdef dict KINDS = {int(kind): kind for kind in AttributeType}
 cdef dict VALUE_KEYS = {
-    int(AttributeType.FLOAT): ATTRIBUTE_FLOAT,
-    int(AttributeType.INT): ATTRIBUTE_INT,
-    int(AttributeType.STRING): ATTRIBUTE_STRING,
-    int(AttributeType.TENSOR): ATTRIBUTE_TENSOR,
+    int(AttributeType.FLOAT): ATTRIBUTE_F,
+    int(AttributeType.INT): ATTRIBUTE_I,
+    int(AttributeType.STRING): ATTRIBUTE_S,
+    int(AttributeType.TENSOR): ATTRIBUTE_T,
     int(AttributeType.FLOATS): ATTRIBUTE_FLOATS,
     int(AttributeType.INTS): ATTRIBUTE_INTS,
     int(AttributeType.STRINGS): ATTRIBUTE_STRINGS,
@@ -152,11 +112,11 @@ cdef class Values:
         """A value info of a name and a type, which is shared."""
         cdef Field field
         cdef Py_ssize_t at
-        if not read_field(data, start, end, &field) or field.key != VALUE_NAME:
+        if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
         name = text_of(data, field.value, field.end)
         at = field.end
-        if not read_field(data, at, end, &field) or field.key != VALUE_TYPE or field.end != end:
+        if not read_field(data, at, end, &field) or field.key != VALUE_INFO_TYPE or field.end != end:
             return None
         key = copied(data, field.value, field.end)
         known = self.types.get(key)
@@ -186,7 +146,7 @@ cdef class Values:
         while at < end:
             if not read_field(data, at, end, &field):
                 return False
-            if field.key != TENSOR_DIMS and field.key != TENSOR_ELEMENT:
+            if field.key != TENSOR_DIMS and field.key != TENSOR_DATA_TYPE:
                 break
             at = field.end
         prefix = copied(data, start, at)
@@ -204,7 +164,7 @@ cdef class Values:
                 continue
             if self.held is not None or field.value == at:
                 return False
-            if field.key == TENSOR_RAW:
+            if field.key == TENSOR_RAW_DATA:
                 if at - field.value != head.size:
                     return False
                 if head.is_bool:
@@ -213,7 +173,7 @@ cdef class Values:
                             return False
                 self.held = PyType_GenericAlloc(RAW_DATA, 0)
                 held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
-                PyObject_GenericSetAttr(self.held, "data", held)
+                put(self.held, OF_RAW, held)
             elif field.key == head.typed_key:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
@@ -246,7 +206,7 @@ cdef class Values:
                 if field.number > 15:
                     return None
                 kind = <int>field.number
-            elif field.key == ATTRIBUTE_REFERENCE:
+            elif field.key == ATTRIBUTE_REF_ATTR_NAME:
                 value = Reference(text_of(data, field.value, field.end))
             elif not key:
                 key, first, last = field.key, at, field.end
@@ -266,10 +226,10 @@ cdef class Values:
         elif key or kind > 14:
             return None
         made = PyType_GenericAlloc(ATTRIBUTE, 0)
-        PyObject_GenericSetAttr(made, "name", name)
-        PyObject_GenericSetAttr(made, "type", KINDS[kind] if kind else None)
-        PyObject_GenericSetAttr(made, "value", value)
-        PyObject_GenericSetAttr(made, "decorators", ())
+        put(made, OF_ATTRIBUTE.name, name)
+        put(made, OF_ATTRIBUTE.type, KINDS[kind] if kind else None)
+        put(made, OF_ATTRIBUTE.value, value)
+        put(made, OF_ATTRIBUTE.decorators, ())
         if small is not None:
             self.attributes[small] = made
         return made
@@ -285,7 +245,8 @@ cdef class Values:
         if key == ATTRIBUTE_FLOATS:
             floats = PyBytes_FromStringAndSize(NULL, (end - start) // 5 * 4)
         while at < end:
-            read_field(data, at, end, &field)
+            if not read_field(data, at, end, &field):
+                return None
             at = field.end
             if key == ATTRIBUTE_INTS:
                 items.append(<int64_t>field.number)
@@ -300,11 +261,11 @@ cdef class Values:
             return tuple(items)
         if key == ATTRIBUTE_FLOATS:
             return Floats(floats) if 4 * count == len(floats) else None
-        if key == ATTRIBUTE_INT:
+        if key == ATTRIBUTE_I:
             return <int64_t>field.number
-        if key == ATTRIBUTE_STRING:
+        if key == ATTRIBUTE_S:
             return copied(data, field.value, at)
-        if key == ATTRIBUTE_FLOAT:
+        if key == ATTRIBUTE_F:
             return Float32(
                 data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint64_t>data[at - 1] << 24
             )
@@ -315,12 +276,12 @@ cdef class Values:
 
 cdef object new_value_info(name, type, data):
     made = PyType_GenericAlloc(VALUE_INFO, 0)
-    PyObject_GenericSetAttr(made, "name", name)
-    PyObject_GenericSetAttr(made, "type", type)
-    PyObject_GenericSetAttr(made, "data", data)
-    PyObject_GenericSetAttr(made, "decorators", ())
-    PyObject_GenericSetAttr(made, "metadata", ())
-    PyObject_GenericSetAttr(made, "at", -1)
+    put(made, OF_VALUE.name, name)
+    put(made, OF_VALUE.type, type)
+    put(made, OF_VALUE.data, data)
+    put(made, OF_VALUE.decorators, ())
+    put(made, OF_VALUE.metadata, ())
+    put(made, OF_VALUE.at, -1)
     return made
 
 
@@ -329,14 +290,14 @@ cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end):
     cdef Field field
     cdef Py_ssize_t at
     element = shape = None
-    if not read_field(data, start, end, &field) or field.key != TYPE_TENSOR or field.end != end:
+    if not read_field(data, start, end, &field) or field.key != TYPE_TENSOR_TYPE or field.end != end:
         return None
     at = field.value
     while at < end:
         if not read_field(data, at, end, &field):
             return None
         at = field.end
-        if field.key == TENSOR_TYPE_ELEMENT and element is None:
+        if field.key == TENSOR_TYPE_ELEM_TYPE and element is None:
             element = ELEMENT_NUMBERS.get(field.number)
             if element is None:
                 return None
@@ -362,9 +323,9 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
             continue
         if not read_field(data, inside, at, &field) or field.end != at:
             return None
-        if field.key == DIM_VALUE:
+        if field.key == DIM_DIM_VALUE:
             dims.append(<int64_t>field.number)
-        elif field.key == DIM_PARAM:
+        elif field.key == DIM_DIM_PARAM:
             dims.append(text_of(data, field.value, at))
         else:
             return None
@@ -374,10 +335,10 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
 cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
     """The entries of a packed field, each of 4 or 8 bytes; None if they are damaged."""
     cdef Py_ssize_t at, count = 0
-    cdef int width = 4 if key == 0x22 or key == 0x2A else 8
+    cdef int width = 4 if key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA else 8
     cdef uint64_t number
     cdef bytes made
-    if key == 0x22 or key == 0x52:
+    if key == TENSOR_FLOAT_DATA or key == TENSOR_DOUBLE_DATA:
         return None if (end - start) % width else copied(data, start, end)
     for at in range(start, end):
         count += data[at] < 128

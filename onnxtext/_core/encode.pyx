@@ -145,7 +145,11 @@ cdef class Encoder(ValueEncoder):
         cdef Buffer out = self.out
         cdef Py_ssize_t start
         self.tick()
-        if self.odd_nodes or type(node) is not NODE or get(node, OF_NODE.decorators):
+        if self.odd_nodes or type(node) is not NODE:
+            return out.field(key, self.lowering.node(node))
+        decorators = get(node, OF_NODE.decorators)
+        doc = doc_string_of(decorators) if decorators else None
+        if decorators and doc is None:
             return out.field(key, self.lowering.node(node))
         start = out.open(key)
         for text in get(node, OF_NODE.inputs):
@@ -158,7 +162,10 @@ cdef class Encoder(ValueEncoder):
         attributes = get(node, OF_NODE.attributes)
         if attributes:
             self.node_attributes(attributes, node)
-        out.add_bytes(self.doc)
+        if doc is None:
+            out.add_bytes(self.doc)
+        else:
+            out.field(NODE_DOC_STRING, doc)
         domain = get(node, OF_NODE.domain)
         if domain is None:
             out.add_bytes(self.domain)
@@ -215,3 +222,11 @@ cdef class Encoder(ValueEncoder):
         if metadata:
             self.entries(VALUE_INFO_METADATA_PROPS, metadata)
         return out.close(start)
+
+
+cdef bytes doc_string_of(decorators):
+    """The doc string, if it is the only decorator."""
+    if len(decorators) != 1 or decorators[0].name != "doc" or len(decorators[0].arguments) != 1:
+        return None
+    argument = decorators[0].arguments[0]
+    return argument.value if argument.key is None and type(argument.value) is bytes else None

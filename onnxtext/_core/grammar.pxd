@@ -56,6 +56,6 @@ cdef class Grammar:
     cdef Py_ssize_t states, rule_count
     cdef int kinds, origins
     cdef list functions, reductions
-    cdef object token, fault, layout, read_token
+    cdef object token, fault, layout, read_token, hole
     cdef int16_t* _targets(self, list rows) except NULL
     cdef object _add_rules(self, list rules)

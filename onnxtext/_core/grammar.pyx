@@ -69,6 +69,7 @@ cdef class Grammar:
         self.fault = types["Fault"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]
+        self.hole = types["hole"]
 
     cdef int16_t* _targets(self, list rows) except NULL:
         """A table of the states that rules lead to."""

@@ -113,14 +113,14 @@ cdef class Numbers:
         self, Kind kind, int width, const char* data, Py_ssize_t size, pages
     ) except -1:
         """Add little-endian numbers of so many bytes each."""
-        cdef Py_ssize_t at
+        cdef Py_ssize_t index
         cdef uint64_t bits
         cdef char* out
         cdef tuple texts
         self._reserve(size // width)
-        for at in range(0, size - size % width, width):
+        for index in range(size // width):
             bits = 0
-            memcpy(&bits, data + at, width)
+            memcpy(&bits, data + index * width, width)
             self.items.need(LONGEST)
             out = self.items.data + self.items.size
             if kind == CODE:
@@ -164,24 +164,24 @@ cdef class Numbers:
 
     cdef int _lines(self, Text out, int indent, Py_ssize_t first, Py_ssize_t last) except -1:
         """Some numbers in lines of the most that fit, each line with a comma."""
-        cdef Py_ssize_t at, end, size
+        cdef Py_ssize_t at, size = 1
         cdef int choice
         for choice in range(4):
             size = SIZES[choice]
             if size == 1:
                 break
-            for at in range(first, last, size):
-                end = min(at + size, last)
-                if self.ends[end - 1] - self._start(at) + indent >= LINE:
-                    break
-            else:
+            at = first
+            while at < last and self._size(at, min(size, last - at)) + indent < LINE:
+                at += size
+            if at >= last:
                 break
-        for at in range(first, last, size):
+        at = first
+        while at < last:
             if at > first:
                 out.line(indent)
-            end = min(at + size, last)
-            out.add(self.items.data + self._start(at), self.ends[end - 1] - self._start(at))
+            out.add(self.items.data + self._start(at), self._size(at, min(size, last - at)))
             out.character(c",")
+            at += size
         return 0
 
     cdef int nested_list(self, Text out, Elements type, int indent, Py_ssize_t budget) except -1:

@@ -38,6 +38,8 @@ cdef class Parser(Stack):
     cdef Py_ssize_t placed  # the last offset that went into a value
     cdef int origin  # of the rule that led to the last state; -1 if a token did
     cdef bint has_holes
+    cdef bint is_resumed  # after an error: the machine's entries are not what their text says
+    cdef bint is_faulty  # the last function that was called found something wrong
     cdef list remembered
     cdef dict layouts
 
@@ -80,6 +82,7 @@ cdef class Parser(Stack):
             self.entries[at + 1].end = -1
         self.origin = -1
         self.has_holes = self.machine.holes
+        self.is_resumed = self.depth > 0
 
     cdef _give_back(self):
         cdef Py_ssize_t at
@@ -149,9 +152,12 @@ cdef class Parser(Stack):
         if rule.size:
             start = entry.start
             end = self.entries[self.depth].end
-        if self.has_holes and rule.op != UNIT:
+            if self.has_holes or self.is_resumed:
+                end = self._end_of(base)
+        if self.has_holes and rule.op != UNIT and self._takes_hole(rule, base):
             self.values[base] = self._by_machine(number, base, start)
             entry.form = OBJECT
+            end = -1
         elif not self._renamed(rule, entry):
             self.values[base] = self._make(number, base, start, end)
             entry.form = rule.form if rule.op == DEFER else OBJECT
@@ -164,6 +170,28 @@ cdef class Parser(Stack):
         entry.start = start
         entry.end = end
         return 0
+
+    cdef Py_ssize_t _end_of(self, Py_ssize_t base) noexcept:
+        """Where the entries from one on end; -1 if some of them are not what their text says."""
+        cdef Py_ssize_t at
+        for at in range(base, self.depth):
+            if self.entries[at].end < 0:
+                return -1
+        return self.entries[self.depth].end
+
+    cdef bint _takes_hole(self, Rule* rule, Py_ssize_t base) except -1:
+        """Whether a child of a rule is a hole."""
+        cdef Py_ssize_t at
+        cdef int number
+        for number in range(rule.count):
+            at = base + rule.take[number]
+            if (
+                rule.take[number] >= 0
+                and self.entries[at].form == OBJECT
+                and self.values[at] is self.grammar.hole
+            ):
+                return True
+        return False
 
     cdef inline bint _renamed(self, Rule* rule, Entry* entry) noexcept:
         """Whether a rule's value is its only symbol, in a form that needs no object."""
@@ -232,6 +260,7 @@ cdef class Parser(Stack):
         except self.grammar.fault as fault:
             self.depth = base - 1
             self.origin = -1
+            self.is_faulty = True
             made = self.machine.keep(fault, self.grammar.reductions[number], at, taken)
             self.has_holes = self.machine.holes
             return made
@@ -251,8 +280,9 @@ cdef class Parser(Stack):
         text = PyUnicode_Substring(self.text, start, end)
         made = known.get(text)
         if made is None:
+            self.is_faulty = False
             made = self._call(number, base, start)
-            if self.placed < start and not self.has_holes:  # it holds no offset
+            if self.placed < start and not self.is_faulty:  # it holds no offset
                 if len(known) >= MOST_REMEMBERED:
                     known.clear()
                 known[text] = made

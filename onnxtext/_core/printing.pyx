@@ -5,22 +5,21 @@ What is rare (decorators, records, sparse tensors, long tensors) is printed in P
 """
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
 from onnxtext._core.decimals cimport LONGEST, write_float32
-from onnxtext._core.numbers cimport BOOL, FLOAT, OTHER, POINT, Elements, Numbers
+from onnxtext._core.numbers cimport POINT
+from onnxtext._core.printing_values cimport ValuePrinter
+from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
 from onnxtext._core.text cimport Text
 
 from onnxtext.ast.model import Graph
-from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
     AttributeType,
     Float32,
     Floats,
     RawData,
     Reference,
-    SparseTensor,
     Tensor,
     TypedData,
 )
@@ -28,43 +27,32 @@ from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import (
     ATTRIBUTE_WIDTH,
     NAME_WIDTH,
+    head_text,
     operator_text,
-    opsets_text,
     parameters_text,
 )
-from onnxtext.printer.layout import STEP, WIDTH, bracketed
-from onnxtext.printer.records import inline_decorators
-from onnxtext.printer.strings import quoted
-from onnxtext.printer.values import LARGE, data_parts, sparse_text, type_text
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.records import decorator_lines, inline_decorators
 
 cdef enum:
     MOST_GRAPHS = 50  # graphs nested deeper than this are printed in Python
-    UNINTERRUPTED = 1 << 12
     REST = 0
     VALUE = 1
     FUNCTION = 2
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH, NAME = NAME_WIDTH
-cdef Py_ssize_t MOST_ELEMENTS = LARGE
 
 
 @cython.final
-cdef class Printer:
-    """One run of printing. Types are known by their identity, and kept alive."""
-    cdef Text out
-    cdef Numbers numbers
-    cdef object owner, names
-    cdef dict types, operators
-    cdef int patience
+cdef class Printer(ValuePrinter):
+    """One run of printing."""
+    cdef dict texts
     cdef readonly int depth  # of the graphs in attributes that are being printed
 
-    def __cinit__(self, names):
-        """Begin a run; `names` gives the texts of names of values."""
-        self.names = names
-        self.numbers = Numbers()
-        self.types, self.operators = {}, {}
-        self.patience = UNINTERRUPTED
+    def __cinit__(self):
+        """Begin a run."""
+        self.texts = {}
 
     def rest(self, owner, graph, str indent):
         """The values and the body of a graph or function, in parts.
@@ -86,9 +74,12 @@ cdef class Printer:
         return self._print(owner, value, len(indent), VALUE)
 
     def function(self, owner, function):
-        """A function, in parts; None for one with decorators or a text of several lines."""
+        """A function, in parts; None for one with decorators, a doc string or default values."""
         if function.decorators or function.doc_string is not None:
             return None
+        for parameter in function.attributes:
+            if parameter.__class__ is not str:
+                return None
         return self._print(owner, function, 0, FUNCTION)
 
     cdef list _print(self, owner, thing, int indent, int what):
@@ -105,13 +96,6 @@ cdef class Printer:
             return self.out.take()
         finally:
             self.out, self.owner = outer, caller
-
-    cdef int _wait(self) except -1:
-        self.patience -= 1
-        if not self.patience:
-            self.patience = UNINTERRUPTED
-            PyErr_CheckSignals()
-        return 0
 
     # ---- Graphs ---------------------------------------------------------------------------------
 
@@ -151,26 +135,22 @@ cdef class Printer:
 
     cdef int _function(self, function) except -1:
         cdef Text out = self.out
-        head = []
-        if function.domain is not None:
-            head.append(f"domain: {quoted(function.domain)}")
-        if function.overload is not None:
-            head.append(f"overload: {quoted(function.overload)}")
-        opsets = function.opset_imports
-        if opsets:
-            key = tuple([(item.domain, item.version) for item in opsets])
-            text = self.operators.get(key)
-            if text is None:
-                text = self.operators[key] = f"opset_import: {opsets_text(opsets, STEP)}"
-            head.append(text)
-        if head:
-            out.text(bracketed(head, "<>", "", LINE - 20))
-            out.character(c"\n")
+        opsets = tuple([(item.domain, item.version) for item in function.opset_imports])
+        key = (function.domain, function.overload, opsets)
+        text = self.texts.get(key)
+        if text is None:
+            text = self.texts[key] = head_text(function)
+        out.text(text)
         out.name(function.name)
         parameters = function.attributes
         if parameters:
             out.character(c" ")
-            out.text(parameters_text(parameters, self.owner.graph_value))
+            text = self.texts.get(parameters)
+            if text is None:
+                text = self.texts[parameters] = parameters_text(
+                    parameters, self.owner.graph_value
+                )
+            out.text(text)
         out.character(c" ")
         self._interface(function.inputs, 0)
         out.add(b" => ", 4)
@@ -215,108 +195,23 @@ cdef class Printer:
         out.line(indent)
         return out.character(c">")
 
-    # ---- Values ---------------------------------------------------------------------------------
-
-    cdef int _value(self, value, int indent) except -1:
-        cdef Text out = self.out
-        cdef Elements type
-        cdef Py_ssize_t budget
-        if value.decorators:
-            out.text(inline_decorators(value.decorators, " " * indent))
-        if value.type is None:
-            return out.name(value.name)
-        type = self._type(value.type)
-        out.text(type.text)
-        out.character(c" ")
-        out.name(value.name)
-        data = value.data
-        if data is None:
-            return 0
-        out.add(b" = ", 3)
-        budget = LINE - indent - type.text_width - NAME
-        if isinstance(data, SparseTensor):
-            return out.part(sparse_text(data, " " * indent, budget))
-        return self._data(type, data, indent, budget)
-
-    cdef Elements _type(self, type):
-        known = self.types.get(<size_t><void*>type)
-        if known is None:
-            known = self.types[<size_t><void*>type] = Elements(type, type_text(type))
-        return <Elements>known
-
-    cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1:
-        """The literal of a tensor's data; without one, the blank before it goes too."""
-        cdef Text out = self.out
-        cls = data.__class__
-        if cls is RawData:
-            held = data.data
-            if len(held) <= 8 * MOST_ELEMENTS:
-                held = bytes(held)
-                if self._fits(type, held):
-                    return self._raw(type, held, indent, budget)
-        elif cls is TypedData:
-            held = data.entries
-            if type.typed != OTHER and len(held) % type.typed_width == 0:
-                self.numbers.clear()
-                self.numbers.elements(
-                    type.typed, type.typed_width, PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held),
-                    None,
-                )
-                return self.numbers.flat_list(out, b"{}", indent, budget)
-        parts = data_parts(type.type, data, " " * indent, budget)
-        out.size -= not parts[0]
-        for part in parts:
-            out.part(part)
-        return 0
-
-    cdef bint _fits(self, Elements type, bytes data) except -1:
-        """Whether raw data is printed here."""
-        cdef Py_ssize_t at
-        if type.raw == OTHER or not 0 <= type.count <= MOST_ELEMENTS:
-            return False
-        if type.count * type.width != PyBytes_GET_SIZE(data):
-            return False
-        if type.raw == BOOL:
-            for at in range(type.count):
-                if PyBytes_AS_STRING(data)[at] & ~1:
-                    return False
-        return True
-
-    cdef int _raw(self, Elements type, bytes data, int indent, Py_ssize_t budget) except -1:
-        cdef Text out = self.out
-        cdef Numbers numbers = self.numbers
-        cdef const char* start = PyBytes_AS_STRING(data)
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(data), first
-        numbers.clear()
-        if not size:
-            return out.add(b"[]", 2)
-        if type.is_scalar or (
-            type.count > 2 and memcmp(start, start + type.width, size - type.width) == 0
-        ):
-            numbers.elements(type.raw, type.width, start, type.width, type.pages)
-            if type.is_scalar:
-                return numbers.first(out)
-            first = numbers.ends[0]
-            if type.count * (first + 2) > first + 5:
-                out.character(c"[")
-                numbers.first(out)
-                return out.add(b", ...]", 6)
-            numbers.clear()
-        numbers.elements(type.raw, type.width, start, size, type.pages)
-        if type.rank < 2:
-            return numbers.flat_list(out, b"[]", indent, budget)
-        return numbers.nested_list(out, type, indent, budget)
-
     # ---- Nodes ----------------------------------------------------------------------------------
 
     cdef int _node(self, node, int indent) except -1:
         cdef Text out = self.out
-        op_type, outputs, types = node.op_type, node.outputs, node.output_types
-        if node.decorators or not op_type or not outputs:
+        if node.__class__ is not NODE:
+            raise TypeError("expected a Node")
+        op_type = get(node, OF_NODE.op_type)
+        outputs = get(node, OF_NODE.outputs)
+        types = get(node, OF_NODE.output_types)
+        if not op_type or not outputs:
             return out.part(self.owner.node_text(node, " " * indent))
+        decorators = get(node, OF_NODE.decorators)
+        if decorators:
+            self._decorators(decorators, indent)
         if types and len(types) != len(outputs):
             raise ValueError("outputs and their types differ in number")
-        label = node.name
+        label = get(node, OF_NODE.name)
         if label is not None:
             out.character(c"[")
             if label:
@@ -330,20 +225,21 @@ cdef class Printer:
                 out.character(c" ")
             out.name(name)
         out.add(b" = ", 3)
-        domain, overload = node.domain, node.overload
+        domain = get(node, OF_NODE.domain)
+        overload = get(node, OF_NODE.overload)
         if domain is None and overload is None:
             out.word(op_type)
         else:
             key = (op_type, domain, overload)
-            operator = self.operators.get(key)
+            operator = self.texts.get(key)
             if operator is None:
-                operator = self.operators[key] = operator_text(node)
+                operator = self.texts[key] = operator_text(node)
             out.text(operator)
-        attributes = node.attributes
+        attributes = get(node, OF_NODE.attributes)
         if attributes and self._flat_attributes(attributes):
             attributes = ()
         out.add(b" (", 2)
-        for index, name in enumerate(node.inputs):
+        for index, name in enumerate(get(node, OF_NODE.inputs)):
             if index:
                 out.add(b", ", 2)
             out.name(name)
@@ -357,6 +253,27 @@ cdef class Printer:
             out.line(indent)
             out.character(c">")
         return 0
+
+    cdef int _decorators(self, decorators, int indent) except -1:
+        """What stands before a node, mostly on lines of its own."""
+        cdef Text out = self.out
+        for decorator in decorators:
+            arguments = decorator.arguments
+            if decorator.name != "doc" or len(arguments) != 1 or arguments[0].key is not None:
+                break
+            if arguments[0].value.__class__ is not bytes:
+                break
+        else:
+            for decorator in decorators:
+                out.add(b"@doc(", 5)
+                value = decorator.arguments[0].value
+                out.string(value.decode("utf-8", "surrogateescape"), indent)
+                out.character(c")")
+                out.line(indent)
+            return 0
+        text = decorator_lines(decorators, " " * indent)[indent:]
+        out.text(text)
+        return out.spaces(indent) if text.endswith("\n") else 0
 
     cdef bint _flat_attributes(self, attributes) except -1:
         """Attributes on one line; False if they do not fit there, or one needs several."""
@@ -386,9 +303,12 @@ cdef class Printer:
     cdef int _attribute(self, attribute, int indent) except -1:
         cdef Text out = self.out
         cdef Py_ssize_t mark, budget
-        value, name = attribute.value, attribute.name
+        if attribute.__class__ is not ATTRIBUTE:
+            raise TypeError("expected an Attribute")
+        value = get(attribute, OF_ATTRIBUTE.value)
+        name = get(attribute, OF_ATTRIBUTE.name)
         cls = value.__class__
-        if attribute.decorators or not self._is_plain(cls, value):
+        if get(attribute, OF_ATTRIBUTE.decorators) or not self._is_plain(cls, value):
             return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
         mark = out.here()
         out.word(name)
@@ -441,38 +361,3 @@ cdef class Printer:
             if item.__class__ is not bytes:
                 return False
         return True
-
-    cdef int _tensor(self, tensor, int indent, Py_ssize_t budget) except -1:
-        cdef Text out = self.out
-        cdef Elements type = self._type(tensor.type)
-        cdef bint is_number = type.is_scalar and tensor.data.__class__ is RawData
-        budget -= type.text_width + 12
-        out.text(tensor.type.element if is_number else type.text)
-        if tensor.name is not None:
-            out.character(c" ")
-            out.word(tensor.name)
-        elif is_number:
-            out.character(c"(")
-            self._data(type, tensor.data, indent, budget)
-            return out.character(c")")
-        out.add(b" = ", 3 if is_number else 1)
-        return self._data(type, tensor.data, indent, budget)
-
-    cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1:
-        cdef Text out = self.out
-        cdef Py_ssize_t mark = out.begin_trial()
-        out.character(c"[")
-        for index, value in enumerate(values):
-            if index:
-                out.add(b", ", 2)
-            out.bytes_string(value, indent + INDENT)
-        out.character(c"]")
-        if not out.end_trial(mark, out.is_flat(mark, budget)):
-            out.character(c"[")
-            for value in values:
-                out.line(indent + INDENT)
-                out.bytes_string(value, indent + INDENT)
-                out.character(c",")
-            out.line(indent)
-            out.character(c"]")
-        return 0

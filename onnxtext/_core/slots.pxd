@@ -26,9 +26,16 @@ cdef struct ValueSlots:
     Py_ssize_t metadata
     Py_ssize_t at
 
-cdef type NODE, VALUE_INFO, RAW_DATA, TYPED_DATA
+cdef struct AttributeSlots:
+    Py_ssize_t name
+    Py_ssize_t type
+    Py_ssize_t value
+    Py_ssize_t decorators
+
+cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
+cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED
 
 

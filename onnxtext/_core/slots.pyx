@@ -7,7 +7,7 @@ eleven of them.
 from types import MemberDescriptorType
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.values import RawData, TypedData
+from onnxtext.ast.values import Attribute, RawData, TypedData
 
 cdef extern from "structmember.h":
     cdef enum:
@@ -33,7 +33,8 @@ cdef Py_ssize_t slot_of(cls, str name) except -1:
     return member.offset
 
 
-NODE, VALUE_INFO, RAW_DATA, TYPED_DATA = Node, ValueInfo, RawData, TypedData
+NODE, VALUE_INFO, ATTRIBUTE = Node, ValueInfo, Attribute
+RAW_DATA, TYPED_DATA = RawData, TypedData
 OF_NODE = NodeSlots(
     op_type=slot_of(Node, "op_type"),
     inputs=slot_of(Node, "inputs"),
@@ -54,6 +55,12 @@ OF_VALUE = ValueSlots(
     decorators=slot_of(ValueInfo, "decorators"),
     metadata=slot_of(ValueInfo, "metadata"),
     at=slot_of(ValueInfo, "at"),
+)
+OF_ATTRIBUTE = AttributeSlots(
+    name=slot_of(Attribute, "name"),
+    type=slot_of(Attribute, "type"),
+    value=slot_of(Attribute, "value"),
+    decorators=slot_of(Attribute, "decorators"),
 )
 OF_RAW = slot_of(RawData, "data")
 OF_TYPED = slot_of(TypedData, "entries")

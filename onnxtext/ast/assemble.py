@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Putting lifted lists together as a person would write them (SPELLINGS S6).
+"""Putting lifted lists together as a person would write them (SPEC 10).
 
 An initializer of an input becomes the input's default value, a `value_info` entry of a node's
 output becomes the type before that output: but only where lowering gives the same lists again.

@@ -133,7 +133,7 @@ class OpsetImport:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """What a file's writer stores where the text is silent (DESIGN 5.5).
+    """What a file's writer stores where the text is silent (SPEC 11).
 
     Attributes:
         version: the language version (`onnxtext: 1`); None without the key: official presence.
@@ -200,7 +200,7 @@ class EncodingHabit:
 
 @dataclass(slots=True)
 class EncodingPatch:
-    """How a file's bytes differ from the encoding of its model that the habits give (DESIGN 5.7).
+    """How a file's bytes differ from the encoding of its model that the habits give (SPEC 13.5).
 
     Attributes:
         canonical: SHA-256 of the canonical bytes the patch applies to, in hex.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the parts of a model are named from afar: the paths of the sections (SPELLINGS S5).
+"""How the parts of a model are named from afar: the paths of the sections (SPEC 13).
 
 A node is named by its first output, which stays when nodes are inserted, deleted or moved; a nested
 one by the path `output.attribute.output`.
@@ -17,7 +17,7 @@ from onnxtext.ast.values import SparseTensor
 from onnxtext.core import core
 
 INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
-"""`@value_info(initializers)`: each initializer has a `value_info` entry too (SPELLINGS S6)."""
+"""`@value_info(initializers)`: each initializer has a `value_info` entry too (SPEC 10)."""
 
 
 class Step(NamedTuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records and decorators: the generic form, in the schema's own field names (SPELLINGS S1)."""
+"""Records and decorators: the generic form, in the schema's own field names (SPEC 12)."""
 
 from __future__ import annotations
 

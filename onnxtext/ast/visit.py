@@ -67,28 +67,27 @@ def _is_small(value: ValueInfo, most: int) -> bool:
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
     """Every graph and function in something, that itself included, outer before inner."""
-    match root:
+    item = root.item if isinstance(root, Fragment) else root
+    stack: list[Graph | Function] = []
+    match item:
         case Model():
-            yield from walk_graphs(root.graph)
-            for training in root.training:
-                for graph in (training.initialization, training.algorithm):
-                    if graph is not None:
-                        yield from walk_graphs(graph)
-            for function in root.functions:
-                yield from walk_graphs(function)
-        case Fragment():
-            if isinstance(root.item, (Graph, Function, Node)):
-                yield from walk_graphs(root.item)
+            stack = [item.graph]
+            for training in item.training:
+                graphs = (training.initialization, training.algorithm)
+                stack += [graph for graph in graphs if graph is not None]
+            stack += item.functions
         case Node():
-            for graph in attribute_graphs(root.attributes):
-                yield from walk_graphs(graph)
+            stack += attribute_graphs(item.attributes)
         case Function() | Graph():
-            yield root
-            if isinstance(root, Function):
-                for graph in attribute_graphs(root.attributes):
-                    yield from walk_graphs(graph)
-            for graph in nested_graphs(root.nodes):
-                yield from walk_graphs(graph)
+            stack = [item]
+    stack.reverse()
+    while stack:
+        graph = stack.pop()
+        yield graph
+        inner = list(nested_graphs(graph.nodes)) if graph.nodes else []
+        if isinstance(graph, Function):
+            inner = [*attribute_graphs(graph.attributes), *inner]
+        stack += reversed(inner)
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:

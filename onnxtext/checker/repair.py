@@ -301,8 +301,8 @@ def _whole(source: Source, node: Node) -> Span:
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     """Each node with the comments that belong to it; None where nodes share a line.
 
-    Comments on lines of their own belong to the node below, those behind a node to it (SPELLINGS
-    S8). Blank lines stay where they are.
+    Comments on lines of their own belong to the node below, those behind a node to it
+    (docs/design.md, Layout). Blank lines stay where they are.
     """
     found = []
     for index, span in enumerate(spans):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.backslashes import lost_backslashes
+from onnxtext.checker.echoes import without_echoes
 from onnxtext.checker.finding import Finding, Place
 from onnxtext.checker.isolation.inference import start_worker
 from onnxtext.checker.model_paths import ModelPaths
@@ -64,7 +65,8 @@ def find(subject: Subject) -> list[Finding]:
     for family in families():
         if not active.isdisjoint([rule.slug for rule in family.rules]):
             subject.found += list(family.check(subject))
-    return [finding for finding in subject.found if finding.slug in active]
+    told = [finding for finding in subject.found if finding.slug in active]
+    return without_echoes(told, subject.scopes)
 
 
 def check_tree(

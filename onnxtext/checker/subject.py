@@ -225,7 +225,7 @@ class Subject:
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:
-    """The `value_info` entry of an initializer (SPELLINGS S6)."""
+    """The `value_info` entry of an initializer (SPEC 10)."""
     type = value.type
     if isinstance(value.data, SparseTensor) and not isinstance(type, SparseTensorType):
         type = SparseTensorType(value.data.values.type.element, value.data.dims)

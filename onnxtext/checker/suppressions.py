@@ -2,7 +2,7 @@
 """Comments that silence findings: `# onnxtext: ignore[slug, …]`.
 
 At the end of a line such a comment is about what stands in that line; on a line of its own, about
-the statement below it (SPELLINGS S8).
+the statement below it (docs/design.md, Layout).
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def replaces_lists(owner: Graph | Function) -> bool:
 
 
 def _infos(owner: Graph | Function, with_data: list[ValueInfo]) -> list[ValueInfo]:
-    """The `value_info` list in its order (SPELLINGS S6)."""
+    """The `value_info` list in its order (SPEC 10)."""
     metadata = dict(owner.value_metadata)
     infos: list[ValueInfo] = []
     if isinstance(owner, Function):

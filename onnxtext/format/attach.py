@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which item each comment belongs to (SPELLINGS S8).
+"""Which item each comment belongs to (docs/design.md, Layout).
 
 Afterwards a comment stands in one of four places, where layout can keep it: before the first token
 of an item, behind the last one, behind an opening bracket, or before a closing one. What stood

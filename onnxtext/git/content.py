@@ -3,7 +3,7 @@
 
 What cannot be converted is passed through as it is, with a warning: a filter that fails makes git
 commit, or check out, something else, and with `filter.<driver>.required` even remove the file from
-the working tree (measured: DESIGN, `reference/peers.md`, git mechanics). So nothing here raises.
+the working tree (measured; docs/design.md, Git filters). So nothing here raises.
 """
 
 from __future__ import annotations

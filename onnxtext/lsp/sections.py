@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names in the sections at the end of a model, which lead back to its parts (SPELLINGS S5).
+"""The names in the sections at the end of a model, which lead back to its parts (SPEC 13).
 
 The tree keeps what the sections say, not where; their names are found from their tokens.
 """

@@ -46,7 +46,7 @@ _TOGETHER = {
 }
 """Parts that only make sense together: one side must not change some, and the other the others."""
 _RANKS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
-"""The order of the sections (SPELLINGS S5)."""
+"""The order of the sections (SPEC 13)."""
 
 
 class Clash(Exception):

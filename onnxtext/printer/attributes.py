@@ -23,7 +23,7 @@ from onnxtext.printer.records import inline_decorators, record_text
 from onnxtext.printer.strings import string_value, word
 from onnxtext.printer.values import tensor_text, type_text
 from onnxtext.tensor.floats import float32_text
-from onnxtext.tensor.format import format_floats, format_ints
+from onnxtext.tensor.format import format_floats
 
 GraphPrinter = Callable[[Graph, str], str]
 """Prints a graph in an attribute, given the indentation of the statement."""
@@ -75,10 +75,9 @@ def _value_text(value: AttributeValue, indent: str, budget: int, graph_text: Gra
         case Record():
             return record_text(value, indent)
         case Floats(data):
-            return numbers(lambda size: format_floats(data, size), len(value), "[]", indent, budget)
+            return numbers(format_floats(data, 1), "[]", indent, budget)
         case (int(), *_):
-            ints: tuple[int, ...] = value  # type: ignore[assignment]
-            return numbers(lambda size: format_ints(ints, size), len(ints), "[]", indent, budget)
+            return numbers(list(map(str, value)), "[]", indent, budget)
         case tuple():
             inner = indent + STEP
             items = [_value_text(item, inner, budget, graph_text) for item in value]

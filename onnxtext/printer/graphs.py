@@ -149,16 +149,7 @@ class GraphPrinter:
             function: the function.
             entries: header entries before its own.
         """
-        entries = list(entries)
-        if function.domain is not None:
-            entries.append(f"domain: {quoted(function.domain)}")
-        if function.overload is not None:
-            entries.append(f"overload: {quoted(function.overload)}")
-        if function.doc_string is not None:
-            entries.append(f"doc_string: {string_value(function.doc_string, STEP)}")
-        if function.opset_imports:
-            entries.append(f"opset_import: {opsets_text(function.opset_imports, STEP)}")
-        head = bracketed(entries, "<>", "", WIDTH - 20) + "\n" if entries else ""
+        head = head_text(function, entries)
         parameters = ""
         if function.attributes:
             parameters = f" {parameters_text(function.attributes, self.graph_value)}"
@@ -247,6 +238,25 @@ class GraphPrinter:
                 text = types.get(id(type)) or self._type(type)
                 texts.append(f"{text} {names[name]}")
         return ", ".join(texts)
+
+
+def head_text(function: Function, entries: Sequence[str] = ()) -> str:
+    """The header of a function, with its line break; nothing if it is empty.
+
+    Args:
+        function: the function.
+        entries: header entries before its own.
+    """
+    entries = list(entries)
+    if function.domain is not None:
+        entries.append(f"domain: {quoted(function.domain)}")
+    if function.overload is not None:
+        entries.append(f"overload: {quoted(function.overload)}")
+    if function.doc_string is not None:
+        entries.append(f"doc_string: {string_value(function.doc_string, STEP)}")
+    if function.opset_imports:
+        entries.append(f"opset_import: {opsets_text(function.opset_imports, STEP)}")
+    return bracketed(entries, "<>", "", WIDTH - 20) + "\n" if entries else ""
 
 
 def parameters_text(

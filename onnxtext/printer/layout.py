@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 WIDTH = 100
 """Columns of a line; names do not count, so that renaming never reflows."""
 
 STEP = "  "
-RowMaker = Callable[[int], list[str]]
 
 ROWS = (16, 8, 4, 1)
 """How many numbers stand on a line of a list that does not fit on one."""
@@ -58,29 +57,24 @@ def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -
     return "".join(parts)
 
 
-def numbers(
-    rows_of: RowMaker, count: int, brackets: str, indent: str, budget: int, comma: str = ","
-) -> str:
+def numbers(items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ",") -> str:
     """A flat list of numbers: on one line if it fits, else in rows of 16, 8, 4 or 1.
 
     Args:
-        rows_of: gives the numbers as text, so many to a row.
-        count: how many there are.
+        items: the numbers as text.
         brackets: the opening and the closing one.
         indent: the indentation of the statement.
         budget: columns that the list may take on one line.
         comma: what stands after the last number of a broken list.
     """
     opening, closing = brackets[0], brackets[1]
-    if not count:
+    if not items:
         return brackets
-    if count <= budget:
-        flat = f"{opening}{rows_of(count)[0]}{closing}"
-        if len(flat) <= budget:
-            return flat
+    if sum(map(len, items)) + 2 * len(items) <= budget:
+        return f"{opening}{', '.join(items)}{closing}"
     inner = indent + STEP
     for size in ROWS:
-        rows = rows_of(size)
+        rows = [", ".join(items[at : at + size]) for at in range(0, len(items), size)]
         if size == 1 or max(map(len, rows)) + len(inner) < WIDTH:
             return broken(rows, brackets, indent, comma)
     raise AssertionError("unreachable: rows of one always fit")

@@ -43,7 +43,7 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.floats import float32_text
-from onnxtext.tensor.format import format_field_rows, format_floats, format_ints
+from onnxtext.tensor.format import format_field_rows, format_floats
 
 _A = AttributeType
 
@@ -121,7 +121,7 @@ def _graph(graph: Graph, indent: str, *, is_main: bool = True) -> str:
 
 
 def _listed(graph: Graph | Function) -> list[ValueInfo]:
-    """The `<…>` list with everything that SPELLINGS S6 puts elsewhere, in its order."""
+    """The `<…>` list with everything that SPEC 10 puts elsewhere, in its order."""
     values = list(graph.values)
     if isinstance(graph, Graph) and graph.decorators:
         with_data = [value for value in (*graph.inputs, *values) if value.data is not None]
@@ -252,14 +252,9 @@ def _attribute_value(value: AttributeValue, indent: str, budget: int) -> str:
         case Graph():
             return _graph(value, indent, is_main=False)
         case Floats(data):
-            return layout.numbers(
-                lambda size: format_floats(data, size), len(value), "[]", indent, budget, comma=""
-            )
+            return layout.numbers(format_floats(data, 1), "[]", indent, budget, comma="")
         case (int(), *_):
-            ints: tuple[int, ...] = value  # type: ignore[assignment]
-            return layout.numbers(
-                lambda size: format_ints(ints, size), len(ints), "[]", indent, budget, comma=""
-            )
+            return layout.numbers(list(map(str, value)), "[]", indent, budget, comma="")
         case tuple():
             items = [_attribute_value(item, indent + STEP, budget) for item in value]
             return _list(items, "[]", indent, budget)
@@ -334,12 +329,4 @@ def _data(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
 
 
 def _numbers(field: str, entries: bytes, indent: str, budget: int) -> str:
-    count = len(entries) // (8 if field in ("double_data", "int64_data", "uint64_data") else 4)
-    return layout.numbers(
-        lambda size: format_field_rows(field, entries, size),
-        count,
-        "{}",
-        indent,
-        budget,
-        comma="",
-    )
+    return layout.numbers(format_field_rows(field, entries, 1), "{}", indent, budget, comma="")

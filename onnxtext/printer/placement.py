@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a model's metadata goes to the section at the end of the file (SPELLINGS S5)."""
+"""What of a model's metadata goes to the section at the end of the file (SPEC 13)."""
 
 from __future__ import annotations
 

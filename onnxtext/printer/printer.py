@@ -20,7 +20,7 @@ from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, base64_lines, bracketed, broken
 from onnxtext.printer.records import decorator_lines
-from onnxtext.printer.sections import section_texts
+from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import quoted, string_value
 from onnxtext.printer.values import tensor_text, type_text
 
@@ -70,7 +70,8 @@ def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
         parts.append(broken(entries, "<>", "") + "\n")
     parts += [*printer.graph_statement(model.graph), "\n"]
     parts += [f"\n{printer.function_statement(function)}\n" for function in model.functions]
-    parts += [f"\n{text}\n" for text in section_texts(model, printer.graph_value)]
+    for section in section_parts(model, printer.graph_value):
+        parts += ["\n", *section, "\n"]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
     if model.resources_left_out:

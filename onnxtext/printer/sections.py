@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections after the functions, and what goes there (SPELLINGS S5)."""
+"""The sections after the functions, and what goes there (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -19,29 +19,31 @@ Pairs = Sequence[tuple[str, str]]
 # ---- Printing -------------------------------------------------------------------------------
 
 
-def section_texts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iterator[str]:
-    """The sections of a model but for `encoding` and `resources`, without final newlines.
+def section_parts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iterator[Sequence[str]]:
+    """The sections of a model but for `encoding` and `resources`, in parts.
+
+    They have no final newlines.
 
     Args:
         model: the model.
         graph_text: prints a graph, given the indentation of the line it begins on.
     """
     graphs = list(walk_graphs(model))
-    metadata = "metadata none" if model.metadata_left_out else _metadata(model, graphs)
+    metadata = ["metadata none"] if model.metadata_left_out else _metadata(model, graphs)
     if metadata:
         yield metadata
     quantization = _quantization(model, graphs)
     if quantization:
-        yield quantization
+        yield (quantization,)
     for training in model.training:
-        yield _training(training, graph_text)
+        yield (_training(training, graph_text),)
     for configuration in model.configurations:
-        yield _configuration(configuration)
+        yield (_configuration(configuration),)
 
 
-def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> str:
+def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
     if not _in_section(graphs):
-        return ""
+        return ()
     blocks: list[tuple[str, Named | str]] = []
     inside: Function | None = None  # the function whose block is open
     for function, named in walk_model(model):
@@ -56,7 +58,7 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> str:
         blocks.append((STEP if function is None else STEP * 2, named))
     if inside is not None:
         blocks.append((STEP, "}"))
-    return f"metadata {{\n{_blocks_text(blocks)}\n}}" if blocks else ""
+    return ("metadata {\n", _blocks_text(blocks), "\n}") if blocks else ()
 
 
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings and names as text (SPELLINGS S3): plain where they read well, escaped where not."""
+"""Strings and names as text (SPEC 1.4): plain where they read well, escaped where not."""
 
 from __future__ import annotations
 

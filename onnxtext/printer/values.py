@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
 
 from onnxtext.ast.types import (
@@ -171,19 +171,9 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
     if not data.entries:
         return "{}"
 
-    def rows_of(size: int) -> list[str]:
-        rows = format_typed_rows(element, data.entries, size, count)
-        assert rows is not None, "lifting keeps what braces cannot say as fields by name"
-        return rows
-
-    return numbers(rows_of, _entry_count(element, data, count), "{}", indent, budget)
-
-
-def _entry_count(element: ElementType, data: TypedData, count: int) -> int:
-    if element.bits in (2, 4):
-        return max(count, 1)
-    width = 8 if element.field in ("double_data", "int64_data", "uint64_data") else 4
-    return len(data.entries) // width
+    rows = format_typed_rows(element, data.entries, 1, count)
+    assert rows is not None, "lifting keeps what braces cannot say as fields by name"
+    return numbers(rows, "{}", indent, budget)
 
 
 def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
@@ -198,11 +188,7 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str) -> str:
         return f"{name}{_strings(value, indent, WIDTH - 20)}"
     if name == "raw_data":
         return f"raw_data({quoted(value.decode('utf-8', 'surrogateescape'))})"
-    width = 8 if name in ("double_data", "int64_data", "uint64_data") else 4
-    count = len(value) // width
-    return name + numbers(
-        lambda size: format_field_rows(name, value, size), count, "{}", indent, WIDTH - 20
-    )
+    return name + numbers(format_field_rows(name, value, 1), "{}", indent, WIDTH - 20)
 
 
 LARGE = 1 << 10
@@ -225,8 +211,7 @@ def _raw(
     if len(shape) < 2:
         if count > LARGE:
             return flat_parts(element, data, count, indent)
-        rows_of = partial(format_rows, element, data, count=count)
-        return [numbers(rows_of, count, "[]", indent, budget)]
+        return [numbers(format_rows(element, data, 1, count), "[]", indent, budget)]
     if count > max(budget, LARGE) and len(shape) <= DEEPEST:
         return nested_parts(element, data, shape, indent)
     rows = format_rows(element, data, shape[-1], count)

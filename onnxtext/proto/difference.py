@@ -2,7 +2,7 @@
 """What no sugar carries, found by difference: nothing depends on somebody having thought of it.
 
 An item's own bytes are compared with what lowering its sugar gives; every field that differs is
-then written with `@set` or `@unset` (DESIGN 5.6).
+then written with `@set` or `@unset` (docs/design.md, The generic form).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unusual but regular encodings, as habits of a file's writer (DESIGN 5.7, SPELLINGS S7).
+"""Unusual but regular encodings, as habits of a file's writer (SPEC 13.5).
 
 Some writers pack lists that the schema does not, or write fields in another order. Said once in the
 header, this is all that is needed to get the very bytes back, also after the model was edited.

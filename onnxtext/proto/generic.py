@@ -2,7 +2,7 @@
 """The generic form: any message as a record in the schema's own field names, and back.
 
 A field the schema does not know, or whose wire type is not the schema's, has its number as key;
-the form of its value then gives the wire type (SPELLINGS S1).
+the form of its value then gives the wire type (SPEC 12).
 """
 
 from __future__ import annotations

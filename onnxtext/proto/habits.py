@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Presence: which fields a file's writer stores even when they are empty (DESIGN 5.5)."""
+"""Presence: which fields a file's writer stores even when they are empty (SPEC 11)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ Root = Model | Fragment
 def settle_habits(root: Root, graphs: list[Graph | Function]) -> None:
     """Find what most items store empty, and make it the habit of the whole.
 
-    What follows a habit falls silent in the AST, what does not says so (SPELLINGS S2).
+    What follows a habit falls silent in the AST, what does not says so (SPEC 11).
 
     Args:
         root: freshly lifted: everything that is stored is spelled out.

@@ -117,7 +117,7 @@ class Lowering(ValueLowering):
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> Iterator[bytes]:
-        """The `value_info` list of a graph, in the order of SPELLINGS S6."""
+        """The `value_info` list of a graph, in the order of SPEC 10."""
         metadata = dict(graph.value_metadata)
         for decorator in graph.decorators:
             if decorator.name == VALUE_INFO_OF_INITIALIZERS:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
@@ -33,6 +32,7 @@ from onnxtext.proto.decorators import FieldTable, targeted
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.habits import Habits
 from onnxtext.proto.lower_values import lower_tensor, lower_type, metadata_fields, text_bytes
+from onnxtext.tensor import varints
 from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
@@ -325,11 +325,9 @@ class ValueLowering(ABC):
             case _A.GRAPH, Graph():
                 return b"".join(delimited_pieces(b"\x32", self.graph(value)))
             case _A.FLOATS, Floats(data):
-                return b"".join(
-                    [b"\x3d" + data[at : at + 4] for at in range(0, len(data), 4)]
-                )  # fmt: skip
+                return varints.float_fields(b"\x3d", data)
             case _A.INTS, tuple():
-                return b"".join([b"\x40" + varint(item) for item in value])  # type: ignore[arg-type]
+                return varints.int_fields(b"\x40", value)  # type: ignore[arg-type]
             case _A.SPARSE_TENSOR, SparseTensor():
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
             case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
@@ -350,9 +348,8 @@ class ValueLowering(ABC):
             message = f"the blob {digest} has {len(data)} bytes, no multiple of {width}"
             raise LowerError(message, -1, SIZE, digest)
         if kind is _A.FLOATS:
-            return b"".join([b"\x3d" + data[at : at + 4] for at in range(0, len(data), 4)])
-        items = struct.unpack(f"<{len(data) // 8}q", data)
-        return b"".join([b"\x40" + varint(item) for item in items])
+            return varints.float_fields(b"\x3d", data)
+        return varints.int_fields(b"\x40", data)
 
     def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
         parts = []

@@ -18,7 +18,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.expected import SAMPLES
 from onnxtext.syntax.lexer import END_KIND, Token
 from onnxtext.syntax.scene import Scene
-from onnxtext.syntax.trial import FAR, States
+from onnxtext.syntax.trial import States
 
 _MOST_BACK = 12
 """So many tokens before the one that fits nowhere may be changed."""
@@ -82,11 +82,21 @@ class Budget:
         self.left = BUDGET
 
 
-def find_correction(scene: Scene, budget: Budget, limit: float) -> Correction | None:
-    """The smallest change near a token that fits nowhere; None if all cost as much as a limit."""
+def find_correction(scene: Scene, budget: Budget, limit: float, far: int) -> Correction | None:
+    """The smallest change near a token that fits nowhere.
+
+    Args:
+        scene: the surroundings of the token.
+        budget: of the search.
+        limit: what it may cost.
+        far: how many tokens must fit behind it.
+
+    Returns:
+        None if no change costs less.
+    """
     if budget.left <= 0 or len(scene.done) > _LONGEST:
         return None
-    search = _Search(scene)
+    search = _Search(scene, far)
     found = search.run(limit)
     budget.left -= search.trials
     return found
@@ -95,16 +105,17 @@ def find_correction(scene: Scene, budget: Budget, limit: float) -> Correction | 
 class _Search:
     """A search among the changes near one token; the tokens are known by their indexes."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, far: int) -> None:
         self.scene = scene
+        self.far = far
         self.trials = 0
         self.rows = scene.automaton.rows
         first = max(0, len(scene.done) - _MOST_BACK)
-        self.tokens = [*scene.done, *_ahead(scene)]
+        self.tokens = [*scene.done, *_ahead(scene, far + _MOST_LEFT_OUT)]
         self.error = len(scene.done)
         kinds = [scene.lexer.kind(token) for token in self.tokens]
         self.kinds = kinds
-        self.ends = len(self.tokens) < self.error + FAR + _MOST_LEFT_OUT
+        self.ends = len(self.tokens) < self.error + far + _MOST_LEFT_OUT
         self.stacks: dict[int, list[int]] = {}
         self.breaks = {index for index in range(1, len(self.tokens)) if self._follows_break(index)}
         self.lines = self._lines()
@@ -145,7 +156,7 @@ class _Search:
                 if self._fits(stack, end):
                     made = self._made(cost, start, end, added, exchanged=size < 0)
                     # Marks may become one token with what stands beside them.
-                    if self.scene.beyond_doubt([made.edit]):
+                    if self.scene.beyond_doubt([made.edit], self.far):
                         return made
                 continue
             key = (start, tuple(stack))
@@ -219,7 +230,7 @@ class _Search:
         if start < len(kinds) and kinds[start] not in self.rows[stack[-1]]:
             return False
         states = States(self.scene.automaton, stack)
-        last = max(start, self.error) + FAR
+        last = max(start, self.error) + self.far
         for kind in kinds[start:last]:
             if not states.feed(kind):
                 return False
@@ -236,11 +247,11 @@ class _Search:
         return Correction(cost, at, Edit(Span(at, behind), text), added, left_out, exchanged)
 
 
-def _ahead(scene: Scene) -> list[Token]:
+def _ahead(scene: Scene, most: int) -> list[Token]:
     """The token that fits nowhere and those behind it."""
     found: list[Token] = []
     token = scene.token
-    while token is not None and len(found) < FAR + _MOST_LEFT_OUT:
+    while token is not None and len(found) < most:
         found.append(token)
         token = scene.lexer.token(scene.text, token.at + len(token))
     return found

@@ -121,6 +121,6 @@ def _is_right_elsewhere(scene: Scene) -> bool:
     for stack, end in _contexts():
         states = States(scene.automaton, stack)
         fits = all(states.feed(kind) for kind in kinds)
-        if fits and (tokens[-1] in _GOES_ON or states.takes(end)):
+        if fits and tokens and (tokens[-1] in _GOES_ON or states.takes(end)):
             return True
     return False

@@ -23,7 +23,7 @@ from onnxtext.syntax.mistakes_order import ORDER, foreign_words, lone_string
 from onnxtext.syntax.mistakes_spelling import SPELLING
 from onnxtext.syntax.mistakes_structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.scene import Mistake, Scene, insert, replace, span_of
-from onnxtext.syntax.trial import MOST_TOKENS
+from onnxtext.syntax.trial import FAR, MOST_TOKENS
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
 _OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}
@@ -40,6 +40,8 @@ _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 _USUAL = 0.5
 _ANOTHER = 2.5
 """The cost of a usual mistake, and of a mistake that follows in the next line."""
+_WHILE = 3
+"""So many tokens fit where a change is plausible."""
 _CHEAP = 1.9
 """A correction that costs more says less than the usual mistake that is like it."""
 
@@ -58,24 +60,48 @@ def find_mistake(scene: Scene, budget: Budget) -> Mistake | None:
     if best is not None and place.beyond_doubt([best.edit]):
         return _told(place, best)
     limit = inf
-    if usual is not None and leads_to_next_line(scene, usual.edits):
+    if usual is not None and _comes_again(scene, usual.edits):
+        return usual
+    if best is not None and _comes_again(place, [best.edit]):
+        return _told(place, best)
+    if usual is not None and is_plausible(scene, usual.edits):
         limit = _USUAL + _ANOTHER
-    elif best is not None and (cut_short or leads_to_next_line(place, [best.edit])):
+    elif best is not None and (cut_short or is_plausible(place, [best.edit])):
         limit = best.cost + _ANOTHER
-    elif cut_short and scene.good([_leave_out(scene, place.at)], 3):
+    elif ends_too_soon(scene):
         return None
     found = correct(scene, budget, usual, limit)
     if found is not None:
         return found
     if best is not None:
         usual = _told(place, best)
+    elif usual is None and (found := correct(scene, budget, far=MOST_TOKENS)) is not None:
+        return replace_fields(found, doubt=inf)
     return None if usual is None else replace_fields(usual, doubt=limit)
 
 
-def leads_to_next_line(scene: Scene, edits: Sequence[Edit]) -> bool:
-    """Whether the first line behind a mistake is right with these changes."""
+def is_plausible(scene: Scene, edits: Sequence[Edit]) -> bool:
+    """Whether the text goes on for a while with these changes; there may be another mistake."""
     outcome = scene.attempt(*edits)
-    return outcome is not None and outcome.next_line
+    return outcome is not None and (outcome.fine or outcome.next_line or outcome.count >= _WHILE)
+
+
+def _comes_again(scene: Scene, edits: Sequence[Edit]) -> bool:
+    """Whether the next mistake is at a token of the same kind: probably it is the same mistake."""
+    outcome = scene.attempt(*edits, most=FAR)
+    if outcome is None or outcome.count < _WHILE or scene.token is None:
+        return False
+    at = outcome.resume
+    for _ in range(outcome.count):
+        token = scene.lexer.token(scene.text, at)
+        at = len(scene.text) if token is None else token.at + len(token)
+    token = scene.lexer.token(scene.text, at)
+    return token is not None and scene.name(token) == scene.name(scene.token)
+
+
+def ends_too_soon(scene: Scene) -> bool:
+    """Whether the next statement is right if what there is of the one before is left out."""
+    return scene.fresh is not None and scene.good([_leave_out(scene, scene.fresh)], _WHILE)
 
 
 def _usual(scene: Scene) -> Mistake | None:
@@ -111,7 +137,11 @@ def _best_change(scene: Scene, cut_short: bool) -> _Change | None:
 
 
 def correct(
-    scene: Scene, budget: Budget, usual: Mistake | None = None, limit: float = inf
+    scene: Scene,
+    budget: Budget,
+    usual: Mistake | None = None,
+    limit: float = inf,
+    far: int = FAR,
 ) -> Mistake | None:
     """The smallest change behind which the text goes on for long; None if there is none.
 
@@ -120,8 +150,9 @@ def correct(
         budget: of the search.
         usual: a usual mistake that may be meant.
         limit: what it may cost.
+        far: how many tokens must fit behind it.
     """
-    found = find_correction(scene, budget, limit)
+    found = find_correction(scene, budget, limit, far)
     if found is None:
         return None
     if usual is not None and found.cost > _CHEAP:

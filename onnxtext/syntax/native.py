@@ -16,7 +16,7 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.syntax.dfa import IGNORED
 from onnxtext.syntax.faults import Fault
 from onnxtext.syntax.lexer import Lexer, Token, load_lexer
-from onnxtext.syntax.machine import MAX_STACK, Reduction, load_automaton
+from onnxtext.syntax.machine import HOLE, MAX_STACK, Reduction, load_automaton
 from onnxtext.syntax.run import Run
 from onnxtext.syntax.tables import BAD, Tables, load_tables
 from onnxtext.tensor.elements import ELEMENTS
@@ -103,6 +103,7 @@ def load_grammar() -> Grammar:
         {
             "Token": Token,
             "Fault": Fault,
+            "hole": HOLE,
             "layout": _layout,
             "read_token": _token_reader(lexer, terminals),
         },

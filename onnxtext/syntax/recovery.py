@@ -20,7 +20,7 @@ from onnxtext.syntax.echoes import Echoes
 from onnxtext.syntax.faults import MOST_FAULTS, Fault
 from onnxtext.syntax.lexer import END_KIND, Token
 from onnxtext.syntax.machine import HOLE, ITEMS, Machine, Unexpected
-from onnxtext.syntax.mistakes import correct, find_mistake
+from onnxtext.syntax.mistakes import correct, ends_too_soon, find_mistake
 from onnxtext.syntax.mistakes_spelling import CONFLICT_MARKERS
 from onnxtext.syntax.panic import Panic, is_synchronous, sync_positions
 from onnxtext.syntax.run import Run
@@ -163,12 +163,12 @@ class Recovery:
             self._last = max(self._last, at)
         mistake = find_mistake(scene, self._budget) if at > self._last else None
         echo = self._echoes.is_echo(scene) or self._closes_wrong_list(scene)
-        if at > self._last and (mistake is None or mistake.doubt > _DOUBTFUL):
+        doubt = inf if mistake is None else mistake.doubt
+        if at > self._last and doubt > _DOUBTFUL and not ends_too_soon(scene):
             for wider, outer in self._wider(scene, position):
-                limit = inf if mistake is None else mistake.doubt
-                other = correct(wider, self._budget, limit=limit)
+                other = correct(wider, self._budget, limit=doubt)
                 if other is not None:
-                    scene, position, mistake = wider, outer, other
+                    scene, position, mistake, doubt = wider, outer, other, other.doubt
         if mistake is not None and mistake.edits:
             if not echo:
                 self._tell(mistake)

@@ -193,9 +193,9 @@ class Scene:
         outcome = self.attempt(*edits)
         return outcome is not None and (outcome.good or outcome.count >= least)
 
-    def beyond_doubt(self, edits: Sequence[Edit]) -> bool:
+    def beyond_doubt(self, edits: Sequence[Edit], far: int = FAR) -> bool:
         """Whether the text goes on for long with these changes."""
-        outcome = self.attempt(*edits, most=FAR)
+        outcome = self.attempt(*edits, most=far)
         return outcome is not None and outcome.fine
 
     def expected(self) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections after the functions: what would drown the graph (SPELLINGS S5).
+"""The sections after the functions: what would drown the graph (SPEC 13).
 
 Metadata and quantization entries are tied to what they belong to while the model is put together:
 in the AST they stand at the node, value, graph or function itself.

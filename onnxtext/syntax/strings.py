@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""The three string literals (SPELLINGS S3): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
+r"""The three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
 
 Texts are `str`; bytes that are not UTF-8 are lone surrogates in it (PEP 383), so that text and
 bytes are two views of one value everywhere.

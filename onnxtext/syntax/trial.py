@@ -140,7 +140,8 @@ def attempt(
         if behind and resume < 0:
             resume = at + shift
         if not states.feed(kind):
-            other = kind == BAD_KIND and 3 * count >= most  # a mistake of its own
+            # A mistake of its own, if it is far enough.
+            other = kind == BAD_KIND and 3 * count > most - MOST_TOKENS
             return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tying the entries of sections to what they belong to, by paths (SPELLINGS S5)."""
+"""Tying the entries of sections to what they belong to, by paths (SPEC 13)."""
 
 from __future__ import annotations
 

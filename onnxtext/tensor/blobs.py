@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that are named by their digest (DESIGN 5.3)."""
+"""Bytes that are named by their digest (SPEC 6.6)."""
 
 from __future__ import annotations
 

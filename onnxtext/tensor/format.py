@@ -8,7 +8,7 @@ orjson; what it cannot write (it says ``null`` for infinities and NaNs) or write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -178,16 +178,6 @@ def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[st
     return _number_rows(_array(data, _FIELD_TYPES[field]), row)
 
 
-def format_ints(values: Sequence[int], row: int) -> list[str]:
-    """Return the values of an integer attribute as text for `parse.parse_ints`.
-
-    Args:
-        values: The values.
-        row: How many to join to one string.
-    """
-    return _joined(list(map(str, values)), row)
-
-
 def format_floats(data: bytes | memoryview, row: int) -> list[str]:
     """Return the values of a float attribute as text for `parse.parse_floats`.
 
@@ -212,8 +202,14 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
     if count < 2 or not is_expressible(element, data, count):
         return False
     if element.bits < 8:
-        codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count]
-        return bool((codes == codes[0]).all())
+        packed, first = np.frombuffer(data, np.uint8), -1
+        for start in range(0, packed.size, 3 * _BLOCK):  # codes of 6 bits fill three bytes
+            codes = unpack(packed[start : start + 3 * _BLOCK], element.bits)
+            codes = codes[: count - start * 8 // element.bits]
+            first = int(codes[0]) if first < 0 else first
+            if not (codes == first).all():
+                return False
+        return True
     if count <= _FEW:
         data = bytes(data)
         return data[: element.bits // 8] * count == data

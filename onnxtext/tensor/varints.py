@@ -8,14 +8,21 @@ are their two's complement in 64 bits, which takes ten bytes.
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor.lazy import np
+from onnxtext.wire.writer import varint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONGEST = 10
+_FEW = 1 << 10
+"""Fields of fewer values are encoded one by one, without numpy."""
+_CHUNK = 1 << 20
+"""So many values are encoded at once, so that the arrays stay small."""
 
 
 def pack_varints(values: NDArray[Any]) -> bytes:
@@ -50,6 +57,43 @@ def pack_varints(values: NDArray[Any]) -> bytes:
         numbers, places = numbers[more] >> np.uint64(7), places[more] + 1
     out[ends - 1] &= 0x7F
     return out.tobytes()
+
+
+def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
+    """A repeated field of int64 that is not packed: each value behind the key.
+
+    Args:
+        key: one byte.
+        values: the integers, or their little-endian bytes.
+    """
+    size = len(values) // 8 if isinstance(values, bytes) else len(values)
+    if size < _FEW:
+        few = struct.unpack(f"<{size}q", values) if isinstance(values, bytes) else values
+        return b"".join([key + varint(value) for value in few])
+    parts = []
+    for start in range(0, size, _CHUNK):
+        if isinstance(values, bytes):
+            numbers = np.frombuffer(values, "<i8")[start : start + _CHUNK]
+        else:
+            numbers = np.array(values[start : start + _CHUNK], np.int64)
+        pairs = np.full((len(numbers), 2), key[0], np.int64)
+        pairs[:, 1] = numbers
+        parts.append(pack_varints(pairs.reshape(-1)))
+    return b"".join(parts)
+
+
+def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
+    """A repeated field of floats that is not packed: each value behind the key.
+
+    Args:
+        key: one byte.
+        data: little-endian float32, one after the other.
+    """
+    if len(data) < 4 * _FEW:
+        return b"".join([key + data[at : at + 4] for at in range(0, len(data), 4)])
+    made = np.full((len(data) // 4, 5), key[0], np.uint8)
+    made[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 4)
+    return made.tobytes()
 
 
 def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A weight store: a directory with one file a blob, named by its SHA-256 (DESIGN 5.3).
+"""A weight store: a directory with one file a blob, named by its SHA-256 (SPEC 6.6).
 
 The name of a file is the SHA-256 of its bytes, all 64 hexadecimal digits. Other files may be there
 and are never looked at. Several texts can share a store: equal bytes are stored once.

@@ -15,7 +15,7 @@ from onnxtext.weights.store import Store
 from onnxtext.wire.compare import same_bytes
 
 Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
-"""Where large data goes (DESIGN 5.3)."""
+"""Where large data goes (SPEC 6.6)."""
 
 SECTION_BYTES = 1 << 20
 """`auto` writes weights of more bytes than this into a store."""

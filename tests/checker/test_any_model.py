@@ -15,6 +15,8 @@ from onnxtext.proto.schema import message_spec
 from tests.corpus import onnx_directory, wheel_models
 from tests.strategies import message, models
 
+pytestmark = pytest.mark.thorough
+
 quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=1_500, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -272,6 +272,7 @@ def test_linear() -> None:
     assert seconds(40_000) < 8 * seconds(10_000)
 
 
+@pytest.mark.thorough
 def test_many_findings_of_any_kind_take_linear_time() -> None:
     """What is done for a finding does not grow with the model.
 
@@ -305,6 +306,7 @@ def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:
     return time.process_time() - start, found
 
 
+@pytest.mark.thorough
 def test_a_name_that_is_used_a_million_times() -> None:
     """One node with a million inputs, undefined and defined; and it is one finding."""
     for name, uses, wanted in (("missing", 1_000_000, {"value-undefined"}), ("x", 100_000, set())):
@@ -319,6 +321,7 @@ def test_a_name_that_is_used_a_million_times() -> None:
             assert "used 1000000 times" in item.message
 
 
+@pytest.mark.thorough
 def test_a_name_that_many_nodes_use() -> None:
     nodes = [helper.make_node("Neg", ["missing"], [f"n{i}"]) for i in range(100_000)]
     graph = helper.make_graph(nodes, "g", [], [])

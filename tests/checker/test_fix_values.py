@@ -23,7 +23,7 @@ from onnxtext.checker.fixes import fix_text
 from tests.checker.models import codes
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.thorough]
 
 HAND_MADE = """\
 <

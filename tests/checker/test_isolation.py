@@ -17,6 +17,8 @@ from onnxtext.checker.isolation.inference import Inference
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.diagnostics import Diagnostic
 
+pytestmark = pytest.mark.thorough
+
 CODE = "onnx-inference-failed"
 
 CASES = {

@@ -23,6 +23,8 @@ from onnxtext.checker.isolation.watch import Watch, memory_of
 from onnxtext.checker.isolation.worker import framed
 from tests.checker.test_isolation import CALM, CODE, bomb
 
+pytestmark = pytest.mark.thorough
+
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
@@ -267,6 +269,17 @@ def test_crashes_without_what_windows_lacks(windows: None, name: str) -> None:
     assert "shape-mismatch" in found
     assert "it crashes" in found[CODE]
     assert not onnxtext.check(CALM)
+
+
+def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows that of a virtual environment starts another process, which does the work."""
+    monkeypatch.setattr(sys, "_base_executable", "base", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert child._interpreter() == sys.executable
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert child._interpreter() == "base"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert child._interpreter() == ""
 
 
 @POSIX

@@ -136,6 +136,7 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
             weight.raw_data = weight.raw_data[: len(weight.raw_data) // 2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", ["layers", "no value infos", "unknown sizes", "nested"])
 @pytest.mark.parametrize("seed", range(20))
 def test_mutants_of_any_kind_are_judged_as_without_it(

@@ -76,6 +76,7 @@ def test_shared_texts_of_models_say_the_same() -> None:
             assert all(item.span is not None for item in found)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")  # numpy's, from making the cases
 def test_every_backend_case() -> None:
     cases = backend_cases()

@@ -20,6 +20,8 @@ from tests.checker.models import errors
 from tests.corpus import onnx_directory, wheel_models
 from tests.diagnostics.test_pages import blocks
 
+pytestmark = pytest.mark.thorough
+
 BLOBS = ("blob-missing", "blob-damaged", "blob-ambiguous", "blob-size")
 MODEL = """\
 <

@@ -31,6 +31,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "options", "status"),
     [

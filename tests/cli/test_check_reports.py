@@ -95,6 +95,7 @@ def test_concise(directory: Path) -> None:
     assert [line[line.rindex("[") + 1 : -1] for line in lines] == WANTED
 
 
+@pytest.mark.thorough
 def test_every_format_obeys_the_bound(directory: Path) -> None:
     (directory / "many.onnxtxt").write_text(
         text("\n".join(f"n{i} = Op{i}Zq (x)" for i in range(200)))

@@ -130,6 +130,7 @@ def check_streams(place: Path, name: str, streams: str) -> None:
     assert all(path in before or path.name in made for path in place.iterdir() if path.is_file())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("streams", FEW)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_standard_streams(place: Path, name: str, streams: str) -> None:

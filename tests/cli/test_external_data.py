@@ -20,6 +20,8 @@ from onnxtext.diagnostics import OnnxTextError
 from tests.cli import command
 from tests.cli.command import Result, names
 
+pytestmark = pytest.mark.thorough
+
 ARRAYS: dict[str, Any] = {
     "large": np.arange(3000, dtype=np.float32).reshape(30, 100),
     "odd": np.arange(1777, dtype=np.uint8),

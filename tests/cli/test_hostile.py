@@ -13,6 +13,8 @@ import pytest
 
 from tests.cli.command import Result, run
 
+pytestmark = pytest.mark.thorough
+
 SIZE = 1_000_000
 MOST_SECONDS = 4.0
 """Processor time of the whole process; an idle machine takes less than half of it."""

@@ -51,6 +51,7 @@ def on_a_terminal(*arguments: str | Path) -> str:
     return b"".join(parts).decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", ["store", "section"])
 def test_bytes_rate_and_time_on_a_terminal(large: Path, mode: str, tmp_path: Path) -> None:
     text = tmp_path / "large.onnxtxt"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import resource
@@ -157,6 +158,7 @@ def test_a_text_may_be_typed_in(tmp_path: Path) -> None:
     assert target.read_bytes() == binary()
 
 
+@pytest.mark.thorough
 def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
     pipe = tmp_path / "endless.onnx"
     os.mkfifo(pipe)
@@ -198,6 +200,10 @@ def test_a_device_without_end_as_standard_input(arguments: list[str]) -> None:
     assert result.status == 2
     assert "cannot read standard input: it gives more than 256 MiB" in result.err
     assert not result.out
+
+
+def test_what_is_no_file_of_the_system_is_read() -> None:
+    assert read_stream(io.BytesIO(b"x" * 3_000_000), "it") == b"x" * 3_000_000
 
 
 def test_a_pipe_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

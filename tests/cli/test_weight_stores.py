@@ -24,6 +24,8 @@ import onnxtext
 from tests.cli import command
 from tests.cli.command import Result, environment, names, onnxtext_command, run_patched
 
+pytestmark = pytest.mark.thorough
+
 MODES = ["auto", "inline", "section", "store", "safetensors"]
 COUNT = 100_000
 

@@ -107,6 +107,52 @@ CASES = {
         2,
         "syntax-error",
     ),
+    "two tokens exchanged": (HEAD + "  y = Relu x( )\n}\n", 3, "syntax-error"),
+    "a comma and a name exchanged": (
+        H.replace("10, opset_import", "10opset_import ,") + G,
+        1,
+        "syntax-error",
+    ),
+    "a line of another language": (HEAD + "  |a|b|\n" + NODE, 3, "syntax-error"),
+    "a header that ends in the middle": (
+        "<ir_version: 10, opset_import:\n" + G,
+        1,
+        "incomplete-statement",
+    ),
+    "a head that ends in the middle": (
+        H + G + FUNCTION + "F <k,\n  b = Relu (a)\n}\n",
+        7,
+        "incomplete-statement",
+    ),
+    "an input that is nowhere, and one too few": (
+        HEAD + "  y = Add (xx ,)\n}\n",
+        3,
+        "value-undefined",
+    ),
+    "an input too many, left out": (
+        HEAD + "  y = Add (x, , x)\n}\n",
+        3,
+        "input-count",
+    ),
+    "an attribute misspelt": (
+        HEAD + "  y = Concat <xais = 0> (x)\n}\n",
+        3,
+        "attribute-unknown",
+    ),
+    "a node without its output": (HEAD + "  = Relu (x)\n}\n", 3, "node-no-output"),
+    "no header": (G + FUNCTION + "F (a) => (b) {\n  b = Relu (a)\n}\n", 1, "ir-version-missing"),
+    "a function without a header": (
+        H + G + "\nF (a) => (b) {\n  b = Relu (a)\n}\n",
+        6,
+        "function-domain-missing",
+    ),
+    "a name that is nowhere, in two branches": (
+        H + "g (bool c) => (float[2] y) {\n  y = If (c) <\n"
+        "    then_branch = t () => (p) { p = Relu (lost) },\n"
+        "    else_branch = e () => (q) { q = Neg (lost) },\n  >\n}\n",
+        4,
+        "value-undefined",
+    ),
     "nothing": ("", 1, "syntax-error"),
     "a comment only": ("# nothing\n", 2, "syntax-error"),
 }
@@ -192,7 +238,7 @@ def mutants(text: str, rng: random.Random, count: int) -> Iterator[tuple[str, st
         index = rng.randrange(len(tokens) - 1)
         token = tokens[index]
         end = token.at + len(token)
-        match rng.randrange(7):
+        match rng.randrange(9):
             case 0:
                 yield "token left out", text[: token.at] + text[end:], token.at
             case 1:
@@ -209,6 +255,16 @@ def mutants(text: str, rng: random.Random, count: int) -> Iterator[tuple[str, st
                 line_end = (text + "\n").find("\n", end)
                 if text[end:line_end].strip():
                     yield "line cut", text[:end] + text[line_end:], end
+            case 6:
+                other = tokens[index + 1]
+                between = text[end : other.at]
+                behind = other.at + len(other)
+                exchanged = f"{text[: token.at]}{other}{between}{token}{text[behind:]}"
+                yield "two tokens exchanged", exchanged, token.at
+            case 7:
+                last = tokens[min(len(tokens) - 1, index + rng.randint(1, 4))]
+                rest = text[last.at + len(last) :]
+                yield "several tokens left out", text[: token.at] + rest, token.at
             case _:
                 number = rng.randrange(len(lines))
                 at = sum(len(line) + 1 for line in lines[:number])
@@ -244,8 +300,8 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
             shares = f"{one[kind] / total[kind]:.1%} one error, {near[kind] / total[kind]:.1%} near"
             print(f"  {kind}: {shares} of {total[kind]}")
         print(f"  all: {one.total() / total.total():.1%}, {near.total() / total.total():.1%}")
-    assert one.total() / total.total() >= 0.9, seed
-    assert near.total() / total.total() >= 0.95, seed
+    assert one.total() / total.total() >= 0.97, seed
+    assert near.total() / total.total() >= 0.97, seed
 
 
 def test_mistakes_at_random(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,8 @@ from onnxtext.diagnostics.library import codes, read_page
 from tests.cli.command import environment
 from tests.corpus import REPOSITORY
 
+pytestmark = pytest.mark.thorough
+
 GOLDEN = Path(__file__).parent / "golden"
 WITHOUT_EXAMPLE = {
     "internal-error": "is a bug; tests/cli raises one",

@@ -37,6 +37,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", [[], ["--json"], ["--stat"], ["--markdown"]])
 @pytest.mark.parametrize("old", ["old.onnxtxt", "old.onnx"])
 @pytest.mark.parametrize("new", ["new.onnxtxt", "new.onnx"])

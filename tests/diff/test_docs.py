@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`docs/diff.md` and the README's section are true: their commands print what is shown.
+"""`docs/diff.md` and its part of `docs/commands.md` are true: they show what commands print.
 
 Run `ONNXTEXT_BLESS=1 python -m pytest tests/diff/test_docs.py` to write anew what `docs/diff.md`
 shows; read the difference before it is committed.
@@ -51,9 +51,9 @@ def test_the_commands_of_the_page(directory: Path) -> None:
         assert made == TEXT
 
 
-def test_the_readme_shows_the_same(directory: Path) -> None:
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```text\n(--- .*?)^```$", readme, re.DOTALL | re.MULTILINE)
+def test_the_page_of_commands_shows_the_same(directory: Path) -> None:
+    commands = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(--- .*?)^```$", commands, re.DOTALL | re.MULTILINE)
     assert run("diff", "old.onnxtxt", "new.onnxtxt", cwd=directory).out.decode() == shown
 
 

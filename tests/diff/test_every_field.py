@@ -15,6 +15,8 @@ from onnxtext.wire.writer import LENGTH, delimited, tag
 from tests.laws.test_every_field import FIELDS, PATHS, model_with
 from tests.strategies import models
 
+pytestmark = pytest.mark.thorough
+
 IDENTITIES = {
     ("AttributeProto", "name"),
     ("DeviceConfigurationProto", "name"),

@@ -27,6 +27,8 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.diff import ModelDiff
 from tests.diff.graphs import chain, diff, model
 
+pytestmark = pytest.mark.thorough
+
 N = 20_000
 LIMIT = 40.0
 

@@ -11,6 +11,7 @@ from benchmarks.diff import EDITS, edited_models
 from onnxtext.diff import Side, compare
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", [False, True])
 def test_ten_of_twenty_thousand(text: bool) -> None:
     old, new = edited_models(20_000)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 BROKEN = """\

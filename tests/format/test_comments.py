@@ -13,6 +13,8 @@ from onnxtext.syntax.lexer import load_lexer
 from tests.corpus import REPOSITORY, SHARED, index
 from tests.format.laws import check
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 
 

@@ -89,6 +89,7 @@ def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: st
     assert onnxtext.parse(check(text)) == onnxtext.parse(text)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("depth", [48, 90, 97, 200, 330])
 @pytest.mark.parametrize("comment", ["", "# why\n"])
 def test_records_are_formatted_however_deep(depth: int, comment: str) -> None:

@@ -47,6 +47,7 @@ def large_text(seed: int) -> str:
     return f"<onnxtext: 1>\nmain (float[2] x) => (float y) <\n{listed}> {{\n{joined}}}\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(10))
 def test_the_same_text(seed: int) -> None:
     source = large_text(seed)

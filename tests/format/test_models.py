@@ -45,6 +45,7 @@ def test_shared_models(part: int) -> None:
             check_model(data)
 
 
+@pytest.mark.thorough
 @given(strategies.models(strangers=False))
 @settings(max_examples=60, deadline=None)
 def test_any_model(data: bytes) -> None:

@@ -16,6 +16,8 @@ import yaml
 from tests.corpus import REPOSITORY
 from tests.git.repository import TEXT, Repository, Result, binary, edited
 
+pytestmark = pytest.mark.thorough
+
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
 HOOKS: list[dict[str, Any]] = yaml.safe_load(
     (REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8")

@@ -10,6 +10,8 @@ from onnx import helper as oh
 
 from tests.git.repository import TEXT, Repository, binary, edited
 
+pytestmark = pytest.mark.thorough
+
 CHANGE = ("b = Tanh (a)", "b = Softsign (a)")
 FUNCTION = TEXT + (
     '\n<domain: "my", opset_import: [20]>\nTwice (p) => (q) {\n  q = Add (p, p)\n}\n'

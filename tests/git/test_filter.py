@@ -6,15 +6,19 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
-from tests.git.repository import TEXT, Repository, binary, edited
+from tests.git.repository import TEXT, Repository, binary, edited, environment
+
+pytestmark = pytest.mark.thorough
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"ab" * 32 + b"\nsize 181\n"
 MARKED = TEXT.replace(
@@ -212,6 +216,40 @@ def test_the_filter_killed_in_the_middle_loses_nothing(filtered: Repository) -> 
     contents = [path.read_bytes() for path in filtered.path.glob("*.onnx")]
     assert len(contents) == 5
     assert set(contents) <= {binary(), TEXT.encode()}
+    # The next checkout, and ours for what git takes for checked out, mend it.
+    filtered.git("config", "filter.onnxtext.process", command)
+    filtered.git("checkout", "-q", "-f", "main")
+    filtered.onnxtext("git", "checkout")
+    assert {path.read_bytes() for path in filtered.path.glob("*.onnx")} == {binary()}
+    filtered.unchanged()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3, 0.8])
+def test_git_killed_in_the_middle_is_mended_by_another_checkout(
+    filtered: Repository, delay: float
+) -> None:
+    filtered.commit("models", **{f"m{number}": binary() for number in range(40)})
+    filtered.git("checkout", "-q", "-b", "side")
+    changed = edited(("Tanh", "Relu"))
+    filtered.commit("changed", **{f"m{number}": changed for number in range(40)})
+    with subprocess.Popen(
+        ["git", "checkout", "-q", "main"],
+        cwd=filtered.path,
+        env=environment(filtered.home, **filtered.more),
+        stderr=subprocess.DEVNULL,
+    ) as git:
+        time.sleep(delay)
+        git.kill()
+    time.sleep(0.2)  # its filter has met the end of the pipe
+    (filtered.path / ".git/index.lock").unlink(missing_ok=True)
+    for path in filtered.path.glob("*.onnx"):  # git may have written a part of one
+        data = path.read_bytes()
+        assert binary().startswith(data) or changed.startswith(data)
+    filtered.git("checkout", "-q", "-f", "main")
+    files = list(filtered.path.glob("*.onnx"))
+    assert len(files) == 40
+    assert {path.read_bytes() for path in files} == {binary()}
+    filtered.unchanged()
 
 
 def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:

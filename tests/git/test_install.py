@@ -42,6 +42,7 @@ def snapshot(directory: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", MODES)
 def test_install_and_uninstall_leave_no_trace(repository: Repository, mode: str) -> None:
     with (repository.path / ".git/config").open("a") as file:

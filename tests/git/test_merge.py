@@ -11,6 +11,8 @@ import pytest
 import onnxtext
 from tests.git.repository import TEXT, Repository, binary, create, edited
 
+pytestmark = pytest.mark.thorough
+
 Change = tuple[str, str]
 TANH: Change = ("b = Tanh (a)", "b = Softsign (a)")
 NEG: Change = ("d = Neg (c)", "d = Identity (c)")

@@ -13,12 +13,15 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 import yaml
 
 from onnxtext.cli.git import command
 from tests.corpus import REPOSITORY
 from tests.git.repository import create
 from tests.git.test_action import ACTION, HOOKS
+
+pytestmark = pytest.mark.thorough
 
 PAGE = REPOSITORY / "docs" / "git.md"
 BLOCK = re.compile(r"^```(\w+)( run)?(?: exit (\d))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -16,6 +16,8 @@ from onnxtext.proto.schema import message_spec
 from tests.laws.test_models import check_default
 from tests.strategies import message, models
 
+pytestmark = pytest.mark.thorough
+
 quick = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 

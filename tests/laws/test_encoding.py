@@ -226,6 +226,7 @@ FRESH = random.SystemRandom().getrandbits(32)
 """Another seed every time."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1, "fresh"])
 def test_mutated_real_models(seed: int | str) -> None:
     files = [data for data in real_models() if len(data) <= 30_000]
@@ -241,12 +242,14 @@ def test_mutated_real_models_at_length() -> None:
     assert check_mutations(small, FRESH, 20) > 1000
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), stranger())
 def test_unknown_fields_first(data: bytes, unknown: bytes) -> None:
     check(unknown + data)
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), models())
 def test_split_models(first: bytes, second: bytes) -> None:

@@ -40,6 +40,7 @@ CALLS: dict[str, Callable[[], object]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CALLS)
 def test_nothing_is_left_to_the_garbage_collector(name: str) -> None:
     CALLS[name]()  # what is loaded once may leave some

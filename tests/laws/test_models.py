@@ -69,6 +69,7 @@ def test_the_wheel_has_models() -> None:
     assert len(wheel_models()) >= 149
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")  # one is a node saved as a model
 @pytest.mark.parametrize("file", shared_models())
@@ -94,6 +95,7 @@ def backend_cases() -> list[tuple[str, bytes]]:
     return [(case.name, case.model.SerializeToString()) for case in cases if case.model is not None]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")  # numpy's, from making the cases
 def test_every_backend_case() -> None:
     cases = backend_cases()

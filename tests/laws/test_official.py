@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """L2: every text the official parser accepts means the same here; what it rejects is rejected.
 
-The only differences are those of DESIGN section 4. They are listed here one by one, each with its
+The only differences are those of docs/laws.md. They are listed here one by one, each with its
 reason, and a difference that has gone away fails as loudly as a new one.
 """
 

@@ -65,6 +65,7 @@ def weighty_models(draw: st.DrawFn) -> bytes:
     return b"\x08\x0a" + delimited(b"\x3a", graph)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("weights", [*BESIDE, "section", "inline"])
 @settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
 @given(data=weighty_models())
@@ -76,6 +77,7 @@ def test_any_weights(data: bytes, weights: str) -> None:
             assert f'{weights}: "w"' in text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("weights", BESIDE)
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(data=models())

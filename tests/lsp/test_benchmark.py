@@ -7,7 +7,11 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.lsp.documents import EXAMPLES
+
+pytestmark = pytest.mark.thorough
 
 
 def test_every_feature_has_a_figure() -> None:

@@ -15,6 +15,8 @@ from onnxtext.lsp.positions import Lines, change
 from onnxtext.source import Span
 from tests.lsp.session import Session
 
+pytestmark = pytest.mark.thorough
+
 TEXT = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g (float[2] "é𝄞x") => (float[2] "y\u2028z") {

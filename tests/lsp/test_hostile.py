@@ -17,7 +17,7 @@ from onnxtext.lsp.features.rename import REFUSED
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import Session
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.thorough]
 
 PIECES = [
     "(", ")", "<", ">", "[", "]", "{", "}", "=", "=>", ",", ":", "@", "@doc(", '"', '"""', "#",

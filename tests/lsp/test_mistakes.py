@@ -25,6 +25,7 @@ BREAKS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", BREAKS)
 async def test_every_feature_for_the_rest(client: LanguageClient, place: str) -> None:
     old, new = BREAKS[place]

@@ -269,6 +269,7 @@ def change(version: int, text: str, line: int = 2, column: int = 14) -> dict[str
     return {"textDocument": {"uri": URI, "version": version}, "contentChanges": [edit]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", REQUESTS)
 def test_what_is_cancelled_or_outdated_is_not_computed(method: str) -> None:
     async def test(wire: Wire) -> None:

@@ -33,6 +33,7 @@ UNJUDGED = "wrong: merged, but the edits do not fit together"
 """Also what is right, but what the generator cannot judge: each side did the same in other ways."""
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_a_fresh_sample() -> None:
     check(30, int(os.environ.get("ONNXTEXT_SEED") or time.time_ns() % 10**9))

@@ -26,6 +26,7 @@ def seconds(make: Maker, count: int) -> float:
     return min(taken)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [large, identical, reordered, strangers])
 def test_no_quadratic_time(make: Maker) -> None:
     seconds(make, 100)

@@ -14,6 +14,8 @@ from onnxtext.api import to_official
 from onnxtext.printer import official
 from onnxtext.wire.writer import delimited, tag, varint
 
+pytestmark = pytest.mark.thorough
+
 MOST_SECONDS = 8
 """Processor time; an idle machine takes a tenth of it."""
 

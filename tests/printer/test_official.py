@@ -418,6 +418,7 @@ def test_layout() -> None:
 # ---- Any model ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @quick
 @given(models())
 def test_any_model(data: bytes) -> None:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from onnxtext.core import core
 from onnxtext.proto import lift, lifter, lower
 from onnxtext.proto.lift import LiftError, lift_model
-from onnxtext.proto.schema import message_spec
-from onnxtext.wire.writer import LENGTH, delimited
+from onnxtext.wire.writer import delimited
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
@@ -98,13 +97,3 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
     check(delimited(b"\x3a", graph + rest))
     body = b"".join(delimited(b"\x3a", node) for node in made)
     check(delimited(b"\xca\x01", body + b"\x62" + typed[1:] + rest))
-
-
-def test_the_keys_are_those_of_the_schema() -> None:
-    from onnxtext._core import decode, decode_values
-
-    for name, key in (decode.KEYS | decode_values.KEYS).items():
-        message, _, field = name.rpartition(".")
-        spec = message_spec(message).by_name[field]
-        wire_type = LENGTH if spec.packed else spec.wire_type
-        assert (name, spec.number << 3 | wire_type) == (name, key)

@@ -59,6 +59,7 @@ def check_tokens(text: str) -> None:
     assert KINDS["BAD"] < 0
 
 
+@pytest.mark.thorough
 def test_tokens_of_noise_in_all_widths() -> None:
     chance = seeded()
     for _ in range(3000):
@@ -147,6 +148,10 @@ def test_the_keys_are_those_of_the_schema() -> None:
         "FUNCTION": "FunctionProto",
         "VALUE_INFO": "ValueInfoProto",
         "TENSOR": "TensorProto",
+        "TYPE": "TypeProto",
+        "TENSOR_TYPE": "TypeProto.Tensor",
+        "SHAPE": "TensorShapeProto",
+        "DIM": "TensorShapeProto.Dimension",
         "STRING_STRING_ENTRY": "StringStringEntryProto",
         "OPERATOR_SET_ID": "OperatorSetIdProto",
         "MODEL": "ModelProto",
@@ -156,7 +161,7 @@ def test_the_keys_are_those_of_the_schema() -> None:
         prefix = max((one for one in messages if name.startswith(f"{one}_")), key=len)
         specs = message_spec(messages[prefix]).by_name
         spec = specs[name.removeprefix(f"{prefix}_").lower()]
-        assert key == spec.number << 3 | spec.wire_type, name
+        assert key == spec.number << 3 | (2 if spec.packed else spec.wire_type), name
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])
@@ -179,6 +184,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.thorough
 def test_memory_is_steady() -> None:
     def convert() -> None:
         for text in TEXTS:
@@ -215,6 +221,7 @@ def test_two_threads() -> None:
     assert found == [wanted, wanted]
 
 
+@pytest.mark.thorough
 def test_control_c_ends_a_long_conversion() -> None:
     text = "g () => () {" + 'x = A ("y") ' * 600_000 + "}"
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))

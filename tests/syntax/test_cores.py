@@ -21,6 +21,7 @@ from tests.syntax.texts import mutate, official_texts, seeded, texts
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
 
+@pytest.mark.thorough
 def test_real_models() -> None:
     for text in texts()[::3]:
         check(text)
@@ -32,6 +33,7 @@ def test_all_real_models() -> None:
         check(text)
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_official() -> None:
     for text, start in official_texts():
@@ -69,6 +71,7 @@ def mutations(count: int, longest: int) -> None:
         check(text)
 
 
+@pytest.mark.thorough
 def test_mutations() -> None:
     mutations(300, 6000)
 
@@ -88,6 +91,7 @@ def drawn(count: int) -> None:
         check(chance.choice(["", "g () => () {", "g () => () <float[2] w = "]) + noise)
 
 
+@pytest.mark.thorough
 def test_drawn_texts() -> None:
     drawn(300)
 
@@ -159,6 +163,7 @@ def long_lists(draw: st.DrawFn) -> str:
     return frame % draw(st.sampled_from(commas)).join(found)
 
 
+@pytest.mark.thorough
 @given(long_lists())
 def test_long_lists(text: str) -> None:
     check(text)

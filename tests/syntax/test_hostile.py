@@ -11,6 +11,8 @@ import pytest
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 
+pytestmark = pytest.mark.thorough
+
 SIZE = 1_000_000
 MOST_SECONDS = 4
 """Processor time; an idle machine takes less than half of it."""

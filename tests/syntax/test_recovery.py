@@ -77,6 +77,7 @@ def whole_statements(path: Path) -> list[int]:
     return [number for number in plain if not diagnose(lines[number], "node_fragment")]
 
 
+@pytest.mark.thorough
 def test_k_mistakes_are_k_diagnostics(capsys: pytest.CaptureFixture[str]) -> None:
     rng = random.Random(1)
     right = total = 0
@@ -132,6 +133,7 @@ def share(results: list[bool | None], name: str, capsys: pytest.CaptureFixture[s
     return value
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", [without, twice, swapped])
 def test_single_tokens(
     change: Callable[[str, Token, Token], str], capsys: pytest.CaptureFixture[str]
@@ -260,6 +262,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_cost_little(name: str) -> None:
     started = time.process_time()

@@ -72,6 +72,7 @@ def test_kept_tables_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert file.stat().st_mtime_ns == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"terminals": []}', b"\xff", b"null"])
 def test_damaged_tables_are_made_anew(
     damage: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -76,6 +76,7 @@ def literals(draw: st.DrawFn, shape: list[int]) -> str:
     return comma.join(items)
 
 
+@pytest.mark.thorough
 @settings(max_examples=400)
 @given(st.data(), st.sampled_from(NUMERIC), shapes)
 def test_reading_in_bulk_changes_nothing(data: st.DataObject, name: str, shape: list[int]) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.floats import narrow_bits, narrow_text
-from onnxtext.tensor.format import format_rows, format_typed_rows
+from onnxtext.tensor.format import format_rows, format_typed_rows, is_splat
 from onnxtext.tensor.ieee import FORMATS, round_double, round_doubles, values_of
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.parse import parse_raw, parse_scalar, parse_typed
@@ -387,3 +387,20 @@ def test_bulk_sizes(element: ElementType) -> None:
 def test_nans_can_be_written_by_their_bits_as_in_wider_formats() -> None:
     assert narrow_bits(ELEMENTS["float16"], "nan(0x7e01)") == 0x7E01
     assert narrow_bits(ELEMENTS["bfloat16"], "nan(0xffc1)") == 0xFFC1
+
+
+@pytest.mark.parametrize("name", ["int2", "int4", "float6e2m3"])
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_splats_are_found_block_by_block(
+    name: str, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4,000,000,000 elements of 4 bits fit into a file; unpacked they are twice its bytes."""
+    monkeypatch.setattr("onnxtext.tensor.format._BLOCK", 2)
+    element = ELEMENTS[name]
+    count = 64 + more
+    one = pack(np.full(count, 1, np.uint8), element.bits)
+    assert is_splat(element, one.tobytes(), count)
+    for at in (0, 7, 40, count - 1):
+        codes = np.full(count, 1, np.uint8)
+        codes[at] = 2
+        assert not is_splat(element, pack(codes, element.bits).tobytes(), count)

@@ -339,6 +339,7 @@ def outcome(element: ElementType, text: str, dims: list[int]) -> Any:
         return error.message, error.offset, error.length, error.help
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float", "double", "float16", "float8e4m3fn", "int64", "uint8"])
 @settings(max_examples=300)
 @given(texts(), st.integers(0, 3))

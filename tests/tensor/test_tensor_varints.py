@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from unittest import mock
 
@@ -17,7 +18,13 @@ from onnxtext.ast.values import FieldData, TypedData
 from onnxtext.proto import lower_values
 from onnxtext.proto.lower_values import lower_tensor
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.varints import pack_varints, unpack_varints, varints_are_minimal
+from onnxtext.tensor.varints import (
+    float_fields,
+    int_fields,
+    pack_varints,
+    unpack_varints,
+    varints_are_minimal,
+)
 
 INT64 = st.one_of(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(0, 300), st.integers(-3, 3))
 UINT64 = st.one_of(st.integers(0, (1 << 64) - 1), st.integers(0, 300))
@@ -138,3 +145,17 @@ def test_short_lists_are_packed_without_numpy() -> None:
     data = TypedData(struct.pack("<4q", 1, -1, 300, 0))
     with mock.patch.object(lower_values, "pack_varints", side_effect=AssertionError):
         lower_tensor(TensorType("int64", (4,)), "w", data)
+
+
+@pytest.mark.parametrize("count", [0, 1, 1023, 1024, 5000])
+def test_fields_that_are_not_packed(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What protobuf writes, whether the values are few, many, or in several chunks."""
+    monkeypatch.setattr("onnxtext.tensor.varints._CHUNK", 1500)
+    chance = random.Random(count)
+    ints = [chance.choice([0, 1, -1, 127, 128, -(1 << 63), (1 << 63) - 1]) for _ in range(count)]
+    floats = [chance.random() for _ in range(count)]
+    wanted = onnx.AttributeProto(ints=ints).SerializeToString()
+    assert int_fields(b"\x40", tuple(ints)) == wanted
+    assert int_fields(b"\x40", struct.pack(f"<{count}q", *ints)) == wanted
+    wanted = onnx.AttributeProto(floats=floats).SerializeToString()
+    assert float_fields(b"\x3d", struct.pack(f"<{count}f", *floats)) == wanted

@@ -74,6 +74,7 @@ MODELS = small_models()
 # ---- Agreement with protobuf --------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("data", MODELS[:3], ids=len)
 def test_every_truncation(data: bytes) -> None:
     for size in range(0, len(data), 1 if len(data) < 1000 else 7):
@@ -88,6 +89,7 @@ def mutations(count: int, seed: int) -> Iterator[bytes]:
         yield bytes(data)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2])
 def test_single_bytes_changed(seed: int) -> None:
     for data in mutations(1000, seed):
@@ -326,7 +328,7 @@ def test_graphs_as_deep_as_protobuf_reads() -> None:
 
 @pytest.mark.parametrize("count", [96, 97, 98, 99, 100, 101, 102, 103, 3000, 100_000])
 def test_messages_in_messages(count: int) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     data = endless_messages(count)
     check(data)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

@@ -56,6 +56,7 @@ def sweep(seed: int, count: int) -> int:
     return read
 
 
+@pytest.mark.thorough
 def test_inputs() -> None:
     assert sweep(FRESH, 800) > 400
 

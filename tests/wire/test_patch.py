@@ -65,6 +65,7 @@ ADVERSARIES: dict[str, Callable[[bytes], tuple[bytes, bytes]]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ADVERSARIES)
 def test_a_megabyte_takes_no_time(kind: str) -> None:
     canonical, wanted = ADVERSARIES[kind](random.Random(1).randbytes(1 << 20))

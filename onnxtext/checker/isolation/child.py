@@ -180,16 +180,26 @@ def _most_files() -> int:
     return most if 0 < most < 1 << 20 else 1 << 20
 
 
+def _interpreter() -> str:
+    """The Python interpreter; empty in a program that has one inside, which would start itself."""
+    if getattr(sys, "frozen", False):
+        return ""
+    if sys.platform == "win32":
+        # In a virtual environment `sys.executable` starts another process, which is not watched.
+        return getattr(sys, "_base_executable", "") or sys.executable
+    return sys.executable
+
+
 def _spawn() -> Child:
     import subprocess
 
-    # A program with an interpreter inside would start itself.
-    if getattr(sys, "frozen", False) or not sys.executable:
+    interpreter = _interpreter()
+    if not interpreter:
         raise OSError("there is no Python interpreter to run it")
     file = getattr(native(), "__file__", None) or ""
     paths = [path for path in sys.path if isinstance(path, str) and path]
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _CODE, str(Path(__file__).parent), file, *paths],
+        [interpreter, "-I", "-S", "-c", _CODE, str(Path(__file__).parent), file, *paths],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -89,8 +89,8 @@ class Worker:
                 return unpack(self._watched(seconds, memory))
             # The child measures processor time; this is for a child that waits or is starved.
             return unpack(self._receive(10 * seconds + 20))
-        except (OSError, EOFError, ValueError):
-            raise self._died() from None
+        except (OSError, EOFError, ValueError) as error:
+            raise self._died(damaged=isinstance(error, ValueError)) from None
         except BaseException:  # Ctrl-C: the child is busy
             self.close()
             raise
@@ -178,11 +178,15 @@ class Worker:
 
     # ---- Death ------------------------------------------------------------------------------
 
-    def _died(self) -> Died:
-        """Why the process has ended; it is ended if it has not."""
+    def _died(self, *, damaged: bool = False) -> Died:
+        """Why the process has ended; it is ended if it has not.
+
+        Args:
+            damaged: whether it has answered, but nonsense.
+        """
         child = self._child
         child.wait(0 if self._exceeded else 1)
-        runs = child.poll() is None
+        damaged = damaged and child.poll() is None
         child.kill()  # else there may be no end to what it says
         said = self._said()
         child.close()
@@ -191,7 +195,7 @@ class Worker:
             return Died(Failure("time"))
         if self._exceeded == "memory" or "bad_alloc" in said:
             return Died(Failure("memory"))
-        if runs:
+        if damaged:
             return Died(Failure("crash", "its answer is damaged"))
         if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
             return Died(Failure("memory"), outside=True)  # the kernel kills where memory is short

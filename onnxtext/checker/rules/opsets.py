@@ -81,6 +81,14 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
             )
 
 
+def _is_told(subject: Subject, scope: Scope) -> bool:
+    """Whether it is told already that a model or function imports nothing, or has no header."""
+    if scope.function is not None:
+        return scope.function.domain is None and subject.active("function-domain-missing")
+    missing = "opset-import-missing" if subject.ir_version >= 3 else "ir-version-missing"
+    return subject.ir_version not in (1, 2) and subject.active(missing)
+
+
 def _not_imported(subject: Subject) -> Iterator[Finding]:
     """Domains of nodes that their model or function does not import."""
     missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
@@ -88,8 +96,8 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
         versions = scope.opsets.versions
-        if not versions and scope.kind != "function" and subject.ir_version >= 3:
-            continue  # that nothing is imported is told already
+        if not versions and _is_told(subject, scope):
+            continue
         for node in scope.nodes:
             domain = plain_domain(node.domain)
             if domain not in versions:

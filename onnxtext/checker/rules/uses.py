@@ -9,7 +9,7 @@ Fix: correct the name, or sort the nodes (`--fix` does).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -43,9 +43,18 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Find uses of what is not defined, or only later."""
     nested: dict[int, list[Late]] = {}
     undefined: dict[int, list[Finding]] = {}
+    first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
     for scope in subject.scopes:
-        if scope.unresolved:
-            undefined[id(scope)] = list(_undefined(subject, scope, nested))
+        if not scope.unresolved:
+            continue
+        told = undefined[id(scope)] = []
+        for name, finding in _undefined(subject, scope, nested):
+            findings, index = first.setdefault((id(_root(scope)), name), (told, len(told)))
+            together = _together(findings[index], finding, name) if index < len(findings) else None
+            if together is None:
+                told.append(finding)
+            else:
+                findings[index] = together
     for scope in subject.scopes:
         yield from undefined.get(id(scope), ())
         late = [use for use in scope.unresolved if _used(scope, use) in scope.position]
@@ -58,7 +67,26 @@ def _used(scope: Scope, use: Use) -> str:
     return scope.nodes[use[0]].inputs[use[1]]
 
 
-def _undefined(subject: Subject, scope: Scope, nested: dict[int, list[Late]]) -> Iterator[Finding]:
+def _together(first: Finding, other: Finding, name: str) -> Finding | None:
+    """One finding of a name that is defined nowhere, and used in two graphs of one model.
+
+    None if another name is meant in one of them.
+    """
+    repair = first.repair
+    if repair is not None:
+        if other.repair is None or other.repair.argument[0] != repair.argument[0]:
+            return None
+        near, uses = repair.argument
+        repair = replace(repair, argument=(near, uses + other.repair.argument[1]))
+    elif other.repair is not None:
+        return None
+    places = first.places + other.places
+    return replace(first, message=_nowhere_words(name, places), places=places, repair=repair)
+
+
+def _undefined(
+    subject: Subject, scope: Scope, nested: dict[int, list[Late]]
+) -> Iterator[tuple[str, Finding]]:
     """Find names that are nowhere defined; collect those that are defined later, around."""
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
@@ -86,9 +114,9 @@ def _undefined(subject: Subject, scope: Scope, nested: dict[int, list[Late]]) ->
                 missing = _nowhere(subject, scope, name, places)
                 note = "a graph on its own may stand in another, which defines it"
                 notes = (*missing.notes, note)
-                yield replace(missing, severity="warning", notes=notes, repair=None)
+                yield name, replace(missing, severity="warning", notes=notes, repair=None)
             else:
-                yield _nowhere(subject, scope, name, places)
+                yield name, _nowhere(subject, scope, name, places)
 
 
 def _root(scope: Scope) -> Scope:
@@ -106,10 +134,9 @@ def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> 
     inner = _inner_definition(scope, name) if subject.patient else None
     if inner is not None:
         notes = (f"{inner.words()} defines it, which is seen only in there",)
-    times = f", used {counted(len(places), 'time')}" if len(places) > 1 else ""
     return Finding(
         "value-undefined",
-        f"{quoted(name)} is not defined{times}",
+        _nowhere_words(name, places),
         tuple(places),
         help=f"there is a value {quoted(near or later or '')}"
         if near or later
@@ -119,6 +146,11 @@ def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> 
         if near
         else None,
     )
+
+
+def _nowhere_words(name: str, places: Sequence[Place]) -> str:
+    times = f", used {counted(len(places), 'time')}" if len(places) > 1 else ""
+    return f"{quoted(name)} is not defined{times}"
 
 
 def _visible(scope: Scope, node: Node) -> Iterator[str]:

@@ -48,7 +48,10 @@ def check(subject: Subject) -> Iterator[Finding]:
             "ir-version-missing",
             "the model has no `ir_version`" if version is None else "`ir_version` is 0",
             (place,),
-            help="add `ir_version: 10` to the header, or the version the model was made for",
+            help="add `ir_version: 10` to the header, or the version the model was made for"
+            if model.opset_imports
+            else "put `<ir_version: 10, opset_import: [21]>` before the graph, or the versions the "
+            "model was made for",
         )
     elif not 1 <= version <= NEWEST and not 1 <= version <= newest_known():
         yield Finding(

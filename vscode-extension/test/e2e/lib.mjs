@@ -41,13 +41,25 @@ export function makeWorkspace() {
   return folder;
 }
 
-/** Installs the package into a profile, and starts VS Code on a port of this machine only. */
+let extensions;
+
+/** The folder with the installed package, which all VS Codes of this process use. */
+function installedExtensions(env) {
+  if (extensions !== undefined) return extensions;
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'onnxtext-extensions-'));
+  process.once('exit', () => { fs.rmSync(folder, { recursive: true, force: true }); });
+  const installed = spawnSync(process.execPath, [CODE_SERVER, '--extensions-dir', folder, '--user-data-dir', path.join(env.HOME, 'install'), '--install-extension', VSIX], { env, encoding: 'utf8' });
+  if (installed.status !== 0) throw new Error(`the package could not be installed: ${shortened(installed.stdout + installed.stderr)}`);
+  extensions = folder;
+  return extensions;
+}
+
+/** Starts VS Code, with the package installed, in a profile of its own on a port of this machine only. */
 export async function startCode({ workspace, settings = {}, options = [], trusting = true }) {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'onnxtext-code-'));
   const data = path.join(profile, 'data');
   fs.mkdirSync(path.join(data, 'User'), { recursive: true });
   fs.mkdirSync(path.join(data, 'Machine'), { recursive: true });
-  fs.mkdirSync(path.join(profile, 'extensions'));
   fs.writeFileSync(path.join(profile, 'config.yaml'), 'auth: none\ncert: false\n');
   fs.writeFileSync(path.join(data, 'User/settings.json'), JSON.stringify({
     'workbench.startupEditor': 'none', 'workbench.colorTheme': 'Default Dark Modern', 'telemetry.telemetryLevel': 'off',
@@ -64,11 +76,12 @@ export async function startCode({ workspace, settings = {}, options = [], trusti
     XDG_CONFIG_HOME: profile, XDG_DATA_HOME: profile, XDG_CACHE_HOME: profile,
   };
   const remove = () => { fs.rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }); };
-  const base = [CODE_SERVER, '--config', path.join(profile, 'config.yaml'), '--user-data-dir', data, '--extensions-dir', path.join(profile, 'extensions')];
-  const installed = spawnSync(process.execPath, [...base, '--install-extension', VSIX], { env, encoding: 'utf8' });
-  if (installed.status !== 0) {
+  let base;
+  try {
+    base = [CODE_SERVER, '--config', path.join(profile, 'config.yaml'), '--user-data-dir', data, '--extensions-dir', installedExtensions(env)];
+  } catch (error) {
     remove();
-    throw new Error(`the package could not be installed: ${shortened(installed.stdout + installed.stderr)}`);
+    throw error;
   }
   const port = await freePort();
   const log = path.join(profile, 'server.log');

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The entry point for every routine of development: `python3 dev.py --help` lists them.
+
+It needs only the standard library, on Linux, macOS and Windows. Each command first brings the
+virtual environment up to date: `.venv`, or the directory that `ONNXTEXT_VENV` names. Where there is
+a C compiler this compiles the native core too, again whenever its sources have changed.
+
+Exit status: 0 if all is well, 1 if something fails, 2 if the environment cannot be set up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+OLDEST = (3, 10)
+EXAMPLE = "examples/classifier.onnxtxt"
+DOCS = (
+    "tests/test_readme.py",
+    "tests/test_docs.py",
+    "tests/test_spec.py",
+    "tests/git/test_page.py",
+    "tests/diff/test_docs.py",
+    "tests/diagnostics/test_pages.py",
+)
+VENV = ("-m", "venv")
+INSTALL = ("install", "-e")
+BENCHMARKS = ("check", "diff", "fmt", "lsp", "merge", "weights")
+HELP = """
+commands:
+  try       set up, then convert an example to binary and back, and print it
+  test      the quick tests (under 3 minutes); --all: every test; --rest: only the thorough ones
+  lint      ruff and mypy; --fix repairs what can be repaired
+  docs      execute the commands and examples of README, docs/ and grammar/SPEC.md
+  bench     the benchmarks; `bench check` and so on: those of benchmarks/check.py and so on
+  bless     write the golden files anew, then show what changed
+  release   build and check the packages; --draft: although the version is not ready
+  setup     set up only
+
+More words go to the tool that is run: `python3 dev.py test tests/merge -k rename`.
+"""
+
+
+def main() -> int:
+    """Run the command that the command line names."""
+    parser = argparse.ArgumentParser(
+        prog="dev.py",
+        description="Routines of development.",
+        epilog=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="…", help="see below")
+    arguments = parser.parse_args()
+    os.chdir(ROOT)
+    return COMMANDS[arguments.command](arguments.words)
+
+
+# ---- The commands -------------------------------------------------------------------------------
+
+
+def try_it(words: list[str]) -> int:
+    """Convert an example to binary and back, print it, and prove that no byte is lost."""
+    example = words[0] if words else EXAMPLE
+    python = set_up("")
+    with tempfile.TemporaryDirectory() as directory:
+        binary = Path(directory) / f"{Path(example).stem}.onnx"
+        steps = [
+            ["to-binary", example, "-o", str(binary)],
+            ["from-binary", str(binary), "-o", "-"],
+            ["verify", str(binary)],
+        ]
+        for step in steps:
+            if status := run(python, "-m", "onnxtext", *step):
+                return status
+            if step[0] == "to-binary":
+                size = binary.stat().st_size
+                print(f"{example} is now {binary}: {size} bytes. Back as text:", flush=True)
+    command = shown([str(python.with_name("onnxtext")), "--help"])
+    print(f"\nIt works. The command is `{command}`; next: `python3 dev.py test`.")
+    return 0
+
+
+def test(words: list[str]) -> int:
+    """Run the quick tests, all tests, or only the thorough ones."""
+    selections = {"--all": "not slow", "--rest": "thorough and not slow"}
+    chosen = [word for word in words if word in selections]
+    for word in chosen:
+        words = [other for other in words if other != word] + ["-m", selections[word]]
+    return run(set_up("dev"), "-m", "pytest", *words)
+
+
+def lint(words: list[str]) -> int:
+    """Run ruff and mypy, all of them even if one fails."""
+    fix = words == ["--fix"]
+    if words and not fix:
+        return usage("lint takes nothing but --fix")
+    python = set_up("dev")
+    steps = [
+        ["ruff", "check", *(["--fix"] if fix else [])],
+        ["ruff", "format", *([] if fix else ["--check"])],
+        ["mypy"],
+    ]
+    return max([run(python, "-m", *step) for step in steps])
+
+
+def docs(words: list[str]) -> int:
+    """Execute what README, docs/ and the language reference show."""
+    return run(set_up("dev"), "-m", "pytest", "-m", "not slow", *DOCS, *words)
+
+
+def bench(words: list[str]) -> int:
+    """Run the benchmarks, or one of those beside them."""
+    module = "benchmarks"
+    if words and words[0] in BENCHMARKS:
+        module, words = f"benchmarks.{words[0]}", words[1:]
+    return run(set_up("dev"), "-m", module, *words)
+
+
+def bless(words: list[str]) -> int:
+    """Write golden files and the outputs in docs/ anew, then show what changed."""
+    python = set_up("dev")
+    names = words or sorted(
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if "ONNXTEXT_BLESS" in path.read_text(encoding="utf-8")
+    )
+    tests = [str(python), "-m", "pytest", "-m", "not slow"]
+    status = run(*tests, *names, ONNXTEXT_BLESS="1")
+    if status:  # some tests fail when they write; all have to pass afterwards
+        status = run(*tests, "--last-failed", *names)
+    if shutil.which("git") and (ROOT / ".git").exists():
+        run("git", "--no-pager", "diff", "--stat")
+    print("Read `git diff` before you commit: it says what users will see.")
+    return status
+
+
+def release(words: list[str]) -> int:
+    """Build the packages in dist/, and try the wheel in an environment of its own."""
+    draft = words == ["--draft"]
+    if words and not draft:
+        return usage("release takes nothing but --draft")
+    problems = release_problems(ROOT)
+    for problem in problems:
+        print(f"release: {problem}", file=sys.stderr)
+    if problems and not draft:
+        return 1
+    python = set_up("dev")
+    dist = ROOT / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    if status := run(python, "-m", "hatchling", "build", "-d", str(dist)):
+        return status
+    with tempfile.TemporaryDirectory() as directory:
+        fresh = make_environment(Path(directory) / "venv")
+        (wheel,) = dist.glob("*.whl")
+        run(fresh, "-m", "pip", "install", "--quiet", str(wheel), check=True)
+        model = Path(directory) / "model.onnx"
+        for step in (["to-binary", EXAMPLE, "-o", str(model)], ["verify", str(model)]):
+            # -I: the package in this directory is not imported.
+            if status := run(fresh, "-I", "-m", "onnxtext", *step):
+                return status
+    print("\n".join(["The packages are in dist:", *sorted(path.name for path in dist.iterdir())]))
+    return 0
+
+
+def release_problems(root: Path) -> list[str]:
+    """Why the tree is not ready for a release; empty if it is."""
+    problems = []
+    version = package_version(root)
+    changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    first = re.search(r"^## (.*)$", changes, re.MULTILINE)
+    wanted = rf"\[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d"
+    if first is None or not re.fullmatch(wanted, first[1]):
+        problems.append(f"the first section of CHANGELOG.md is not `[{version}] - YYYY-MM-DD`")
+    if "/OWNER/" in (root / "pyproject.toml").read_text(encoding="utf-8"):
+        problems.append(
+            "pyproject.toml does not say where the repository is: OWNER is a placeholder"
+        )
+    state = git(root, "status", "--porcelain")
+    if state is None:
+        problems.append("this is no git repository")
+    elif state:
+        problems.append("there are changes that are not committed")
+    elif git(root, "tag", "--list", f"v{version}"):
+        problems.append(f"version {version} is released: there is a tag v{version}")
+    return problems
+
+
+def setup(words: list[str]) -> int:
+    """Set up the environment with all tools."""
+    if words:
+        return usage("setup takes no arguments")
+    set_up("dev")
+    return 0
+
+
+COMMANDS = {
+    "try": try_it,
+    "test": test,
+    "lint": lint,
+    "docs": docs,
+    "bench": bench,
+    "bless": bless,
+    "release": release,
+    "setup": setup,
+}
+
+
+# ---- The environment ----------------------------------------------------------------------------
+
+
+def set_up(extra: str) -> Path:
+    """Bring the environment up to date; return its Python. Exit if that fails.
+
+    What was installed is noted in the environment, so that this takes no time if nothing changed.
+    """
+    home = Path(os.environ.get("ONNXTEXT_VENV") or ROOT / ".venv").absolute()
+    python = python_of(home)
+    note = home / "onnxtext-dev.json"
+    wanted = {"extra": extra, "sources": fingerprint()}
+    if python.exists() and note.exists():
+        done = json.loads(note.read_text(encoding="utf-8"))
+        if done in (wanted, {**wanted, "extra": "dev"}):
+            return python
+        wanted["extra"] = extra or done["extra"]  # tools that are there stay up to date
+    print(f"Setting up {home} (a minute or two, once)", flush=True)
+    if not python.exists():
+        make_environment(home)
+    requirement = f".[{wanted['extra']}]" if wanted["extra"] else "."
+    if run(python, "-m", "pip", *INSTALL, requirement, "--quiet"):
+        cannot("pip could not install onnxtext: see above; it needs a network")
+    note.write_text(json.dumps(wanted), encoding="utf-8")
+    run(python, "-m", "onnxtext", "--version")
+    asked = os.environ.get("ONNXTEXT_CORE")
+    script = "from onnxtext.core import core; raise SystemExit(core() != 'native')"
+    if asked != "python" and subprocess.call([str(python), "-c", script]):
+        print(
+            "Without a C compiler and Python's headers onnxtext is pure Python: right, but slower."
+        )
+    return python
+
+
+def fingerprint() -> str:
+    """A digest of what decides whether to install again."""
+    compiler = next((name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)), "")
+    facts = [sys.version, str(ROOT), os.environ.get("ONNXTEXT_CORE", ""), compiler]
+    digest = hashlib.sha256("\0".join(facts).encode())
+    core = ROOT / "onnxtext" / "_core"
+    sources = [*core.glob("*.pyx"), *core.glob("*.pxd")]
+    for path in [ROOT / "pyproject.toml", ROOT / "hatch_build.py", *sorted(sources)]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def make_environment(home: Path) -> Path:
+    """Make a virtual environment; return its Python. Exit if that fails."""
+    command = [sys.executable, *VENV, "--clear", str(home)]
+    if run(*command):
+        # Debian has the module in a package of its own.
+        if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
+            cannot("Python could not make an environment; on Debian: sudo apt install python3-venv")
+        install = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", "python3-venv"]
+        for step in (["apt-get", "update", "-qq"], install, command):
+            run(*step, check=True)
+    return python_of(home)
+
+
+def python_of(home: Path) -> Path:
+    """The Python of a virtual environment."""
+    return home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+# ---- Processes ----------------------------------------------------------------------------------
+
+
+def run(*command: str | Path, check: bool = False, **environment: str) -> int:
+    """Show a command and run it; return its exit status. With `check`, exit if it fails."""
+    words = [str(word) for word in command]
+    print(f"$ {shown(words)}", flush=True)
+    variables = {**os.environ, **QUIET, **environment}
+    for name in ("PYTHONPATH", "PYTHONHOME"):  # of another environment
+        variables.pop(name, None)
+    try:
+        status = subprocess.run(words, env=variables, check=False).returncode
+    except KeyboardInterrupt:
+        status = 130
+    if status and check:
+        cannot(f"this failed: {shown(words)}")
+    return status
+
+
+QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+
+
+def shown(words: list[str]) -> str:
+    """A command as one would type it here."""
+    prefix = f"{ROOT}{os.sep}"
+    return " ".join(shlex.quote(word.removeprefix(prefix)) for word in words)
+
+
+def git(root: Path, *words: str) -> str | None:
+    """The output of a git command; None if it fails."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=root, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    return None if done.returncode else done.stdout
+
+
+def package_version(root: Path) -> str:
+    """The version of the package in a tree."""
+    text = (root / "onnxtext" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^__version__ = "(.*)"$', text, re.MULTILINE)
+    return found[1] if found else "?"
+
+
+def usage(message: str) -> int:
+    """Report wrong usage."""
+    print(f"dev.py: {message}", file=sys.stderr)
+    return 2
+
+
+def cannot(message: str) -> None:
+    """Exit because the environment cannot be set up."""
+    print(f"dev.py: {message}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+if __name__ == "__main__":
+    if sys.version_info < OLDEST:
+        cannot("this Python is {}.{}; 3.10 or newer is needed".format(*sys.version_info[:2]))
+    raise SystemExit(main())

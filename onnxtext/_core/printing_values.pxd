@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.numbers cimport Elements, Numbers
+from onnxtext._core.text cimport Text
+
+cdef class ValuePrinter:
+    """One run of printing. Types are known by their identity, and kept alive."""
+    cdef Text out
+    cdef Numbers numbers
+    cdef object owner  # the `GraphPrinter` that prints what is rare
+    cdef object names
+    cdef dict types
+    cdef int patience
+
+    cdef int _wait(self) except -1
+    cdef int _value(self, value, int indent) except -1
+    cdef Elements _type(self, kind)
+    cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1
+    cdef bint _fits(self, Elements type, bytes data) except -1
+    cdef int _raw(self, Elements type, bytes data, int indent, Py_ssize_t budget) except -1
+    cdef int _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
+    cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1

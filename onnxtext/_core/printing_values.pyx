@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values and tensors to text: what `onnxtext.printer.values` prints."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
+from libc.string cimport memcmp
+
+from onnxtext._core.numbers cimport BOOL, OTHER, Elements, Numbers
+from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
+from onnxtext._core.text cimport Text
+
+from onnxtext.ast.values import RawData, SparseTensor, TypedData
+from onnxtext.printer.graphs import NAME_WIDTH
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.values import LARGE, data_parts, sparse_text, type_text
+
+cdef enum:
+    UNINTERRUPTED = 1 << 12
+
+cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH
+cdef Py_ssize_t MOST_ELEMENTS = LARGE
+
+
+cdef class ValuePrinter:
+    def __cinit__(self, names):
+        """Begin a run; `names` gives the texts of names of values."""
+        self.names = names
+        self.numbers = Numbers()
+        self.types = {}
+        self.patience = UNINTERRUPTED
+
+    cdef int _wait(self) except -1:
+        self.patience -= 1
+        if not self.patience:
+            self.patience = UNINTERRUPTED
+            PyErr_CheckSignals()
+        return 0
+
+    cdef int _value(self, value, int indent) except -1:
+        cdef Text out = self.out
+        cdef Elements type
+        cdef Py_ssize_t budget
+        if value.__class__ is not VALUE_INFO:
+            raise TypeError("expected a ValueInfo")
+        if get(value, OF_VALUE.decorators):
+            out.text(inline_decorators(value.decorators, " " * indent))
+        kind = get(value, OF_VALUE.type)
+        if kind is None:
+            return out.name(value.name)
+        type = self._type(kind)
+        out.text(type.text)
+        out.character(c" ")
+        out.name(get(value, OF_VALUE.name))
+        data = get(value, OF_VALUE.data)
+        if data is None:
+            return 0
+        out.add(b" = ", 3)
+        budget = LINE - indent - type.text_width - NAME
+        if isinstance(data, SparseTensor):
+            return out.part(sparse_text(data, " " * indent, budget))
+        return self._data(type, data, indent, budget)
+
+    cdef Elements _type(self, kind):
+        known = self.types.get(<size_t><void*>kind)
+        if known is None:
+            known = self.types[<size_t><void*>kind] = Elements(kind, type_text(kind))
+        return <Elements>known
+
+    cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1:
+        """The literal of a tensor's data; without one, the blank before it goes too."""
+        cdef Text out = self.out
+        cls = data.__class__
+        if cls is RawData:
+            held = data.data
+            if len(held) <= 8 * MOST_ELEMENTS:
+                held = bytes(held)
+                if self._fits(type, held):
+                    return self._raw(type, held, indent, budget)
+        elif cls is TypedData:
+            held = data.entries
+            if type.typed != OTHER and len(held) % type.typed_width == 0:
+                self.numbers.clear()
+                self.numbers.elements(
+                    type.typed, type.typed_width, PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held),
+                    None,
+                )
+                return self.numbers.flat_list(out, b"{}", indent, budget)
+        parts = data_parts(type.type, data, " " * indent, budget)
+        out.size -= not parts[0]
+        for part in parts:
+            out.part(part)
+        return 0
+
+    cdef bint _fits(self, Elements type, bytes data) except -1:
+        """Whether raw data is printed here."""
+        cdef Py_ssize_t at
+        if type.raw == OTHER or not 0 <= type.count <= MOST_ELEMENTS:
+            return False
+        if type.count * type.width != PyBytes_GET_SIZE(data):
+            return False
+        if type.raw == BOOL:
+            for at in range(type.count):
+                if PyBytes_AS_STRING(data)[at] & ~1:
+                    return False
+        return True
+
+    cdef int _raw(self, Elements type, bytes data, int indent, Py_ssize_t budget) except -1:
+        cdef Text out = self.out
+        cdef Numbers numbers = self.numbers
+        cdef const char* start = PyBytes_AS_STRING(data)
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(data), first
+        numbers.clear()
+        if not size:
+            return out.add(b"[]", 2)
+        if type.is_scalar or (
+            type.count > 2 and memcmp(start, start + type.width, size - type.width) == 0
+        ):
+            numbers.elements(type.raw, type.width, start, type.width, type.pages)
+            if type.is_scalar:
+                return numbers.first(out)
+            first = numbers.ends[0]
+            if type.count * (first + 2) > first + 5:
+                out.character(c"[")
+                numbers.first(out)
+                return out.add(b", ...]", 6)
+            numbers.clear()
+        numbers.elements(type.raw, type.width, start, size, type.pages)
+        if type.rank < 2:
+            return numbers.flat_list(out, b"[]", indent, budget)
+        return numbers.nested_list(out, type, indent, budget)
+
+    cdef int _tensor(self, tensor, int indent, Py_ssize_t budget) except -1:
+        cdef Text out = self.out
+        cdef Elements type = self._type(tensor.type)
+        cdef bint is_number = type.is_scalar and tensor.data.__class__ is RawData
+        budget -= type.text_width + 12
+        out.text(tensor.type.element if is_number else type.text)
+        if tensor.name is not None:
+            out.character(c" ")
+            out.word(tensor.name)
+        elif is_number:
+            out.character(c"(")
+            self._data(type, tensor.data, indent, budget)
+            return out.character(c")")
+        out.add(b" = ", 3 if is_number else 1)
+        return self._data(type, tensor.data, indent, budget)
+
+    cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1:
+        cdef Text out = self.out
+        cdef Py_ssize_t mark = out.begin_trial()
+        out.character(c"[")
+        for index, value in enumerate(values):
+            if index:
+                out.add(b", ", 2)
+            out.bytes_string(value, indent + INDENT)
+        out.character(c"]")
+        if not out.end_trial(mark, out.is_flat(mark, budget)):
+            out.character(c"[")
+            for value in values:
+                out.line(indent + INDENT)
+                out.bytes_string(value, indent + INDENT)
+                out.character(c",")
+            out.line(indent)
+            out.character(c"]")
+        return 0

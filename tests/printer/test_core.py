@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled core prints what Python prints."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import struct
+import threading
+from math import prod
+
+import numpy as np
+import pytest
+
+import onnxtext
+from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
+from onnxtext.ast.paths import Named, Step
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Float32,
+    Floats,
+    RawData,
+    Reference,
+    Tensor,
+    TypedData,
+)
+from onnxtext.conversion import lift_placed
+from onnxtext.core import core
+from onnxtext.printer import print_model, sections
+from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.proto.lift import LiftError
+from onnxtext.recursion import room_for_nesting
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.format import format_floats, format_rows
+from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+
+pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+
+A = AttributeType
+
+
+def seeded() -> random.Random:
+    seed = random.randrange(1 << 32)
+    print("seed", seed)  # which pytest shows on failure
+    return random.Random(seed)
+
+
+def check(model: Model) -> None:
+    try:
+        wanted = print_model(model, GraphPrinter())
+    except ValueError as error:  # data that does not fit its type
+        with pytest.raises(type(error)):
+            print_model(model)
+        return
+    assert print_model(model) == wanted
+
+
+def test_models() -> None:
+    found = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::10]]
+    found += [data for file in shared_models()[::12] if len(data := shared_model(file)) < 60_000]
+    for data in found:
+        for weights, metadata, limit in (("section", "auto", 64), ("inline", "inline", 64)):
+            try:
+                model = lift_placed(data, weights=weights, metadata=metadata, inline_limit=limit)
+            except (LiftError, ValueError):
+                continue
+            check(model)
+
+
+NAMES = (
+    "x",
+    "a_b",
+    "float",
+    "Inf",
+    "",
+    "a.b",
+    'q"',
+    "\\",
+    "é",
+    "\u200b",
+    "\udc80",
+    "b c",
+    "l" * 30,
+)
+STRINGS = ("", "a", 'say "x"', "\\", "a\nb", "\t\n ", '"""\n', "é\n\u200b", "\x00", "w" * 90)
+
+
+class Maker:
+    """Makes any models that might be printed."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.types = [self.type() for _ in range(6)]
+
+    def name(self) -> str:
+        return self.chance.choice(NAMES)
+
+    def type(self) -> TensorType:
+        element = self.chance.choice([*ELEMENTS, "float", "int64"])
+        sizes = [0, 1, 1, 2, 3, 5, 17] if self.chance.random() < 0.95 else [30, 40]
+        dims = tuple([self.chance.choice(sizes) for _ in range(self.chance.randint(0, 4))])
+        return TensorType(element, dims)
+
+    def data(self, type: TensorType) -> RawData | TypedData:
+        chance = self.chance
+        element = ELEMENTS[type.element]
+        count = prod(dim for dim in type.shape or () if isinstance(dim, int))
+        if chance.random() < 0.2 and element.kind in ("int", "uint", "float") and element.bits > 16:
+            width = 4 if element.field in ("int32_data", "float_data") else 8
+            return TypedData(chance.randbytes(width * chance.randint(0, 40)))
+        size = (count * element.bits + 7) // 8 + chance.choice([0] * 20 + [1])
+        if element.kind == "bool":
+            return RawData(bytes(chance.choices([0, 1], k=size)))
+        if element.kind == "float" and element.bits == 32 and chance.random() < 0.5:
+            values = np.array([chance.choice([0, 1, 0.5, 1e9, -2.5]) for _ in range(count)], "<f4")
+            return RawData(values.tobytes())
+        one = chance.choice([b"\0", b"\1", chance.randbytes(8)])
+        return RawData(chance.choice([chance.randbytes(size), (one * (size + 1))[:size]]))
+
+    def attribute(self, depth: int) -> Attribute:
+        chance = self.chance
+        kind = chance.choice([A.FLOAT, A.INT, A.STRING, A.TENSOR, A.FLOATS, A.INTS, A.STRINGS])
+        if depth and chance.random() < 0.2:
+            return Attribute(self.name(), A.GRAPH, self.graph(depth - 1))
+        if chance.random() < 0.1:
+            return Attribute(self.name(), chance.choice([None, A.INTS]), Reference(self.name()))
+        count = chance.choice([0, 1, 3, 20, 200])
+        match kind:
+            case A.FLOAT:
+                return Attribute(self.name(), kind, Float32(chance.getrandbits(32)))
+            case A.INT:
+                return Attribute(self.name(), kind, chance.randint(-(1 << 63), (1 << 63) - 1))
+            case A.STRING:
+                return Attribute(self.name(), kind, self.string())
+            case A.FLOATS:
+                return Attribute(self.name(), kind, Floats(chance.randbytes(4 * count)))
+            case A.INTS:
+                numbers = [chance.randint(-9, 1 << chance.randint(0, 40)) for _ in range(count)]
+                return Attribute(self.name(), kind, tuple(numbers))
+            case A.STRINGS:
+                return Attribute(self.name(), kind, tuple([self.string() for _ in range(count)]))
+        type = chance.choice(self.types)
+        while type.element == "string":
+            type = self.type()
+        name = chance.choice([None, self.name()])
+        return Attribute(self.name(), A.TENSOR, Tensor(type, self.data(type), name))
+
+    def string(self) -> bytes:
+        return self.chance.choice(STRINGS).encode("utf-8", "surrogateescape")
+
+    def value(self) -> ValueInfo:
+        type = self.chance.choice([None, *self.types, self.type()])
+        if type is None or type.element == "string" or self.chance.random() < 0.3:
+            return ValueInfo(self.name(), type)
+        return ValueInfo(self.name(), type, self.data(type))
+
+    def values(self) -> list[ValueInfo]:
+        return [self.value() for _ in range(self.chance.choice([0, 1, 1, 3]))]
+
+    def node(self, depth: int) -> Node:
+        chance = self.chance
+        made = Node(
+            chance.choice(["Add", "Add", "b c", ""]),
+            tuple([self.name() for _ in range(chance.randint(0, 3))]),
+            tuple([self.name() for _ in range(chance.choice([0, 1, 1, 1, 2]))]),
+            tuple([self.attribute(depth) for _ in range(chance.choice([0, 0, 1, 1, 3]))]),
+            chance.choice([None, None, self.name()]),
+            chance.choice([None, None, "", "ai.onnx.ml", "a-b"]),
+            chance.choice([None, None, None, "o"]),
+            metadata=chance.choice([(), (), ((self.name(), chance.choice(STRINGS)),)]),
+        )
+        if chance.random() < 0.4:
+            made.output_types = tuple(
+                [chance.choice([None, *self.types]) for _ in range(len(made.outputs))]
+            )
+        return made
+
+    def graph(self, depth: int) -> Graph:
+        nodes = [self.node(depth) for _ in range(self.chance.choice([0, 1, 4]))]
+        return Graph(self.name(), self.values(), self.values(), self.values(), nodes)
+
+
+def test_any_models() -> None:
+    chance = seeded()
+    for _ in range(60):
+        graph = Maker(chance).graph(2)
+        check(Model(graph, presence=Presence(1), opset_imports=[OpsetImport("", 20)]))
+
+
+@pytest.mark.slow
+def test_many_models() -> None:
+    chance = seeded()
+    for _ in range(3000):
+        check(Model(Maker(chance).graph(3), presence=Presence(1)))
+
+
+def test_graphs_nested_deeper_than_the_core_goes() -> None:
+    graph = Graph("g")
+    for _ in range(120):
+        node = Node("If", (), ("y",), (Attribute("then_branch", A.GRAPH, graph),))
+        graph = Graph("g", nodes=[node, Node("A", (), ("z",))])
+    with room_for_nesting():
+        check(Model(graph))
+
+
+# ---- Numbers and strings ----------------------------------------------------------------------
+
+
+def texts(data: bytes, width: int, *, point: bool) -> list[str]:
+    from onnxtext._core import decimals
+
+    return decimals.texts(data, width, point)
+
+
+def float32_samples(chance: random.Random, count: int) -> bytes:
+    bits = np.frombuffer(chance.randbytes(4 * count), "<u4")
+    powers = np.arange(512, dtype="<u4")[:, None] << 23
+    edges = powers | np.array([0, 1, 2, (1 << 22) + 1, (1 << 23) - 1], "<u4")
+    near = np.arange(2000, dtype="<u4")
+    decimals = np.array([float(f"{m}e{e}") for m in (1, 5, 9, 11, 99) for e in range(-45, 36)])
+    round_ones = np.concatenate([np.arange(-300, 300), np.arange(900) / 100, decimals])
+    parts = (bits, edges.ravel(), near, round_ones.astype("<f4").view("<u4"))
+    return np.concatenate(parts).astype("<u4").tobytes()
+
+
+def check_float32(data: bytes) -> None:
+    assert texts(data, 4, point=False) == format_rows(ELEMENTS["float"], data, 1)
+    assert texts(data, 4, point=True) == format_floats(data, 1)
+
+
+def test_float32() -> None:
+    check_float32(float32_samples(seeded(), 20_000))
+
+
+@pytest.mark.slow
+def test_many_float32() -> None:
+    chance = seeded()
+    for _ in range(100):
+        check_float32(chance.randbytes(4 << 18))
+
+
+def test_float64() -> None:
+    chance = seeded()
+    found = [struct.pack("<d", 2.0**e) for e in range(-1074, 1024)]
+    found += [struct.pack("<d", float(f"{m}e{e}")) for m in (1, 15, 123) for e in range(-310, 300)]
+    found += [struct.pack("<d", x) for x in (0.0, -0.0, 5e-324, float("inf"), -float("inf"))]
+    data = b"".join([*found, chance.randbytes(80_000)])
+    assert texts(data, 8, point=False) == format_rows(ELEMENTS["double"], data, 1)
+
+
+CHARACTERS = ("a", " ", "\n", "\n", '"', '"', "\\", "\t", "\r", "\0", "\x7f", "é", "\u200b", "€")
+
+
+def test_metadata() -> None:
+    from onnxtext._core.text import metadata_blocks
+
+    chance = seeded()
+    for some in (CHARACTERS[:11], CHARACTERS, (*CHARACTERS, "\U0001f600", "\udc80")):
+        for _ in range(3000):
+            key = "".join(chance.choices(some, k=chance.randint(0, 5)))
+            value = "".join(chance.choices(some, k=chance.randint(0, 12)))
+            path = (Step(key), Step("b", chance.choice([None, 3])))
+            node = Node("A", metadata=((key, value), ("k", value)))
+            named = Named("node", path, node, True)
+            blocks: list[tuple[str, Named | str]] = [("  ", named), ("    ", "}")]
+            wanted = "\n".join([sections._block(indent, block) for indent, block in blocks])
+            assert metadata_blocks(blocks) == wanted
+
+
+# ---- Safety -----------------------------------------------------------------------------------
+
+
+def test_two_threads() -> None:
+    made = [Model(Maker(random.Random(at)).graph(2), presence=Presence(1)) for at in range(30)]
+    wanted, chosen = [], []
+    for model in made:
+        try:
+            wanted.append(print_model(model))
+        except ValueError:
+            continue
+        chosen.append(model)
+    found: list[list[str]] = [[], []]
+
+    def print_all(into: list[str]) -> None:
+        into += [print_model(model) for model in chosen]
+
+    threads = [threading.Thread(target=print_all, args=(into,)) for into in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [wanted, wanted]
+
+
+def test_control_c_ends_a_long_conversion() -> None:
+    data = onnxtext.to_binary("g () => () {" + 'x = A ("y") ' * 300_000 + "}")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        for _ in range(100):
+            onnxtext.from_binary(data)
+    except KeyboardInterrupt:
+        return
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    raise AssertionError("nothing was interrupted")
