@@ -2,7 +2,7 @@
 """What each grammar rule makes of its children: one function a rule, named as the rule.
 
 Actions are pure functions of their children (a list they are given may be extended: it has no
-other owner). That is what lets the parser run them later, or once for many equal statements.
+other owner). So the native core may call one later, or once for many equal pieces of text.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def node(
 ) -> Node:
     """`[label] outputs = operator:overload <attributes> (inputs)`."""
     output_types: tuple[Type | None, ...] = ()
-    if any(type(output) is tuple for output in outputs):
+    if tuple in map(type, outputs):
         pairs = [output if type(output) is tuple else (output, None) for output in outputs]
         outputs = [name for name, _ in pairs]
         output_types = tuple([type for _, type in pairs])

@@ -125,8 +125,7 @@ class _Search:
                 self.stacks[index] = list(states.stack)
             if index < self.error:
                 states.feed(kinds[index])
-        names = scene.lexer.kinds
-        self.marks = [(names[name], SAMPLES[name], cost) for name, cost in _COSTS.items()]
+        self.marks = [(name, SAMPLES[name], cost) for name, cost in _COSTS.items()]
         self.phrases = [
             ([kind for kind, _, _ in scene.lexer.read(phrase, 0)], phrase, cost)
             for phrase, cost in _PHRASES.items()

@@ -70,8 +70,6 @@ class Lexer:
         terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
         self._terminals = terminals
         self._marks = {t.literal: t.name for t in terminals if t.literal is not None}
-        self.names = {name: name for name in (*(t.name for t in terminals), BAD_KIND, END_KIND)}
-        self.kinds = self.names
         self._words = {word: t.name for t in terminals for word in _special_words(t)}
 
     @cached_property
@@ -143,9 +141,19 @@ class Lexer:
 
     def token(self, text: str, at: int) -> Token | None:
         """The next token at or after an offset; None if only blanks and comments are left."""
-        for kind, token, start in self.read(text, at):
-            return token if isinstance(token, Token) else Token(token, start, kind)
-        return None
+        pattern, kinds = self._pattern
+        found = pattern.match(text, at)
+        assert found is not None  # the end, if nothing else
+        group = found.lastindex or 0
+        token, start = found[group], found.start(group)
+        kind = kinds[group]
+        if kind == _MARK:
+            kind = self._marks[token]
+        elif kind == "WORD":
+            kind = self._words.get(token, kind)
+        elif kind in _RARE:
+            return None if kind == END_KIND else self._rare(text, start)
+        return Token(token, start, kind)
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
         """The tokens of a part of a text."""
@@ -160,9 +168,8 @@ class Lexer:
         """The kind of a token with this text; `BAD` if no terminal matches it whole."""
         if isinstance(text, Token) and text.kind:
             return text.kind
-        for kind, token, _ in self.read(text, 0):
-            return kind if len(token) == len(text) else BAD_KIND
-        return BAD_KIND
+        found = self.token(text, 0)
+        return BAD_KIND if found is None or len(found) < len(text) else found.kind
 
 
 def closing_bracket(text: str) -> int:
@@ -232,8 +239,8 @@ def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """
     return [
         ("STRING", r'"[^"\\]+"'),
-        (_MARK, r'[,()<>\]}:?]|=(?!>)|\[(?=")'),
-        *((kind, pattern + "(?=[ ,)=])") for kind, pattern in words),
+        (_MARK, r'[,()<>\]}:?]|=(?!>)|\.(?!\.)|\[(?=")'),
+        *((kind, pattern + "(?=[ ,)=.:>])") for kind, pattern in words),
     ]
 
 

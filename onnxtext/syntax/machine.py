@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The LALR(1) loop over the grammar's tables.
 
-A machine has a stack of states. The row of the state on top says for each kind of token what to do:
-shift the token, which puts another state on the stack, or reduce by a rule, whose symbols are what
-was put there last. A reduction takes those off the stack and calls the rule's action
-(`actions`) with what they stood for; what it returns stands for the rule from then on.
+A machine keeps a stack of states, and for each state a value. The row of the state on top has an
+entry for each kind of token that fits. A shift pushes the token and the next state. A reduction
+pops the symbols of a rule, calls the action of the rule with their values, and pushes what that
+returns. `grammar/SPEC.md`, chapter 18, shows an example.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
 
 _ANYWHERE = (str, plain)
-"""Actions that never say where their token stands."""
+"""Actions that need no place of their token."""
+
+
+def _pass_on(child: Any) -> Any:
+    return child
 
 
 class Reduction:
@@ -42,14 +46,16 @@ class Reduction:
         size: how many they are.
         take: for each child its index among them, -1 for None.
         action: the function that makes the value; None to pass the only child on.
+        call: a function that does what `action` says.
         located: the action takes the offset of the first token as its first argument.
-        unit: it only gives its one symbol another name.
+        unit: it only renames its one symbol.
         whole: its children are its symbols.
-        tokens: which of its symbols are tokens whose places the action may need.
+        tokens: the indexes of the symbols that are tokens of which the action may need the place.
     """
 
     __slots__ = (
-        "action", "located", "name", "origin", "size", "symbols", "take", "tokens", "unit", "whole",
+        "action", "call", "located", "name", "origin", "size", "symbols", "take", "tokens",
+        "unit", "whole",
     )  # fmt: skip
 
     def __init__(self, rule: Rule, action: Action | None, *, located: bool = False) -> None:
@@ -59,6 +65,7 @@ class Reduction:
         self.size = len(rule.symbols)
         self.take = rule.take
         self.action = action
+        self.call = action or _pass_on
         self.located = located
         self.unit = self.action is None and self.size == 1
         self.whole = rule.take == tuple(range(self.size))
@@ -75,13 +82,11 @@ class Reduction:
             at: where its first token begins.
             children: what its children stand for.
         """
-        if self.action is None:
-            return children[0]
-        return self.action(at, *children) if self.located else self.action(*children)
+        return self.call(at, *children) if self.located else self.call(*children)
 
 
 def _valued(rule: Rule) -> Reduction:
-    """A rule that makes a part of the syntax tree."""
+    """A rule with its action, which builds a part of the syntax tree."""
     action = actions.ACTIONS.get(rule.action)
     return Reduction(rule, action, located=rule.action in actions.LOCATED)
 
@@ -91,8 +96,8 @@ class Automaton:
 
     Attributes:
         rows: for each state: kind to a state to shift to (>= 0) or ~reduction.
-        gotos: for each state: rule name to the state after that rule was reduced, and after the
-            unit reductions that follow whatever the next token is.
+        gotos: for each state: rule name to the state after that rule was reduced. States that can
+            only reduce by a unit rule are skipped.
         reductions: all of them.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
@@ -112,7 +117,7 @@ class Automaton:
         self.accepting = frozenset(tables.ends.values())
 
     def _unit_of(self, row: dict[str, int]) -> str | None:
-        """The rule of the unit reduction that is all that a state can do; None if there is none."""
+        """The origin of a unit rule, if the row of a state has no other action; else None."""
         targets = set(row.values())
         target = targets.pop() if len(targets) == 1 else 0
         if target >= 0:
@@ -122,7 +127,7 @@ class Automaton:
 
 
 def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
-    """The state behind the unit reductions of a state that can do nothing else."""
+    """The state after the unit reductions of states that have no other action."""
     while (origin := units[state]) is not None:
         state = gotos[origin]
     return state
@@ -225,24 +230,31 @@ class Machine:
                 if rule.unit:
                     states[-1] = gotos[states[-2]][rule.origin]
                     continue
-                base = len(values) - rule.size
-                children = values[base:]
-                begin = where[base] if children else at
+                size = rule.size
+                children = values[-size:] if size else []
+                begin = where[-size] if size else at
                 for index in rule.tokens:
                     if type(children[index]) is str:
-                        children[index] = Token(children[index], where[base + index])
+                        children[index] = Token(children[index], where[index - size])
                 if not rule.whole:
                     children = [children[index] if index >= 0 else None for index in rule.take]
                 if self.holes:
                     made = self.value(rule, begin, children)
                 else:
                     try:
-                        made = rule.make(begin, children)
+                        call = rule.call
+                        made = call(begin, *children) if rule.located else call(*children)
                     except Fault as fault:
                         made = self.keep(fault, rule, begin, children)
-                states[base + 1 :] = (gotos[states[base]][rule.origin],)
-                values[base:] = (made,)
-                where[base:] = (begin,)
+                if size == 1:  # most rules: nothing moves
+                    states[-1] = gotos[states[-2]][rule.origin]
+                    values[-1] = made
+                    continue
+                if size:
+                    del states[-size:], values[-size:], where[-size:]
+                states.append(gotos[states[-1]][rule.origin])
+                values.append(made)
+                where.append(begin)
             states.append(target)
             values.append(value)
             where.append(at)

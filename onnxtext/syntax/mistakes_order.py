@@ -221,7 +221,7 @@ def graph_without_head(scene: Scene) -> Iterator[Mistake]:
             help="move it behind the graph and the functions",
             skip_to=(line if line >= 0 else len(scene.text)) + 1,
         )
-    elif scene.before.takes(scene.lexer.kinds["LPAR"]):
+    elif scene.before.takes("LPAR"):
         yield Mistake(
             "graph-without-inputs",
             "the inputs and outputs of a graph stand before its nodes",

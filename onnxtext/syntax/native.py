@@ -73,14 +73,10 @@ class CoreRun(Run):
 
     def feed_from(self, at: int) -> None:
         """Feed the machine with the tokens from an offset on, up to the end of the text."""
-        while True:
-            at = self._parser.advance(at)
-            if at == len(self.text):
-                return
+        while (at := self._parser.advance(at)) < len(self.text):
             token = self.lexer.token(self.text, at)
-            if token is None:
-                return
-            self.machine.feed(self.lexer.kind(token), token, token.at)
+            assert token is not None  # the core stopped before it
+            self.machine.feed(token.kind, token, token.at)
             at = token.at + len(token)
 
 

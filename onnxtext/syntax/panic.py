@@ -83,8 +83,7 @@ class Panic:
         targets = [gotos[name] for name in gotos if name in ITEMS]
         base = machine.states[: position + 1]
         stacks = [[*base, target] for target in targets] or [base]
-        comma = scene.lexer.kinds["COMMA"]
-        stacks = [s for s in stacks if States(machine.automaton, s).takes(comma)]
+        stacks = [s for s in stacks if States(machine.automaton, s).takes("COMMA")]
         if not stacks or (not scene.done and position < len(machine.where)):
             return None
         depth = _depth(scene.done)

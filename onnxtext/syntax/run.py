@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing a text: the lexer finds its tokens, and the machine is fed with them.
+"""Parses one text: feeds the tokens of the lexer to the machine.
 
-Where a token fits nowhere, `recovery` mends the machine and says where to go on.
+Where a token fits nowhere, `recovery` changes the machine's stack and returns where to continue.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ class Run:
     """One text being parsed.
 
     Attributes:
-        recover: mends the machine where a token fits nowhere, and says where to go on.
+        recover: changes the machine where a token fits nowhere, and returns where to continue;
+            None to give up.
     """
 
     def __init__(self, text: str, start: str) -> None:
@@ -33,8 +34,8 @@ class Run:
         """The value of the start rule; `HOLE` if too little of it could be made.
 
         Raises:
-            Unexpected: a token fits nowhere, and nobody mends that.
-            Fault: an action found a mistake, and the machine does not keep it.
+            Unexpected: a token fits nowhere, and there is no recovery.
+            Fault: an action found a mistake, and the machine does not collect these.
         """
         at: int | None = 0
         while at is not None:

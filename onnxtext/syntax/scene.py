@@ -147,7 +147,7 @@ class Scene:
         """Whether the statement has nothing but decorators before an offset."""
         if self.name(self.done[0]) != "DECORATOR":
             return False
-        return self.until(at).before.takes(self.lexer.kinds["DECORATOR"])
+        return self.until(at).before.takes("DECORATOR")
 
     def until(self, at: int) -> Scene:
         """The same scene with the token at an earlier place as the one that does not fit."""
@@ -178,7 +178,7 @@ class Scene:
 
     def name(self, token: str | None) -> str:
         """The terminal of a token; `$END` for None, `BAD` for what no terminal matches."""
-        return "$END" if token is None else self.lexer.names[self.lexer.kind(token)]
+        return END_KIND if token is None else self.lexer.kind(token)
 
     def attempt(self, *edits: Edit, most: int = MOST_TOKENS) -> Outcome | None:
         """What comes of some changes; None if they do not even lead up to the token."""
@@ -201,11 +201,10 @@ class Scene:
     def expected(self) -> list[str]:
         """The terminals that fit here."""
         rows = self.automaton.rows
-        kinds = set(rows[self.before.stack[-1]])
-        names = (self.lexer.names[kind] for kind in kinds if self.before.takes(kind))
-        found = sorted(name for name in names if name != "BAD")
+        kinds = rows[self.before.stack[-1]]
+        found = sorted(kind for kind in kinds if self.before.takes(kind))
         if END_KIND not in kinds and self.before.takes(END_KIND):
-            found.append("$END")
+            found.append(END_KIND)
         return found
 
 

@@ -36,7 +36,7 @@ class States:
         while True:
             target = rows[stack[-1]].get(kind)
             if target is None:
-                return kind == END_KIND and stack[-1] in self.automaton.ends.values()
+                return kind == END_KIND and stack[-1] in self.automaton.accepting
             if target >= 0:
                 stack.append(target)
                 return len(stack) <= MAX_STACK
@@ -129,39 +129,34 @@ def attempt(
     tokens: list[Token] = []
     made: list[int] = []
     spans = [(start, start + size) for start, size in created]
-    count = offset = 0
+    count = 0
     resume = -1
     next_line = False
-    while True:
-        token = lexer.token(changed, offset)
-        if token is None:
-            if limit < len(text):
-                return (
-                    Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
-                )
-            if resume < 0:
-                resume = len(text)
-            return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, made)
-        offset = token.at + len(token)
-        if offset == len(changed) and limit < len(text) and resume >= 0:
+    for kind, token, at in lexer.read(changed, 0):
+        end = at + len(token)
+        if end == len(changed) and limit < len(text) and resume >= 0:
             return Outcome(count, resume, True, next_line, tokens, made)  # it may be cut off
-        behind = token.at >= size and token.at + shift >= touched
+        behind = at >= size and at + shift >= touched
         if behind and resume < 0:
-            resume = token.at + shift
-        kind = lexer.kind(token)
+            resume = at + shift
         if not states.feed(kind):
             # A mistake of its own, if it is far enough.
             other = kind == BAD_KIND and 3 * count > most - MOST_TOKENS
             return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1
-            next_line = next_line or token.at + shift > line_end
+            next_line = next_line or at + shift > line_end
             if count == most:
                 return Outcome(count, resume, True, next_line, tokens, made)
         else:
-            if any(start < offset and token.at < end for start, end in spans):
+            if any(first < end and at < last for first, last in spans):
                 made.append(len(tokens))
-            tokens.append(Token(token, _origin(places, token.at)))
+            tokens.append(Token(token, _origin(places, at), kind))
+    if limit < len(text):
+        return Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
+    if resume < 0:
+        resume = len(text)
+    return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, made)
 
 
 def _origin(places: list[tuple[int, int, bool]], at: int) -> int:

@@ -30,10 +30,7 @@ def _list_of(item: str) -> re.Pattern[str]:
 
 _INTEGERS = _list_of(_INTEGER)
 _NUMBERS = _list_of(_NUMBER)
-_GAP = re.compile(r"[^\[\],\s]\s+[^\[\],\s]|\]\s*[^\],\s]|[^\[,\s]\s*\[")
-_LAST_COMMA = re.compile(r",\s*\]")
-_NOT_STRUCTURE = re.compile(r"[^\[\],]+")
-_BRACKETS = re.compile(r"[\[\]\s]+")
+_ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 _HALF = 0x1000_0000
 _LOW_BITS = 0x1FFF_FFFF
@@ -92,18 +89,17 @@ def flattened(text: str, dims: Sequence[int]) -> str | None:
         text: The literal.
         dims: The dimensions it should be nested by, all or those other than 1.
     """
-    if len(text) > LONGEST or _GAP.search(text):
+    if len(text) > LONGEST:
         return None
-    text = _LAST_COMMA.sub("]", text)
-    found = _NOT_STRUCTURE.sub("", text)
+    found = "".join(_ELEMENT.sub("0", text).split()).replace(",]", "]")
     for shape in ([size for size in dims if size != 1], dims):
-        structure = ""
+        structure = "0"
         for size in reversed(shape):
             if size > LONGEST or size * len(structure) > LONGEST:
                 return None
             structure = f"[{','.join([structure] * size)}]"
         if found == structure:
-            return f"[{_BRACKETS.sub('', text)}]"
+            return f"[{','.join(_ELEMENT.findall(text))}]"
     return None
 
 

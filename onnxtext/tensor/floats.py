@@ -33,11 +33,17 @@ FLOAT_PATTERN = (
 """A floating-point literal without its sign, as the source of a regular expression."""
 
 _FLOAT = re.compile(f"-?{FLOAT_PATTERN}")
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"-?[0-9]+")
 _BITS = re.compile(r"0[xX][0-9a-fA-F]+")
 _HEX = re.compile(r"0x([0-9a-f]+)(?:\.([0-9a-f]*))?p([+-]?[0-9]+)")
 _FLOAT32 = FORMATS["float"]
 _DOUBLE_INF = 0x7FF0000000000000
+_BELOW_FLOAT32 = 0x1FFFFFFF
+"""The bits that a double has and a float32 has not."""
+
+_HALFWAY = 0x10000000
+"""Those of a double exactly between two of float32."""
 
 
 def float32_bits(text: str) -> int:
@@ -50,6 +56,13 @@ def float32_bits(text: str) -> int:
         LiteralError: Not a literal, a finite number out of range, or ``nan(...)`` around bits
             that are not a NaN of this width.
     """
+    if _PLAIN.fullmatch(text):
+        value = float(text)
+        double: int = struct.unpack("<Q", struct.pack("<d", value))[0]
+        # Decimals are rounded to a double first: that decides nothing but exactly halfway.
+        if double & _BELOW_FLOAT32 != _HALFWAY and 1e-37 < abs(value) < 1e38:
+            bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+            return bits
     return _float_bits(_FLOAT32, text)
 
 

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,19 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 # ---- Tokens -----------------------------------------------------------------------------------
 
 
-def check_tokens(text: str) -> None:
-    """The tokens up to the first that is bad."""
-    from onnxtext._core.scanner import KINDS
+@cache
+def terminals_and_scanner() -> tuple[list[str], Any]:
     from onnxtext.syntax.native import _scanner, number_terminals
 
     terminals = number_terminals(load_tables())
-    names = list(terminals)
-    scanner = _scanner(load_tables(), terminals)
+    return list(terminals), _scanner(load_tables(), terminals)
+
+
+def check_tokens(text: str) -> None:
+    """The tokens up to the first that is bad."""
+    from onnxtext._core.scanner import KINDS
+
+    names, scanner = terminals_and_scanner()
     found, _ = scanner.tokens(text)
     wanted = expected(text)
     assert [(names[kind], start, end) for kind, start, end in found] == wanted[: len(found)]

@@ -33,6 +33,7 @@ def test_all_real_models() -> None:
         check(text)
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 @pytest.mark.thorough
 def test_official() -> None:
@@ -163,6 +164,7 @@ def long_lists(draw: st.DrawFn) -> str:
     return frame % draw(st.sampled_from(commas)).join(found)
 
 
+@pytest.mark.thorough
 @given(long_lists())
 @pytest.mark.thorough
 def test_long_lists(text: str) -> None:
