@@ -39,7 +39,8 @@ cdef class Layout:
         self.braces = braces
         self.width = bits // 8
         self.fraction = fraction
-        self.bias = (1 << (bits - fraction - 2)) - 1
+        if fraction:
+            self.bias = (1 << (bits - fraction - 2)) - 1
         self.rank = len(dims)
         self.count = 1
         for axis, size in enumerate(dims):

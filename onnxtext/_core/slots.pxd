@@ -26,7 +26,14 @@ cdef struct ValueSlots:
     Py_ssize_t metadata
     Py_ssize_t at
 
-cdef type NODE, VALUE_INFO, RAW_DATA, TYPED_DATA
+cdef struct TensorSlots:
+    Py_ssize_t type
+    Py_ssize_t data
+    Py_ssize_t name
+    Py_ssize_t decorators
+
+cdef type NODE, VALUE_INFO, RAW_DATA, TYPED_DATA, TENSOR
+cdef TensorSlots OF_TENSOR
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef Py_ssize_t OF_RAW, OF_TYPED
