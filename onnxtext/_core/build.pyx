@@ -6,7 +6,7 @@ Each function gives None for what Python has to make.
 from onnxtext._core.grammar cimport ONE_INNER, ONE_STRING, Rule
 from onnxtext._core.literals cimport Layout, read_literal
 from onnxtext._core.slots cimport (
-    NODE, OF_NODE, OF_RAW, OF_TYPED, OF_VALUE, RAW_DATA, TYPED_DATA, VALUE_INFO,
+    NODE, OF_NODE, OF_RAW, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR, TYPED_DATA, VALUE_INFO,
     PyType_GenericAlloc, get, put,
 )
 from onnxtext._core.stack cimport Entry, Stack
@@ -76,7 +76,26 @@ cdef tuple one_name(Stack stack, Py_ssize_t place):
     return None
 
 
-cdef object make_node(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at):
+cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
+    """Of a type, a name, which may lack, and data."""
+    cdef int last = rule.count - 1
+    if rule.take[last] < 0:
+        return None
+    type = stack.child(rule, base, 0)
+    data = tensor_data(stack, type, base + rule.take[last], layouts)
+    if data is None:
+        return None
+    made = PyType_GenericAlloc(TENSOR, 0)
+    put(made, OF_TENSOR.type, type)
+    put(made, OF_TENSOR.data, data)
+    put(made, OF_TENSOR.name, stack.child(rule, base, 1) if last == 2 else None)
+    put(made, OF_TENSOR.decorators, EMPTY)
+    return made
+
+
+cdef object make_node(
+    Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, int of_attributes, int of_inputs
+):
     """Of decorators, a label, outputs, an operator, an overload, attributes and inputs.
 
     Nodes with decorators or an overload, or with names left out, are made in Python.
@@ -91,9 +110,9 @@ cdef object make_node(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at):
         if len(operator) > 2:
             return None
         domain = operator[0] if len(operator) == 2 else None
-    inputs = one_name(stack, base + rule.take[6])
+    inputs = one_name(stack, base + rule.take[of_inputs])
     if inputs is None:
-        inputs = tuple(stack.value(base + rule.take[6]))
+        inputs = tuple(stack.value(base + rule.take[of_inputs]))
         if len(inputs) == 1 and inputs[0] is None:
             inputs = EMPTY
         for text in inputs:
@@ -110,7 +129,7 @@ cdef object make_node(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at):
         if types is None:
             types = tuple([output[1] if type(output) is tuple else None for output in outputs])
             outputs = tuple([output[0] if type(output) is tuple else output for output in outputs])
-    attributes = stack.child(rule, base, 5)
+    attributes = stack.child(rule, base, of_attributes)
     made = PyType_GenericAlloc(NODE, 0)
     put(made, OF_NODE.op_type, operator[len(operator) - 1])
     put(made, OF_NODE.inputs, inputs)

@@ -36,6 +36,9 @@ cdef enum Op:
     PAIR  # a tuple of the last and the first child
     VALUE  # a `ValueInfo`
     NODE  # a `Node`
+    NODE_LAST  # likewise, with its attributes last
+    TENSOR  # a `Tensor`
+    DECORATED  # the last child, if there are no decorators
     NODES  # as LIST_MORE, for nodes
 
 cdef struct Rule:

@@ -21,6 +21,9 @@ OPS = {
     "PAIR": PAIR,
     "VALUE": VALUE,
     "NODE": NODE,
+    "NODE_LAST": NODE_LAST,
+    "TENSOR": TENSOR,
+    "DECORATED": DECORATED,
     "NODES": NODES,
 }
 

@@ -8,11 +8,11 @@ Python finds out what is wrong.
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
-from onnxtext._core.build cimport is_plain_node, make_node, make_value_info
+from onnxtext._core.build cimport is_plain_node, make_node, make_tensor, make_value_info
 from onnxtext._core.grammar cimport (
-    DEFER, INNER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODES,
-    OBJECT, ONE_INNER, ONE_STRING, PAIR, PASS, REMEMBER, STAYS, STRING, TOKEN, UNIT, VALUE, Grammar,
-    Rule,
+    DECORATED, DEFER, INNER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION,
+    NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, PAIR, PASS, REMEMBER, STAYS, STRING,
+    TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
@@ -242,9 +242,16 @@ cdef class Parser(Stack):
             if is_plain_node(node):
                 made = self.child(rule, base, 0)
                 (<list?>made).append(node)
-        elif op == NODE or op == VALUE:
+        elif op == TENSOR:
+            made = make_tensor(self, rule, base, self.layouts)
+        elif op == DECORATED:
+            if rule.take[0] < 0:
+                return self.child(rule, base, 1)
+        elif op == NODE or op == NODE_LAST or op == VALUE:
             if op == NODE:
-                made = make_node(self, rule, base, start)
+                made = make_node(self, rule, base, start, 5, 6)
+            elif op == NODE_LAST:
+                made = make_node(self, rule, base, start, 6, 5)
             else:
                 made = make_value_info(self, rule, base, start, self.layouts)
             self.placed = start

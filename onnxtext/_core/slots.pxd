@@ -32,7 +32,14 @@ cdef struct AttributeSlots:
     Py_ssize_t value
     Py_ssize_t decorators
 
-cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA
+cdef struct TensorSlots:
+    Py_ssize_t type
+    Py_ssize_t data
+    Py_ssize_t name
+    Py_ssize_t decorators
+
+cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR
+cdef TensorSlots OF_TENSOR
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE

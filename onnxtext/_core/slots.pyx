@@ -7,7 +7,7 @@ eleven of them.
 from types import MemberDescriptorType
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.values import Attribute, RawData, TypedData
+from onnxtext.ast.values import Attribute, RawData, Tensor, TypedData
 
 cdef extern from "structmember.h":
     cdef enum:
@@ -34,7 +34,13 @@ cdef Py_ssize_t slot_of(cls, str name) except -1:
 
 
 NODE, VALUE_INFO, ATTRIBUTE = Node, ValueInfo, Attribute
-RAW_DATA, TYPED_DATA = RawData, TypedData
+RAW_DATA, TYPED_DATA, TENSOR = RawData, TypedData, Tensor
+OF_TENSOR = TensorSlots(
+    type=slot_of(Tensor, "type"),
+    data=slot_of(Tensor, "data"),
+    name=slot_of(Tensor, "name"),
+    decorators=slot_of(Tensor, "decorators"),
+)
 OF_NODE = NodeSlots(
     op_type=slot_of(Node, "op_type"),
     inputs=slot_of(Node, "inputs"),

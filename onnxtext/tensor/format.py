@@ -210,15 +210,13 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
             if not (codes == first).all():
                 return False
         return True
-    if count <= _FEW:
-        data = bytes(data)
-        return data[: element.bits // 8] * count == data
-    width = min(element.bits // 8, 8)
-    values = np.frombuffer(data, f"<u{width}").reshape(count, -1)
-    return all(
-        bool((values[start : start + _BLOCK] == values[0]).all())
-        for start in range(0, count, _BLOCK)
-    )
+    # Without numpy, which takes longer to import than to convert a small model.
+    unit = bytes(data[: element.bits // 8])
+    for size, start in ((_FEW, 0), *((_BLOCK, start) for start in range(_FEW, count, _BLOCK))):
+        piece = bytes(data[start * len(unit) : (start + size) * len(unit)])
+        if unit * (len(piece) // len(unit)) != piece:
+            return False
+    return True
 
 
 def _is_narrow(element: ElementType) -> bool:
