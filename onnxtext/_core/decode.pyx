@@ -106,13 +106,13 @@ cdef class Decoder:
                 if not read_field(start_of, at, end, &field) or field.key & 7 != LENGTH:
                     found = next(read_fields(data, at, end))
                     at = found.end
-                    if found.wire_type == LENGTH:
-                        field.key = found.number << 3
-                        field.value, field.end = found.value, at
-                    else:
+                    if found.wire_type != LENGTH:
                         continue
+                    number = found.number
+                    field.value, field.end = found.value, at
+                else:
+                    number = field.key >> 3
                 at = field.end
-                number = field.key >> 3
                 into = lists.get(number)
                 if into is None:
                     if at - field.value > SMALL:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from onnxtext.ast.assemble import (
     Pairs,
     decorator_entries,
@@ -29,16 +31,18 @@ def place_metadata(
         graphs: all of its graphs and functions, if they are known.
         short_too: whether such single entries go to the section too.
     """
-    if not has_metadata(list(walk_graphs(model)) if graphs is None else graphs):
+    graphs = list(walk_graphs(model)) if graphs is None else graphs
+    if not has_metadata(graphs):
         return
     owners: list[Graph | Function] = []
+    tied: set[int] = set()
     for _, named in walk_model(model):
         item = named.item
         if named.tied and isinstance(item, (Graph, Function)):
             owners.append(item)
         if item.metadata and isinstance(item, Node):
-            if not named.tied or (not short_too and _is_short(item.metadata)):
-                inline_metadata(item)
+            if named.tied and (short_too or not _is_short(item.metadata)):
+                tied.add(id(item))
             continue
         if not item.decorators:
             continue
@@ -49,16 +53,23 @@ def place_metadata(
             and (short_too or not _is_short(decorator_entries(inline[0])))
         ):
             item.metadata = decorator_entries(inline[0])
+            tied.add(id(item))
             item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
+    keep_metadata(graphs, tied)
     for owner in owners:
         regroup(owner)
 
 
-def keep_metadata(graphs: list[Graph | Function]) -> None:
-    """Leave metadata where it belongs: before the nodes, which are freshly lifted."""
+def keep_metadata(graphs: list[Graph | Function], tied: Collection[int] = frozenset[int]()) -> None:
+    """Write metadata before the nodes, which are freshly lifted.
+
+    Args:
+        graphs: all graphs and functions of a model.
+        tied: the ids of nodes whose metadata goes to the section.
+    """
     for graph in graphs:
         for node in graph.nodes:
-            if node.metadata:
+            if node.metadata and id(node) not in tied:
                 inline_metadata(node)
 
 

@@ -220,6 +220,7 @@ def test_a_watch_ends_a_process_at_the_deadline() -> None:
     with pytest.raises(EOFError):
         watch.result(lambda: worker._receive(60))
     assert watch.exceeded == "time"
+    worker._child.wait(10)
     assert not worker.alive
     worker.close()
 
