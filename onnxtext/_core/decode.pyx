@@ -182,11 +182,12 @@ cdef class Decoder:
         cdef Tail tail = Tail()
         cdef list attributes = [], entries = []
         cdef bint is_shared = key is not None
+        if not is_usual(data, start, end):
+            return self._rare_tail(view[start:end], depth, key)
         tail.op_type = ""
         tail.decorators = tail.metadata = ()
         while at < end:
-            if not read_field(data, at, end, &field):
-                return self._rare_tail(view[start:end], depth, key)
+            read_field(data, at, end, &field)
             at = field.end
             if field.key == NODE_OP_TYPE:
                 tail.op_type = text_of(data, field.value, at)
@@ -202,13 +203,8 @@ cdef class Decoder:
                 tail.overload = text_of(data, field.value, at)
             elif field.key == NODE_DOC_STRING:
                 tail.decorators += (doc_decorator(view[field.value:at]),)
-            elif field.key == NODE_METADATA_PROPS:
-                entry = entry_of(data, field.value, at)
-                if entry is None:
-                    return self._rare_tail(view[start:end], depth, key)
-                entries.append(entry)
             else:
-                return self._rare_tail(view[start:end], depth, key)
+                entries.append(entry_of(data, field.value, at))
         tail.attributes = tuple(attributes)
         tail.metadata = tuple(entries)
         if is_shared:
@@ -230,11 +226,42 @@ cdef class Decoder:
         return tail
 
 
-cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """The key and the value of an entry that has both; None for any other."""
+cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Whether the core reads all fields behind the names of a node.
+
+    It is known before a nested graph is read: one that is read twice at each level takes
+    exponential time.
+    """
+    cdef Field field
+    while start < end:
+        if not read_field(data, start, end, &field):
+            return False
+        if field.key == NODE_METADATA_PROPS:
+            if not is_entry(data, field.value, field.end):
+                return False
+        elif field.key not in (
+            NODE_OP_TYPE, NODE_ATTRIBUTE, NODE_DOMAIN, NODE_OVERLOAD, NODE_DOC_STRING
+        ):
+            return False
+        start = field.end
+    return True
+
+
+cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Whether an entry has a key and a value, and nothing else."""
     cdef Field key, value
-    if not read_field(data, start, end, &key) or key.key != STRING_STRING_ENTRY_KEY:
-        return None
-    if not read_field(data, key.end, end, &value) or value.key != STRING_STRING_ENTRY_VALUE or value.end != end:
-        return None
+    return (
+        read_field(data, start, end, &key)
+        and key.key == STRING_STRING_ENTRY_KEY
+        and read_field(data, key.end, end, &value)
+        and value.key == STRING_STRING_ENTRY_VALUE
+        and value.end == end
+    )
+
+
+cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """The key and the value of an entry that has both."""
+    cdef Field key, value
+    read_field(data, start, end, &key)
+    read_field(data, key.end, end, &value)
     return text_of(data, key.value, key.end), text_of(data, value.value, end)
