@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -30,6 +32,16 @@ def pytest_terminal_summary(
     """Tell how to run the tests that the default selection leaves out."""
     if config.getoption("markexpr") == QUICK and not config.getoption("collectonly"):
         terminalreporter.write_line("These were the quick tests. All: python dev.py test --all")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport() -> Generator[None, Any, None]:
+    """Escape lone surrogates in captured output: xdist cannot send them, and ends."""
+    report = (yield).get_result()
+    report.sections = [
+        (title, text.encode("utf-8", "backslashreplace").decode())
+        for title, text in report.sections
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
