@@ -9,6 +9,7 @@ import re
 import pytest
 
 import onnxtext
+from onnxtext.core import core
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format import bulk, text
 from onnxtext.format.relaid import relay
@@ -86,7 +87,8 @@ def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> N
 
     walked = long_way(monkeypatch, bulk, text)
     assert onnxtext.format_text(source) == expected
-    assert sum(map(len, walked)) < len(source) // 10
+    if core() == "native":  # in pure Python equal attributes are not one object
+        assert sum(map(len, walked)) < len(source) // 10
     assert "axis: int = -1, e: float = 1e-05" in expected
 
 
