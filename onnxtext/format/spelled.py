@@ -2,8 +2,8 @@
 """Printing statements with the spelling that their numbers and attributes have in the text.
 
 The formatter keeps how a number is written and the type of an attribute that could be left out, as
-official texts have it everywhere. The native core makes one object of the lists of attributes that are
-spelled alike, so few of them have to be looked at.
+official texts have it everywhere. The native core makes one object of the lists of attributes that
+are spelled alike, so few of them have to be looked at.
 """
 
 from __future__ import annotations
