@@ -229,6 +229,7 @@ def encode(
     try:
         pieces = lower_checked(model, source, elsewhere)
     except LowerError as error:
+        check_size(model, source)  # a model that is too large is refused for that, as by `check`
         raise unlowerable(error, source) from None
     if model.encoding is not None:
         return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]
