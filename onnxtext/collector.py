@@ -42,7 +42,7 @@ def reuse_memory(size: int) -> None:
 
 @cache
 def _free_large_block() -> None:
-    """Once is enough: the C library does not forget it."""
+    """Free one large block; glibc keeps the higher threshold until the process ends."""
     bytes(_KEPT)  # of zeros that nobody writes, unlike those of a bytearray
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
-from onnxtext.source import Source, Span, find_by_quote
+from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
@@ -64,11 +64,6 @@ def without_weights(model: Model, source: Source) -> OnnxTextError:
 
 _SHOWN = 20
 """So many missing blobs are named."""
-
-
-def may_exceed(text: str) -> bool:
-    """Whether a text may make a model that is much larger than the text itself."""
-    return "..." in text or find_by_quote(text, 'blob"') >= 0
 
 
 def check_size(model: Model | Fragment, source: Source) -> None:

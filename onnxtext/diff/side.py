@@ -86,13 +86,12 @@ class Side:
         Raises:
             OnnxTextError: the text is not of the language, or its model would be too large.
         """
-        from onnxtext.refusals import check_size, may_exceed
+        from onnxtext.refusals import check_size
         from onnxtext.syntax.parse import parse_model
 
         source = Source(text, label)
         model = parse_model(source)
-        if may_exceed(text):
-            check_size(model, source)
+        check_size(model, source)
         return cls(model, label, base, source)
 
     @classmethod

@@ -15,7 +15,7 @@ _FAIR = 200
 """So many lines are read before others may work, if input comes without end."""
 _LONGEST_LINE = 1 << 16
 _MOST_DIGITS = 9
-"""A longer message is refused: it would be held in memory as a whole."""
+"""The most digits of a `Content-Length`; longer messages are refused, as each is held in memory."""
 
 log = logging.getLogger(__name__)
 

@@ -125,7 +125,7 @@ def _node(index: Index, statement: Statement, located: Located) -> Iterator[Toke
 def plain_tokens(
     statement: Statement, found: re.Match[str], meanings: tuple[object, ...]
 ) -> list[Token]:
-    """The tokens of a plain statement, relative to it.
+    """The tokens of a plain statement, as offsets from its beginning.
 
     Args:
         statement: the statement.

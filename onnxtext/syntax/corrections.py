@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest change near a mistake behind which the text goes on without another one.
+"""The cheapest change of a few tokens near an error after which parsing continues.
 
 `mistakes` knows what people usually get wrong. This search knows only the grammar: it leaves out,
 adds, replaces and exchanges a few tokens, the smallest change first, until what follows fits for
@@ -155,7 +155,7 @@ class _Search:
                 self.trials += 1
                 if self._fits(stack, end):
                     made = self._made(cost, start, end, added, exchanged=size < 0)
-                    # Marks may become one token with what stands beside them.
+                    # Deleting punctuation may join the tokens around it.
                     if self.scene.beyond_doubt([made.edit], self.far):
                         return made
                 continue
@@ -225,7 +225,7 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether the tokens from an index on fit, far beyond the error."""
+        """Whether parsing accepts the tokens from an index on to `far` tokens beyond the error."""
         kinds = self.kinds
         if start < len(kinds) and kinds[start] not in self.rows[stack[-1]]:
             return False

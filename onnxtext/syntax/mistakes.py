@@ -81,7 +81,7 @@ def find_mistake(scene: Scene, budget: Budget) -> Mistake | None:
 
 
 def is_plausible(scene: Scene, edits: Sequence[Edit]) -> bool:
-    """Whether the text goes on for a while with these changes; there may be another mistake."""
+    """Whether parsing accepts enough tokens after these edits; a later error is allowed."""
     outcome = scene.attempt(*edits)
     return outcome is not None and (outcome.fine or outcome.next_line or outcome.count >= _WHILE)
 

@@ -42,7 +42,7 @@ def _tokens_behind(scene: Scene, most: int = _LONGEST_HEADER) -> list[Token]:
 
 
 def _line_limit(scene: Scene) -> int:
-    """The end of the line, or of the part of it that is read."""
+    """The end of the line, or the limit of what is inspected."""
     return min(scene.line_end, scene.line_start + _LONGEST_LINE)
 
 

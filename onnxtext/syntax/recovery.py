@@ -225,7 +225,7 @@ class Recovery:
                 yield Scene(stretch, scene.token, tokens, (), opened), place
 
     def _closes_wrong_list(self, scene: Scene) -> bool:
-        """Whether a bracket ends a list in which items are wrong: it is perhaps another list."""
+        """Whether a bracket closes a list with faulty items; it may be another kind of list."""
         if scene.token not in _CLOSING or scene.opened is None:
             return False
         return self._is_faulty(scene.opened.start, scene.at)

@@ -84,7 +84,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 
 
 def _tidy(text: str, edit: Edit) -> Edit:
-    """An edit that means the same, with its mark where people write it."""
+    """An equivalent edit that inserts punctuation where people write it."""
     start, end = edit.span
     before = text[text.rfind("\n", 0, start) + 1 : start]
     if edit.text == ":" and before.endswith(" "):

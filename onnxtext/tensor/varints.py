@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _LONGEST = 10
 _FEW = 1 << 10
-"""Fields of fewer values are encoded one by one, without numpy."""
+"""The fewest values for which numpy is used."""
 _CHUNK = 1 << 20
-"""So many values are encoded at once, so that the arrays stay small."""
+"""Values per array; it bounds the memory of encoding."""
 
 
 def pack_varints(values: NDArray[Any]) -> bytes:

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import struct
-import threading
 from math import prod
 
 import numpy as np
@@ -36,6 +33,7 @@ from onnxtext.recursion import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.format import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+from tests.running import in_two_threads, interrupt
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -286,30 +284,10 @@ def test_two_threads() -> None:
         except ValueError:
             continue
         chosen.append(model)
-    found: list[list[str]] = [[], []]
-
-    def print_all(into: list[str]) -> None:
-        into += [print_model(model) for model in chosen]
-
-    threads = [threading.Thread(target=print_all, args=(into,)) for into in found]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = in_two_threads(lambda: [print_model(model) for model in chosen])
     assert found == [wanted, wanted]
 
 
 def test_control_c_ends_a_long_conversion() -> None:
     data = onnxtext.to_binary("g () => () {" + 'x = A ("y") ' * 300_000 + "}")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        for _ in range(100):
-            onnxtext.from_binary(data)
-    except KeyboardInterrupt:
-        return
-    finally:
-        timer.join()
-        signal.signal(signal.SIGINT, before)
-    raise AssertionError("nothing was interrupted")
+    interrupt(lambda: onnxtext.from_binary(data), after=0.1)

@@ -4,12 +4,8 @@
 from __future__ import annotations
 
 import gc
-import os
 import random
-import signal
 import sys
-import threading
-import time
 from functools import cache, partial
 from typing import Any
 
@@ -29,6 +25,7 @@ from onnxtext.syntax.tables import load_tables
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse import parse_raw, parse_typed
+from tests.running import in_two_threads, interrupt
 from tests.syntax.cores import check
 from tests.syntax.test_dfa import PIECES, expected
 from tests.syntax.texts import official_texts, seeded, texts
@@ -205,36 +202,13 @@ def test_memory_is_steady() -> None:
 def test_two_threads() -> None:
     chosen = [text for text in texts() if len(text) < 8000][:20]
     wanted = [onnxtext.to_binary(text) for text in chosen]
-    found: list[list[bytes]] = [[], []]
-
-    def convert(into: list[bytes]) -> None:
-        for text in chosen:
-            into.append(onnxtext.to_binary(text))
-
-    threads = [threading.Thread(target=convert, args=(into,)) for into in found]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = in_two_threads(lambda: [onnxtext.to_binary(text) for text in chosen])
     assert found == [wanted, wanted]
 
 
 def test_control_c_ends_a_long_conversion() -> None:
     text = "g () => () {" + 'x = A ("y") ' * 600_000 + "}"
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    started = time.process_time()
-    gc.disable()  # hypothesis is called when garbage is collected, and loses an interrupt
-    timer.start()
-    try:
-        for _ in range(100):
-            parse_model(Source(text))
-    except KeyboardInterrupt:
-        assert time.process_time() - started < 20
-        return
-    finally:
-        timer.join()
-        gc.enable()
-    raise AssertionError("nothing was interrupted")
+    assert interrupt(lambda: parse_model(Source(text)), after=0.3) < 20
 
 
 @pytest.mark.parametrize("damage", range(200))

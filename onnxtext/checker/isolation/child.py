@@ -181,7 +181,10 @@ def _most_files() -> int:
 
 
 def _interpreter() -> str:
-    """The Python interpreter; empty in a program that has one inside, which would start itself."""
+    """The path of the Python interpreter; empty in a program that embeds Python.
+
+    There `sys.executable` is that program, which would start itself again.
+    """
     if getattr(sys, "frozen", False):
         return ""
     if sys.platform == "win32":
