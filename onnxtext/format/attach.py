@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onnxtext.format.tokens import Comment, Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Comment, Piece
 
 BREAKABLE = frozenset(
     (
@@ -44,7 +44,7 @@ class Item:
     """
 
     tree: Tree
-    comma: Piece | None = None
+    comma: Token | None = None
 
 
 @dataclass(slots=True)
@@ -57,9 +57,9 @@ class Listing:
         closing: the closing bracket, or the `=>` that is one.
     """
 
-    opening: Piece
+    opening: Token
     items: list[Item]
-    closing: Piece
+    closing: Token
 
 
 def listing(tree: Tree) -> Listing | None:
@@ -70,8 +70,8 @@ def listing(tree: Tree) -> Listing | None:
     if start is None:
         return None
     opening, closing = tree.parts[start], tree.parts[-1]
-    assert isinstance(opening, Piece)
-    assert isinstance(closing, Piece)
+    assert isinstance(opening, Token)
+    assert isinstance(closing, Token)
     items: list[Item] = []
     for part in tree.parts[start + 1 : -1]:
         parts = part.parts if isinstance(part, Tree) and part.origin in _LISTS else [part]
@@ -83,11 +83,11 @@ def listing(tree: Tree) -> Listing | None:
     return Listing(opening, items, closing)
 
 
-def _opens(part: Tree | Piece) -> bool:
-    return isinstance(part, Piece) and (part.text in _OPENING or part.terminal == "DECORATOR")
+def _opens(part: Tree | Token) -> bool:
+    return isinstance(part, Token) and (part.text in _OPENING or part.terminal == "DECORATOR")
 
 
-def attach_items(items: list[Item], closing: Piece) -> None:
+def attach_items(items: list[Item], closing: Token) -> None:
     """Give every comment in and behind some items its place.
 
     Args:
@@ -132,7 +132,7 @@ class _Statement:
         sink: where comments go that can stay nowhere.
     """
 
-    def __init__(self, first: Piece, last: Piece) -> None:
+    def __init__(self, first: Token, last: Token) -> None:
         self.first = first
         self.last = last
         self.sink = first.lead
@@ -140,7 +140,7 @@ class _Statement:
     def walk(self, tree: Tree) -> None:
         """Move the comments of a construct that is no list."""
         for part in tree.parts:
-            if isinstance(part, Piece):
+            if isinstance(part, Token):
                 self._lead(part)
                 self._trail(part)
             elif (found := listing(part)) is not None:
@@ -169,15 +169,15 @@ class _Statement:
             self.sink = found.closing.lead
         self._trail(found.closing)
 
-    def _lead(self, piece: Piece) -> None:
-        if piece is not self.first and piece.lead:
-            self._move(piece.lead)
-            piece.lead = []
+    def _lead(self, token: Token) -> None:
+        if token is not self.first and token.lead:
+            self._move(token.lead)
+            token.lead = []
 
-    def _trail(self, piece: Piece) -> None:
-        if piece is not self.last and piece.trail is not None:
-            self._move([piece.trail])
-            piece.trail = None
+    def _trail(self, token: Token) -> None:
+        if token is not self.last and token.trail is not None:
+            self._move([token.trail])
+            token.trail = None
 
     def _move(self, comments: list[Comment]) -> None:
         for comment in comments:

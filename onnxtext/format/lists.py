@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from onnxtext.format.attach import Item, Listing
+from onnxtext.format.tokens import Comment, Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Comment, Piece
 from onnxtext.printer.layout import ROWS, STEP, WIDTH, flat_items
 
 OFF, ON, SKIP = "# fmt: off", "# fmt: on", "# fmt: skip"
@@ -27,12 +27,12 @@ class ListWriter:
         self._starts: list[int] = []
         self._ends: list[int] = []
 
-    def is_kept(self, place: Comment | Piece) -> bool:
+    def is_kept(self, place: Comment | Token) -> bool:
         """Whether something was written as it is."""
         before = bisect_right(self._starts, place.at) - 1
         return before >= 0 and place.at < self._ends[before]
 
-    def _begins(self, comment: Comment, first: Piece) -> bool:
+    def _begins(self, comment: Comment, first: Token) -> bool:
         """Whether a region begins with a comment: not if that stood inside of a statement."""
         if comment.at > first.at or self.is_kept(comment):
             return False
@@ -118,7 +118,7 @@ class ListWriter:
 
     def _as_it_is(self, off: Comment, items: Sequence[Item]) -> str:
         """The source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
-        comma: Piece | None = None  # before the item
+        comma: Token | None = None  # before the item
         for item in items:
             first = item.tree.first()
             for comment in first.lead if first is not None else ():
@@ -128,7 +128,7 @@ class ListWriter:
                         return text
                     return text + ("\n," if "#" in text.rpartition("\n")[2] else ",")
             comma = item.comma
-        last: Piece | None = items[-1].comma or items[-1].tree.last()
+        last: Token | None = items[-1].comma or items[-1].tree.last()
         assert last is not None
         end = self.source.find("\n", last.end)
         line = self.source[last.end : end if end >= 0 else len(self.source)]

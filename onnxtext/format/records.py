@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 from onnxtext.format.attach import listing
 from onnxtext.format.lists import ListWriter
-from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
-from onnxtext.format.words import (
+from onnxtext.format.token_text import (
     decoded,
     dotted_text,
     numbers_of,
-    only_piece,
+    only_token,
     string_text,
     word_text,
 )
+from onnxtext.format.tokens import Token
+from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import INLINE
 from onnxtext.printer.strings import quoted, value_name, word
@@ -43,10 +43,10 @@ class RecordWriter(ListWriter):
         key = tree.child("field_key")
         if key is None:
             return value
-        piece = only_piece(key)
-        if piece.terminal == "INT":
-            return f"{piece.text}: {value}"
-        name = decoded(piece)
+        token = only_token(key)
+        if token.terminal == "INT":
+            return f"{token.text}: {value}"
+        name = decoded(token)
         return f"{quoted(name) if quoted_key else word(name)}: {value}"
 
     def field_value(self, tree: Tree, indent: str) -> str:
@@ -57,7 +57,7 @@ class RecordWriter(ListWriter):
         if found is not None:
             texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
-        if isinstance(inner, Piece):
+        if isinstance(inner, Token):
             if inner.terminal != "NUMBERS":
                 return inner.text
             flat = f"[{', '.join(numbers_of(inner))}]"
@@ -71,7 +71,7 @@ class RecordWriter(ListWriter):
             case "record":
                 return self.record(inner, indent)
             case "number":
-                return only_piece(inner).text
+                return only_token(inner).text
         return dotted_text(inner)
 
     # ---- Decorators -------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class RecordWriter(ListWriter):
             return self.inline_decorators(tree.child("decorators"), "") + self.type(inner)
         name = tree.child("opaque_name")
         assert name is not None
-        parts = [decoded(piece) for piece in name.pieces() if piece.text != "."]
+        parts = [decoded(token) for token in name.tokens() if token.text != "."]
         return value_name(".".join(parts))
 
     def dims(self, tree: Tree) -> Sequence[str]:
@@ -147,11 +147,11 @@ class RecordWriter(ListWriter):
         items = tree.child("dim_items")
         if items is None:
             first = tree.parts[0]
-            assert isinstance(first, Piece)
+            assert isinstance(first, Token)
             return numbers_of(first) if first.terminal == "NUMBERS" else []
         return [self._dim(item) for item in items.trees()]
 
     def _dim(self, tree: Tree) -> str:
         before = self.inline_decorators(tree.child("decorators"), "")
         last = tree.parts[-1]
-        return before + (last.text if isinstance(last, Piece) else word_text(last))
+        return before + (last.text if isinstance(last, Token) else word_text(last))

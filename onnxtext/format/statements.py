@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from onnxtext.format.attach import listing
 from onnxtext.format.literals import LiteralWriter, dims_of
-from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
-from onnxtext.format.words import (
+from onnxtext.format.token_text import (
     decoded,
     name_text,
     numbers_of,
-    only_piece,
+    only_token,
     operator_text,
     string_text,
     word_text,
 )
+from onnxtext.format.tokens import Token
+from onnxtext.format.tree import Tree
 from onnxtext.printer.graphs import ATTRIBUTE_WIDTH, NAME_WIDTH
 from onnxtext.printer.layout import STEP, WIDTH, flat_items
 
@@ -162,7 +162,7 @@ class StatementWriter(LiteralWriter):
         texts: list[str] = []
         missing = True
         for part in () if tree is None else tree.parts:
-            if isinstance(part, Piece):
+            if isinstance(part, Token):
                 if missing:
                     texts.append('""')
                 missing = True
@@ -196,7 +196,7 @@ class StatementWriter(LiteralWriter):
         name_tree, type_tree = tree.child("name"), tree.child("attribute_type")
         assert name_tree is not None
         name = word_text(name_tree)
-        type = "" if type_tree is None else f": {only_piece(type_tree).text}"
+        type = "" if type_tree is None else f": {only_token(type_tree).text}"
         if tree.alias == "attribute_type_only":
             return f"{head}{name}{type}"
         budget = WIDTH - len(indent) - len(name) - 4
@@ -208,7 +208,7 @@ class StatementWriter(LiteralWriter):
         first = tree.parts[0]
         if tree.origin == "dataless_tensor":
             return f"{self._dataless(tree)} ="
-        if isinstance(first, Piece) and first.terminal == "NUMBERS":
+        if isinstance(first, Token) and first.terminal == "NUMBERS":
             return self.rows(numbers_of(first), "[]", indent, budget)
         found = listing(tree)
         if found is None:
@@ -226,7 +226,7 @@ class StatementWriter(LiteralWriter):
     def _element(self, tree: Tree, indent: str, budget: int) -> str:
         last = tree.parts[-1]
         assert isinstance(last, Tree)
-        if len(tree.parts) == 2 and isinstance(tree.parts[0], Piece):
+        if len(tree.parts) == 2 and isinstance(tree.parts[0], Token):
             return f"@{word_text(last)}"
         before = self.inline_decorators(tree.child("decorators"), indent)
         match last.origin:
@@ -236,19 +236,19 @@ class StatementWriter(LiteralWriter):
                 return before + self.graph(last, indent)
             case "typed":
                 return before + self._typed(last.trees()[0], indent, budget)
-        return only_piece(last).text
+        return only_token(last).text
 
     def _typed(self, tree: Tree, indent: str, budget: int) -> str:
         if tree.origin == "type":
             return self.type(tree)
         first = tree.parts[0]
-        type = first.text if isinstance(first, Piece) else self.type(first)
+        type = first.text if isinstance(first, Token) else self.type(first)
         taken = 30 if type.startswith("sparse_tensor") else len(type) + 12
         return self.tensor(tree, indent, budget - taken)
 
     def _dataless(self, tree: Tree) -> str:
         first, *rest = tree.parts
-        type = first.text if isinstance(first, Piece) else self.type(first)
+        type = first.text if isinstance(first, Token) else self.type(first)
         return " ".join([type, *map(word_text, rest)])
 
 
@@ -264,7 +264,7 @@ def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
 
 def _value_name(tree: Tree) -> str:
     name = tree.child("name", "value_name")
-    return "" if name is None else decoded(only_piece(name))
+    return "" if name is None else decoded(only_token(name))
 
 
 def _holds_graph(tree: Tree) -> bool:

@@ -31,7 +31,7 @@ Signature = tuple[str | int, ...]
 
 
 @dataclass(slots=True)
-class Shape:
+class Pattern:
     """What is known of the statements with the same text outside of their strings.
 
     Attributes:
@@ -77,7 +77,7 @@ class Templates:
         format_code: Callable[[str], str | None],
         parse_code: Callable[[str], Node | ValueInfo | None],
     ) -> None:
-        self.shapes: dict[str, Shape] = {}
+        self.patterns: dict[str, Pattern] = {}
         self._format = format_code
         self._parse = parse_code
         self._seen: set[str] = set()
@@ -90,7 +90,7 @@ class Templates:
             key: its text outside of the strings.
             parts: its text, split at the quotes.
         """
-        shape = self.shapes.get(key)
+        shape = self.patterns.get(key)
         if shape is None:
             return None
         strings = parts[1::2]
@@ -112,11 +112,11 @@ class Templates:
         if len(key) > LONGEST or '""' in key or not len(parts) & 1:
             return
         strings = parts[1::2]
-        shape = self.shapes.get(key)
+        shape = self.patterns.get(key)
         if shape is None:
             if not self._met_before(key):
                 return
-            shape = self.shapes[key] = Shape(_fixed(strings, item))
+            shape = self.patterns[key] = Pattern(_fixed(strings, item))
         signature = shape.signature(strings)
         if self._made == MOST or signature in shape.texts:
             return

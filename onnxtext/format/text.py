@@ -7,10 +7,10 @@ from onnxtext.ast.model import Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.document import write_document
-from onnxtext.format.light import merge
-from onnxtext.format.reduced import shorten
-from onnxtext.format.relaid import relay
-from onnxtext.format.trivia import comments_of
+from onnxtext.format.incremental import extract_lists
+from onnxtext.format.incremental_layout import use_printed_lines
+from onnxtext.format.incremental_lines import merge
+from onnxtext.format.tokens import comments_of
 from onnxtext.printer import print_model
 from onnxtext.recursion import room_for_nesting
 from onnxtext.source import Source
@@ -82,7 +82,7 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
 
 def _shortened(source: Source, model: Model) -> str | None:
     """A text with long lists, formatted and proven; None if it has none, or that takes more."""
-    cut = shorten(source.text, model)
+    cut = extract_lists(source.text, model)
     if cut is None or not cut.is_proven():
         return None
     rest = Source(cut.text(), source.name)
@@ -101,7 +101,7 @@ def _by_lines(text: str, printed: str) -> str | None:
     if printed == text:
         return text
     formatted = merge(text, printed)
-    if formatted is None and (relaid := relay(text, printed)) is not None:
+    if formatted is None and (relaid := use_printed_lines(text, printed)) is not None:
         return relaid if relaid is printed else merge(relaid, printed)
     return formatted
 

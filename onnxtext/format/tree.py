@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from onnxtext.format.trivia import Piece
+from onnxtext.format.tokens import Token
 from onnxtext.syntax.machine import Automaton, Machine, Reduction
 from onnxtext.syntax.tables import Rule, load_tables
 
@@ -25,7 +25,7 @@ class Tree:
 
     origin: str
     alias: str
-    parts: list[Tree | Piece] = field(default_factory=list)
+    parts: list[Tree | Token] = field(default_factory=list)
     commented: bool = False
 
     def trees(self) -> list[Tree]:
@@ -39,26 +39,26 @@ class Tree:
                 return part
         return None
 
-    def pieces(self) -> Iterator[Piece]:
+    def tokens(self) -> Iterator[Token]:
         """All tokens in order."""
         for part in self.parts:
-            if isinstance(part, Piece):
+            if isinstance(part, Token):
                 yield part
             else:
-                yield from part.pieces()
+                yield from part.tokens()
 
-    def first(self) -> Piece | None:
+    def first(self) -> Token | None:
         """The first token; None if there is none."""
         for part in self.parts:
-            found = part if isinstance(part, Piece) else part.first()
+            found = part if isinstance(part, Token) else part.first()
             if found is not None:
                 return found
         return None
 
-    def last(self) -> Piece | None:
+    def last(self) -> Token | None:
         """The last token; None if there is none."""
         for part in reversed(self.parts):
-            found = part if isinstance(part, Piece) else part.last()
+            found = part if isinstance(part, Token) else part.last()
             if found is not None:
                 return found
         return None
@@ -67,7 +67,7 @@ class Tree:
 def _growing(rule: Rule) -> Reduction:
     """A rule that makes a tree of all its symbols."""
 
-    def grow(*parts: Tree | Piece) -> Tree:
+    def grow(*parts: Tree | Token) -> Tree:
         first = parts[0] if parts else None
         if isinstance(first, Tree) and first.origin == rule.origin:  # one item more
             first.parts += parts[1:]
@@ -82,15 +82,28 @@ def _automaton() -> Automaton:
     return Automaton(load_tables(), _growing)
 
 
-def grow(pieces: list[Piece], start: str = "model") -> Tree:
+def grow(tokens: list[Token], start: str = "model") -> Tree:
     """The tree of a text that parses.
 
     Args:
-        pieces: its tokens, with the piece for its end.
+        tokens: its tokens, with the token for its end.
         start: the start rule.
     """
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[start]])
-    machine.feed_all((piece.terminal, piece, piece.at) for piece in pieces[:-1])
-    tree: Tree = machine.finish(pieces[-1].at)
+    machine.feed_all((token.terminal, token, token.at) for token in tokens[:-1])
+    tree: Tree = machine.finish(tokens[-1].at)
     return tree
+
+
+def top_level(model: Tree) -> list[Tree]:
+    """Return the top-level constructs of a model; decorators are joined with their header."""
+    trees: list[Tree] = []
+    for part in model.trees():
+        if part.origin in ("functions", "sections"):
+            trees += part.trees()
+        elif part.origin == "header" and trees:  # preceded by decorators
+            trees = [Tree("head", "", [*trees, part])]
+        else:
+            trees.append(part)
+    return trees

@@ -46,7 +46,7 @@ def check(text: str) -> str:
     return formatted
 
 
-def long_way(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
+def full_formatting(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
     """What is formatted on the long way by these modules from now on."""
     walked: list[str] = []
 

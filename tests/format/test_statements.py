@@ -9,9 +9,9 @@ import pytest
 
 import onnxtext
 from onnxtext.core import core
-from onnxtext.format import bulk, text
+from onnxtext.format import statement_writers, text
 from onnxtext.format.document import write_document
-from tests.format.laws import check, long_way
+from tests.format.laws import check, full_formatting
 
 HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "
 
@@ -119,7 +119,7 @@ def test_the_short_way(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
     source = f"{HEAD}{{\n{body}\n}}\n"
     expected = write_document(source)
-    walked = long_way(monkeypatch, bulk, text)
+    walked = full_formatting(monkeypatch, statement_writers, text)
     assert onnxtext.format_text(source) == expected
     # In pure Python equal attributes are not one object.
     if core() == "native" or "1e-5" not in statement:

@@ -7,7 +7,7 @@ import re
 
 from onnxtext.syntax.lexer import load_lexer
 
-HOLES = re.compile(r'("[^"\\]*"|#[^\n]*)')
+STRINGS_AND_COMMENTS = re.compile(r'("[^"\\]*"|#[^\n]*)')
 """Plain strings and comments, as the one group."""
 
 BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
@@ -16,7 +16,7 @@ COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*"
 """Blanks and comments, to the end of a line."""
 
 
-def code_before(source: str) -> str | None:
+def code_before_trivia(source: str) -> str | None:
     """The code at the beginning of a text, if only blanks and comments follow.
 
     Args:
@@ -32,16 +32,16 @@ def code_before(source: str) -> str | None:
     return code if at < 0 or COMMENTS.fullmatch(source, at) else None
 
 
-def gap_text(gap: str, indent: str) -> str:
+def format_trivia(trivia: str, indent: str) -> str:
     """What stands between two statements in the canonical layout.
 
     Args:
-        gap: comments and blanks, from behind the comma of the first statement on.
+        trivia: comments and blanks, from behind the comma of the first statement on.
         indent: the indentation of the statements.
     """
-    if "#" not in gap:
-        return f"\n\n{indent}" if gap.count("\n") > 1 else f"\n{indent}"
-    behind, *lines = gap.split("\n")
+    if "#" not in trivia:
+        return f"\n\n{indent}" if trivia.count("\n") > 1 else f"\n{indent}"
+    behind, *lines = trivia.split("\n")
     text = behind.strip()
     text = f" {text}\n" if text else "\n"
     blank = ""
@@ -68,7 +68,7 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
         The code of the statement alone, its comments, and what follows it; None if one of
         the comments may belong elsewhere.
     """
-    parts = HOLES.split(source)
+    parts = STRINGS_AND_COMMENTS.split(source)
     end = len(parts)
     while end > 1 and (parts[end - 1][:1] == "#" or not parts[end - 1].strip()):
         end -= 1

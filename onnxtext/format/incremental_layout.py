@@ -11,10 +11,10 @@ import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
 
-from onnxtext.format.gaps import BLANK_LINE
+from onnxtext.format.trivia_spans import BLANK_LINE
 
 _MARK = "\0"
-"""Stands for a comment or a blank line. No text holds it outside of strings, see `relay`."""
+"""Placeholder for a comment or blank line; `use_printed_lines` rejects texts that contain it."""
 
 _ODD = re.compile(
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'
@@ -28,7 +28,7 @@ _CLOSING = (">", "]", "}", ")")
 _LAST_COMMA = re.compile(r",(?=\0*[>\]})])")
 
 
-def relay(text: str, printed: str) -> str | None:
+def use_printed_lines(text: str, printed: str) -> str | None:
     """The text in the lines of its printed form; None if more than blanks and commas differ.
 
     Args:
@@ -49,8 +49,8 @@ def relay(text: str, printed: str) -> str | None:
         return _MARK
 
     code = _ODD.sub(take_out, text) if "#" in text or BLANK_LINE.search(text) else text
-    pieces = _LAST_COMMA.sub("", "".join(code.split())).split(_MARK)
-    whole = "".join(pieces)
+    tokens = _LAST_COMMA.sub("", "".join(code.split())).split(_MARK)
+    whole = "".join(tokens)
     if not marks:
         return printed if whole == _LAST_COMMA.sub("", "".join(printed.split())) else None
     lines = printed.split("\n")[:-1]
@@ -58,15 +58,15 @@ def relay(text: str, printed: str) -> str | None:
     for index, (line, after) in enumerate(pairwise(bare)):
         if after[:1] in _CLOSING and line[-1:] == ",":
             bare[index] = line[:-1]
-    return _placed(lines, bare, marks, pieces) if whole == "".join(bare) else None
+    return _placed(lines, bare, marks, tokens) if whole == "".join(bare) else None
 
 
-def _placed(lines: list[str], bare: list[str], marks: list[str], pieces: list[str]) -> str | None:
+def _placed(lines: list[str], bare: list[str], marks: list[str], tokens: list[str]) -> str | None:
     """The printed lines with comments and blank lines; None if a comment does not fit there."""
     head: list[str] = []
     ends = list(accumulate(map(len, bare)))
     last = -1
-    for mark, at in zip(marks, accumulate(map(len, pieces)), strict=False):
+    for mark, at in zip(marks, accumulate(map(len, tokens)), strict=False):
         line = bisect_left(ends, at)
         if not at:
             head.append(mark[1:] + "\n")

@@ -11,12 +11,12 @@ import pytest
 import onnxtext
 from onnxtext.core import core
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format import bulk, text
-from onnxtext.format.relaid import relay
+from onnxtext.format import statement_writers, text
+from onnxtext.format.incremental_layout import use_printed_lines
 from onnxtext.printer import print_model
 from onnxtext.syntax.lexer import load_lexer
 from tests import corpus
-from tests.format.laws import check, long_way
+from tests.format.laws import check, full_formatting
 from tests.format.test_comments import EXAMPLES, example
 
 
@@ -25,13 +25,13 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
     parts: list[str] = []
     end = 0
     for token in load_lexer().tokens(source, 0, len(source)):
-        gap = source[end : token.at]
-        if "#" in gap:
-            parts.append(gap)
+        span = source[end : token.at]
+        if "#" in span:
+            parts.append(span)
         elif chance.random() < comments:
             parts.append(chance.choice(("  # behind\n", "\n# above\n", "\n\n# apart\n")))
-        elif gap:
-            parts.append(chance.choice((gap, " ", "\n", "\n\n", "\n \n\n\t")))
+        elif span:
+            parts.append(chance.choice((span, " ", "\n", "\n\n", "\n \n\n\t")))
         parts.append(str(token))
         end = token.at + len(token)
     return "".join([*parts, source[end:]])
@@ -50,7 +50,7 @@ def test_without_comments_the_printed_lines_are_taken(file: object) -> None:
     printed = print_model(onnxtext.parse(example(file.name)))  # type: ignore[attr-defined]
     messy = re.sub(r"\n\s*\n", "\n", blown_about(printed, random.Random(1), 0))
     assert messy != printed
-    assert relay(messy, printed) is not None
+    assert use_printed_lines(messy, printed) is not None
     assert check(messy) == printed
 
 
@@ -85,7 +85,7 @@ def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> N
     source = f"{head}   <float[2] w =  {{1e-05,2}}>\n{{\n   {nodes}}}"
     expected = check(source)
 
-    walked = long_way(monkeypatch, bulk, text)
+    walked = full_formatting(monkeypatch, statement_writers, text)
     assert onnxtext.format_text(source) == expected
     if core() == "native":  # in pure Python equal attributes are not one object
         assert sum(map(len, walked)) < len(source) // 10

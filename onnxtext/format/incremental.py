@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.format.bulk import LONGEST, NodeWriter, ValueWriter, Writer, Written
-from onnxtext.format.gaps import code_before, gap_text
-from onnxtext.format.spelled import SpelledPrinter
+from onnxtext.format.source_spelling import SourceSpellingPrinter
+from onnxtext.format.statement_writers import LONGEST, NodeWriter, ValueWriter, Writer, Written
+from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP
 
 FEWEST = 100
@@ -28,7 +28,7 @@ _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
 
 
-def shorten(text: str, model: Model) -> Cut | None:
+def extract_lists(text: str, model: Model) -> IncrementalText | None:
     """A text without its long lists, which are formatted already; None if it has none.
 
     Args:
@@ -39,18 +39,18 @@ def shorten(text: str, model: Model) -> Cut | None:
     count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
     if _KEPT in text or (count < FEWEST and len(text) < SHORTEST):
         return None
-    cut = Cut(text)
+    cut = IncrementalText(text)
     for owner in owners:
         cut.take_out_lists(owner, 0)
     return cut if cut.is_whole() else None
 
 
-class Cut:
+class IncrementalText:
     """A text from which runs of statements are taken out."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._printer = SpelledPrinter()
+        self._printer = SourceSpellingPrinter()
         self._writers: list[tuple[ValueWriter, NodeWriter]] = []
         self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
         self._marked = "# fmt:" in source
@@ -81,7 +81,7 @@ class Cut:
         is_word = str.isidentifier
         line_end = f"\n{writer.indent}"
         ends: dict[str, str] = {}  # what blanks behind a statement become
-        run = Run(source, writer)
+        run = StatementRun(source, writer)
         kept = False  # by `# fmt: off`
         for item, following in pairwise(items):
             at = item.at
@@ -108,7 +108,7 @@ class Cut:
                             run.begin(at)
                         parts[::2] = texts
                         run.texts.append("".join(parts))
-                        run.gap = None
+                        run.trivia = None
                     continue
             written = None
             if len(parts) == 1 and len(text) <= LONGEST:
@@ -120,12 +120,12 @@ class Cut:
                 behind = text[len(printed) :]
                 end = ends.get(behind)
                 if end is None and behind.isspace():
-                    end = ends[behind] = gap_text(behind, writer.indent)
+                    end = ends[behind] = format_trivia(behind, writer.indent)
                 if end is not None and text.startswith(printed):
                     if run.same >= 0 or run.start < 0:
                         run.begin(at)
                     run.texts.append(printed + end)
-                    run.gap = None
+                    run.trivia = None
                     continue
                 written = writer.write_bare(text, item, printed)
             written = written or writer.write(text, item)
@@ -144,7 +144,7 @@ class Cut:
         self._offs += offs
         if offs:
             return True
-        code = code_before(text)
+        code = code_before_trivia(text)
         return kept and (code is None or "# fmt: on" not in text[len(code) :])
 
     def _enter(self, node: Node, depth: int) -> None:
@@ -153,7 +153,7 @@ class Cut:
             if isinstance(attribute.value, Graph) and not self._marked:
                 self.take_out_lists(attribute.value, depth + 1)
 
-    def _add(self, run: Run, end: int) -> None:
+    def _add(self, run: StatementRun, end: int) -> None:
         """Take out a run, which ends at an offset, and begin anew."""
         taken = run.end(end)
         if taken is None:
@@ -190,7 +190,7 @@ class Cut:
         )
 
 
-class Run:
+class StatementRun:
     """Statements side by side, in the canonical layout.
 
     Attributes:
@@ -198,7 +198,7 @@ class Run:
         start: where they begin; -1 if there are none yet.
         same: where the last of them begin that are the text itself; -1 if there are none.
         texts: the others, each up to the beginning of the next one.
-        gap: what stands behind the last one in the text; None if that is just blanks.
+        trivia: what stands behind the last one in the text; None if that is just blanks.
     """
 
     def __init__(self, source: str, writer: Writer) -> None:
@@ -207,7 +207,7 @@ class Run:
         self._source = source
         self.texts: list[str] = []
         self.start = -1
-        self.gap: str | None = None  # behind the last one; None if these are blanks
+        self.trivia: str | None = None  # behind the last one; None if these are blanks
         self._commented = False
 
     def begin(self, at: int) -> None:
@@ -217,7 +217,7 @@ class Run:
             if self.start < 0:
                 self.start = start
             self.texts.append(self._source[start:at])
-            self.gap = None
+            self.trivia = None
         elif self.start < 0:
             self.start = at
 
@@ -236,10 +236,10 @@ class Run:
                 self.texts[-1] = self.texts[-1][: -len(indent) - 1] + indent
                 blank = "\n"
             above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
-        self._commented |= bool(written.comments or (self.gap and "#" in self.gap))
+        self._commented |= bool(written.comments or (self.trivia and "#" in self.trivia))
         self.begin(at)
-        self.texts.append(above + written.statement + gap_text(written.gap, indent))
-        self.gap = written.gap
+        self.texts.append(above + written.statement + format_trivia(written.trivia, indent))
+        self.trivia = written.trivia
         return True
 
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
@@ -257,13 +257,15 @@ class Run:
         if self.start < 0:
             return None
         source, comma = self._source, self.writer.comma
-        gap = self.gap
-        if gap is None:
+        trivia = self.trivia
+        if trivia is None:
             before = source[self.start : end]
-            gap = before[len(before.rstrip()) :]
-        self.texts[-1] = self.texts[-1].removesuffix(comma + gap_text(gap, self.writer.indent))
-        taken = self.start, end - len(gap) - len(comma), "".join(self.texts), self._commented
-        self.texts, self.start, self.gap, self._commented = [], -1, None, False
+            trivia = before[len(before.rstrip()) :]
+        self.texts[-1] = self.texts[-1].removesuffix(
+            comma + format_trivia(trivia, self.writer.indent)
+        )
+        taken = self.start, end - len(trivia) - len(comma), "".join(self.texts), self._commented
+        self.texts, self.start, self.trivia, self._commented = [], -1, None, False
         return taken
 
 

@@ -19,7 +19,7 @@ _NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
 """A flat list of numbers at the end of an initializer."""
 
 
-class SpelledPrinter(GraphPrinter):
+class SourceSpellingPrinter(GraphPrinter):
     """Prints statements of the main graph or of a function as they are spelled in the text."""
 
     def spell(self, node: Node, line: str) -> bool:
@@ -42,7 +42,7 @@ class SpelledPrinter(GraphPrinter):
         self._attributes[id(node.attributes)] = own
         return True
 
-    def spelled_value(self, value: ValueInfo, code: str, indent: str) -> str | None:
+    def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
         """An initializer that is a flat list of numbers, as they are spelled in it.
 
         Args:

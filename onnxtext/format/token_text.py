@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.syntax.strings import byte_string, escaped, plain, triple
@@ -17,47 +17,47 @@ _DECODERS = {
 }
 
 
-def decoded(piece: Piece) -> str:
+def decoded(token: Token) -> str:
     """What a name or string says."""
-    decoder = _DECODERS.get(piece.terminal)
-    return piece.text if decoder is None else decoder(piece.text)
+    decoder = _DECODERS.get(token.terminal)
+    return token.text if decoder is None else decoder(token.text)
 
 
-def only_piece(tree: Tree | Piece) -> Piece:
+def only_token(tree: Tree | Token) -> Token:
     """The token of a construct that has one."""
     while isinstance(tree, Tree):
         (tree,) = tree.parts
     return tree
 
 
-def word_text(tree: Tree | Piece) -> str:
+def word_text(tree: Tree | Token) -> str:
     """A name where any word may stand bare."""
-    return word(decoded(only_piece(tree)))
+    return word(decoded(only_token(tree)))
 
 
-def name_text(tree: Tree | Piece) -> str:
+def name_text(tree: Tree | Token) -> str:
     """A name where a type might stand."""
-    return value_name(decoded(only_piece(tree)))
+    return value_name(decoded(only_token(tree)))
 
 
-def string_text(tree: Tree | Piece, indent: str) -> str:
+def string_text(tree: Tree | Token, indent: str) -> str:
     """The value of a string: as it is spelled, unless plain quotes say the same.
 
     Args:
         tree: the string.
         indent: the indentation of the statement it stands in.
     """
-    piece = only_piece(tree)
-    if piece.terminal not in ("BYTES", "TRIPLE"):
-        return piece.text
-    value = decoded(piece)
+    token = only_token(tree)
+    if token.terminal not in ("BYTES", "TRIPLE"):
+        return token.text
+    value = decoded(token)
     if value.isprintable():
         return quoted(value)
-    if piece.terminal == "BYTES":
-        return piece.text
+    if token.terminal == "BYTES":
+        return token.text
     if "\n" not in value:
         return string_value(value, indent)
-    return _indented(piece.text.replace("\r\n", "\n"), indent + STEP)
+    return _indented(token.text.replace("\r\n", "\n"), indent + STEP)
 
 
 def _indented(token: str, indent: str) -> str:
@@ -69,16 +69,16 @@ def _indented(token: str, indent: str) -> str:
     return "\n".join(['"""', *body, f'{indent}"""'])
 
 
-def numbers_of(piece: Piece) -> list[str]:
+def numbers_of(token: Token) -> list[str]:
     """The numbers of a flat list that is one token, as they are spelled."""
-    return [item for item in map(str.strip, piece.text[1:-1].split(",")) if item]
+    return [item for item in map(str.strip, token.text[1:-1].split(",")) if item]
 
 
 def operator_text(tree: Tree) -> str:
     """An operator with its domain."""
-    *domain, operator = [decoded(only_piece(part)) for part in tree.trees()]
+    *domain, operator = [decoded(only_token(part)) for part in tree.trees()]
     if not domain:
-        return f"{'.' if isinstance(tree.parts[0], Piece) else ''}{word(operator)}"
+        return f"{'.' if isinstance(tree.parts[0], Token) else ''}{word(operator)}"
     whole = ".".join(domain)
     if any(word(part) != part for part in whole.split(".")):
         whole = quoted(whole)
@@ -87,4 +87,4 @@ def operator_text(tree: Tree) -> str:
 
 def dotted_text(tree: Tree) -> str:
     """Words with points between them, and nothing else."""
-    return "".join([piece.text for piece in tree.pieces()])
+    return "".join([token.text for token in tree.tokens()])

@@ -15,10 +15,16 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.values import AttributeType
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
-from onnxtext.format.gaps import COMMENTS, code_before, gap_text, same_tokens, without_comments
-from onnxtext.format.spelled import SpelledPrinter
+from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.templates import Templates, interleaved
-from onnxtext.format.trivia import comments_of
+from onnxtext.format.tokens import comments_of
+from onnxtext.format.trivia_spans import (
+    COMMENTS,
+    code_before_trivia,
+    format_trivia,
+    same_tokens,
+    without_comments,
+)
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.strings import value_name
 from onnxtext.source import Source
@@ -39,12 +45,12 @@ class Written:
 
     Attributes:
         statement: with its comma.
-        gap: the blanks and comments behind it, as they are in the text.
+        trivia: the blanks and comments behind it, as they are in the text.
         comments: on lines above it, which stood inside of it.
     """
 
     statement: str
-    gap: str
+    trivia: str
     comments: list[str] = field(default_factory=list)
 
 
@@ -67,7 +73,7 @@ class Writer(ABC):
     sibling = ""
     """What stands around a statement, and beside it, in a text of its own."""
 
-    def __init__(self, printer: SpelledPrinter, indent: str) -> None:
+    def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent
         self.quick: dict[str, tuple[list[str] | None, int]] = {}
         self._printer = printer
@@ -91,8 +97,12 @@ class Writer(ABC):
             printed: what is printed of that.
         """
         if source.startswith(printed):
-            gap = source[len(printed) :]
-            return None if "#" in gap and not COMMENTS.fullmatch(gap) else Written(printed, gap)
+            trivia = source[len(printed) :]
+            return (
+                None
+                if "#" in trivia and not COMMENTS.fullmatch(trivia)
+                else Written(printed, trivia)
+            )
         code = source.rstrip()
         if "#" in code or not same_tokens(code, printed):
             return None
@@ -117,11 +127,11 @@ class Writer(ABC):
         elif "\\" in source or '"""' in source:
             return None
         else:
-            found = code_before(source)
+            found = code_before_trivia(source)
             if found is None:
                 return self._commented(source, item)
             bare = found
-        gap = source[len(bare) :]
+        trivia = source[len(bare) :]
         code = bare
         if self.comma:
             if not bare.endswith(self.comma):
@@ -131,18 +141,18 @@ class Writer(ABC):
         formatted = self._format(code, parts, item)
         if formatted is None:
             return None
-        if "#" not in gap:
-            self._remember(source, parts, gap)
-        return Written(formatted + self.comma, gap)
+        if "#" not in trivia:
+            self._remember(source, parts, trivia)
+        return Written(formatted + self.comma, trivia)
 
     def _commented(self, source: str, item: Node | ValueInfo) -> Written | None:
         """A statement with comments inside of it."""
         found = None if self.comma else without_comments(source)
         if found is None:
             return None
-        code, comments, gap = found
+        code, comments, trivia = found
         formatted = self._format(code, code.split('"'), item)
-        return None if formatted is None else Written(formatted, gap, comments)
+        return None if formatted is None else Written(formatted, trivia, comments)
 
     def _format(self, code: str, parts: list[str], item: Node | ValueInfo) -> str | None:
         """A statement without comments inside of it."""
@@ -170,13 +180,13 @@ class Writer(ABC):
     def note(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
         """Take to heart how a statement was formatted on the long way."""
 
-    def _remember(self, source: str, parts: list[str], gap: str) -> None:
+    def _remember(self, source: str, parts: list[str], trivia: str) -> None:
         """Know the next statement like this one at once."""
-        shape = self._templates.shapes.get('"'.join(parts[::2]))
+        shape = self._templates.patterns.get('"'.join(parts[::2]))
         if shape is None or shape.fixed or shape.names is None or len(self.quick) > _MOST_QUICK:
             return
         *texts, last = shape.names
-        texts.append(last + self.comma + gap_text(gap, self.indent))
+        texts.append(last + self.comma + format_trivia(trivia, self.indent))
         key = '"'.join(source.split('"')[::2])
         same = interleaved(texts, source.split('"')[1::2]) == source
         self.quick[key] = None if same else texts, key.count("\n")
@@ -249,7 +259,7 @@ class ValueWriter(Writer):
         if item.name.isidentifier():
             code = code.replace(f'"{item.name}"', value_name(item.name), 1)
         if item.data is not None:
-            spelled = self._printer.spelled_value(item, code, self.indent)
+            spelled = self._printer.value_with_source_numbers(item, code, self.indent)
             if spelled is not None and same_tokens(code, spelled):
                 return spelled
         printed = self._printer.value_text(item, self.indent)

@@ -25,7 +25,7 @@ class Comment:
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class Token:
     """A token and what is attached to it.
 
     Attributes:
@@ -50,43 +50,43 @@ class Piece:
         return self.at + len(self.text)
 
 
-def read_pieces(text: str) -> list[Piece]:
-    """The tokens of a text that parses, and a last piece for its end."""
-    pieces: list[Piece] = []
-    last: Piece | None = None
+def read_tokens(text: str) -> list[Token]:
+    """The tokens of a text that parses, and a last token for its end."""
+    tokens: list[Token] = []
+    last: Token | None = None
     at = 0
     for terminal, token, start in load_lexer().read(text, 0):
-        last = _attach(text, at, Piece(str(token), terminal, start), last)
-        pieces.append(last)
+        last = _attach(text, at, Token(str(token), terminal, start), last)
+        tokens.append(last)
         at = last.end
-    pieces.append(_attach(text, at, Piece("", "", len(text)), last))
-    return pieces
+    tokens.append(_attach(text, at, Token("", "", len(text)), last))
+    return tokens
 
 
-def _attach(text: str, start: int, piece: Piece, before: Piece | None) -> Piece:
+def _attach(text: str, start: int, token: Token, before: Token | None) -> Token:
     """Attach what stands between two tokens to one of them."""
-    if piece.at - start < 2:
-        return piece
-    gap = text[start : piece.at]
-    if "\n" not in gap:
-        if "#" not in gap:
-            return piece
-        gap += "\n"  # a comment at the end of the text
-    lines = gap.split("\n")
+    if token.at - start < 2:
+        return token
+    trivia = text[start : token.at]
+    if "\n" not in trivia:
+        if "#" not in trivia:
+            return token
+        trivia += "\n"  # a comment at the end of the text
+    lines = trivia.split("\n")
     at = start
     for number, line in enumerate(lines):
         mark = line.find("#")
         if mark >= 0:
-            comment = Comment(line[mark:].rstrip(), at + mark, piece.blank)
+            comment = Comment(line[mark:].rstrip(), at + mark, token.blank)
             if number == 0 and before is not None:
                 before.trail = comment
             else:
-                piece.lead.append(comment)
-            piece.blank = False
+                token.lead.append(comment)
+            token.blank = False
         elif 0 < number < len(lines) - 1 and not line.strip():
-            piece.blank = True
+            token.blank = True
         at += len(line) + 1
-    return piece
+    return token
 
 
 def comments_of(text: str) -> list[str]:
