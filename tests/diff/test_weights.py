@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 import onnxtext
 from onnxtext.ast import Blob, RawData, TensorType
 from onnxtext.diff import ModelDiff, Side, WeightChange, compare
-from onnxtext.diff.weights import BLOCK, Held, compare_data
+from onnxtext.diff.tensor_data import BLOCK, TensorRef, compare_data
 from tests.cli.command import run
 from tests.diff.graphs import model
 
@@ -33,7 +33,8 @@ def measured(element: str, old: bytes, new: bytes, count: int) -> WeightChange |
     side = Side(model([]), "empty")
     type = TensorType(element, (count,))
     return compare_data(
-        Held(type, RawData(old), "w", side.holder), Held(type, RawData(new), "w", side.holder)
+        TensorRef(type, RawData(old), "w", side.reader),
+        TensorRef(type, RawData(new), "w", side.reader),
     )
 
 
@@ -261,5 +262,5 @@ def test_blobs_go_by_their_digests() -> None:
     side = Side(model([]), "empty")
     type = TensorType("float", (3,))
     digest = "0123456789abcdef" * 4
-    old, new = (Held(type, Blob(digest[:size]), "w", side.holder) for size in (32, 16))
+    old, new = (TensorRef(type, Blob(digest[:size]), "w", side.reader) for size in (32, 16))
     assert compare_data(old, new) is None
