@@ -39,14 +39,14 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
 
 @pytest.mark.parametrize("comments", [0, 0.01, 0.1])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_other_lines(file: object, comments: float) -> None:
+def test_other_line_breaks(file: object, comments: float) -> None:
     source = example(file.name)  # type: ignore[attr-defined]
     for seed in range(8):
         check(blown_about(source, random.Random(seed), comments))
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_without_comments_the_printed_lines_are_taken(file: object) -> None:
+def test_printed_lines_are_used_without_comments(file: object) -> None:
     printed = print_model(onnxtext.parse(example(file.name)))  # type: ignore[attr-defined]
     messy = re.sub(r"\n\s*\n", "\n", blown_about(printed, random.Random(1), 0))
     assert messy != printed
@@ -55,7 +55,7 @@ def test_without_comments_the_printed_lines_are_taken(file: object) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_spelling_of_its_own(seed: int) -> None:
+def test_unusual_spellings(seed: int) -> None:
     chance = random.Random(seed)
     numbers = ("1e-05", "0.00001", "2.50", "3", "+4", "0x1p3", "1.", "inf")
     attributes = ("axis: int = 1", "axis = 1", "e: float = 1e-05", "e = 0.50", "p: ints = [1,2]")
@@ -78,7 +78,7 @@ def test_a_spelling_of_its_own(seed: int) -> None:
     check(source)
 
 
-def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_official_texts_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     node = "y{} = Softmax <axis: int = -1, e: float = 1e-05> (x)\n"
     nodes = "   ".join([node.format(index) for index in range(200)])
     head = '<\n   ir_version: 8,\n   opset_import: ["" : 17]\n>\ng (float[1,2] x) => (float y)\n'
@@ -93,7 +93,7 @@ def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.data
-def test_texts_of_shared_models_in_other_lines() -> None:
+def test_shared_models_with_other_line_breaks() -> None:
     chance = random.Random(5)
     files = [file for file in corpus.shared_models() if len(corpus.shared_model(file)) < 8_000]
     for file in chance.sample(files, 40):

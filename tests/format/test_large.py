@@ -59,7 +59,7 @@ def test_the_same_text(seed: int) -> None:
     assert check(source) == formatted
 
 
-def test_what_replaces_a_file_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should the short way ever go wrong, no file is lost to it."""
     source = Source(large_text(1), "m.onnxtxt")
     wrong = format_source(source).replace("Relu", "Ceil", 1)

@@ -93,7 +93,7 @@ def test_comments_keep_their_order_around_lists() -> None:
         "# fmt: off\ny   = If (c) <t = g () => () {\n# fmt: on\n z  =  A ()\n}>\nz   = B ()\n",
     ],
 )
-def test_regions_that_are_kept(region: str) -> None:
+def test_fmt_off_regions(region: str) -> None:
     around = "".join([f"v{number}=Relu(x)\n" for number in range(150)])
     check(f"{HEAD}{{\n{around}{region}{around.replace('v', 'u')}}}\n")
     check(f"{HEAD}{{\n{region}{around}}}\n")
@@ -114,7 +114,7 @@ def test_regions_that_are_kept(region: str) -> None:
         '"v/{0}" = Op<\naxis = 1,\n\n\nb = "x"\n>\n(\n"v/{1}"\n)',
     ],
 )
-def test_the_short_way(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few statements are formatted on the long way, not thousands."""
     body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
     source = f"{HEAD}{{\n{body}\n}}\n"
