@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which item each comment belongs to (docs/design.md, Layout).
+"""Attach each comment to an item of a list (docs/design.md, Layout).
 
-Afterwards a comment stands in one of four places, where layout can keep it: before the first token
-of an item, behind the last one, behind an opening bracket, or before a closing one. What stood
-inside a statement moves to the line above it; behind a list that has comments of its own it moves
-to the end of that list, so that comments never change their order.
+Comments end up in four positions: before the first token of an item, behind its last one, behind an
+opening bracket, or before a closing one. A comment inside of a statement moves to the line above
+it, or, behind a list with comments, to the end of that list: comments never change their order.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ BREAKABLE = frozenset(
         "field_value", "annotation", "training_item", "metadata_item", "section", "call",
     )
 )  # fmt: skip
-"""The constructs in which a list may have one item a line."""
+"""Constructs whose list may have one item per line."""
 
 _OPENING = frozenset("(<[{")
 _LISTS = frozenset(
@@ -63,7 +62,7 @@ class Listing:
 
 
 def listing(tree: Tree) -> Listing | None:
-    """The list that a construct holds between brackets; None if it has none."""
+    """Return the list between the brackets of a construct; None if it has none."""
     if tree.origin not in BREAKABLE:
         return None
     start = next((at for at, part in enumerate(tree.parts) if _opens(part)), None)
@@ -88,11 +87,11 @@ def _opens(part: Tree | Token) -> bool:
 
 
 def attach_items(items: list[Item], closing: Token) -> None:
-    """Give every comment in and behind some items its place.
+    """Attach every comment in and behind the items of a list.
 
     Args:
-        items: of one list.
-        closing: what stands behind them.
+        items: the items.
+        closing: the token behind them.
     """
     for number, item in enumerate(items):
         attach(item.tree)
@@ -114,7 +113,7 @@ def attach_items(items: list[Item], closing: Token) -> None:
 
 
 def attach(tree: Tree) -> None:
-    """Give every comment in an item its place."""
+    """Attach every comment in an item."""
     first, last = tree.first(), tree.last()
     if first is not None and last is not None:
         statement = _Statement(first, last)
@@ -129,7 +128,7 @@ class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: where comments go that can stay nowhere.
+        sink: receives comments that cannot stay where they are.
     """
 
     def __init__(self, first: Token, last: Token) -> None:
@@ -138,7 +137,7 @@ class _Statement:
         self.sink = first.lead
 
     def walk(self, tree: Tree) -> None:
-        """Move the comments of a construct that is no list."""
+        """Move the comments of a construct without a list."""
         for part in tree.parts:
             if isinstance(part, Token):
                 self._lead(part)
@@ -186,7 +185,7 @@ class _Statement:
 
 
 def has_comments(tree: Tree) -> bool:
-    """Whether comments belong to an item or to what is inside it."""
+    """Whether comments are attached to an item or its parts."""
     if tree.commented:
         return True
     first, last = tree.first(), tree.last()

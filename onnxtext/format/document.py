@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole texts: header, graph, functions and sections."""
+"""Format whole texts: header, graph, functions and sections."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _BLANKS = re.compile(r"\s+")
 
 
 def write_document(source: str) -> str:
-    """The text of a model in the canonical layout.
+    """Format the text of a model.
 
     Args:
-        source: a text that parses, without a byte order mark.
+        source: a valid text without a byte order mark.
     """
     tokens = read_tokens(source)
     end = tokens[-1]
@@ -45,7 +45,7 @@ def write_document(source: str) -> str:
 
 
 def _separate(tree: Tree) -> None:
-    """Put a blank line before an item and its comments."""
+    """Add a blank line before an item and its comments."""
     first = tree.first()
     assert first is not None
     if first.lead:
@@ -55,10 +55,10 @@ def _separate(tree: Tree) -> None:
 
 
 class DocumentWriter(StatementWriter):
-    """Writes what stands at the top level."""
+    """Writes top-level constructs."""
 
     def top_level(self, tree: Tree) -> str:
-        """A header, a graph, a function or a section."""
+        """Write a header, a graph, a function or a section."""
         match tree.origin:
             case "head":
                 decorators, header = tree.trees()
@@ -123,7 +123,7 @@ class DocumentWriter(StatementWriter):
     # ---- Sections ---------------------------------------------------------------------------
 
     def section(self, tree: Tree) -> str:
-        """A section."""
+        """Write a section."""
         word = only_token(tree.parts[0]).text
         found = listing(tree)
         if found is None:
@@ -142,7 +142,7 @@ class DocumentWriter(StatementWriter):
         return self._block(tree, word, "", writers[word])
 
     def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
-        """Items in braces, one a line without commas."""
+        """Write items in braces, one per line without commas."""
         found = listing(tree)
         assert found is not None
         if not found.items and not tree.commented and head != "training":
@@ -192,7 +192,7 @@ class DocumentWriter(StatementWriter):
 
 
 def _base64(token: Token, indent: str) -> str:
-    """Base64 in lines of the usual width: blanks in it mean nothing."""
+    """Wrap base64 at the usual width; whitespace in it has no meaning."""
     text = token.text[3:-3] if token.terminal == "TRIPLE" else decoded(token)
     data = _BLANKS.sub("", text)
     rows = range(0, len(data), BASE64_WIDTH)

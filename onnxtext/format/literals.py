@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors and their data, number by number as it is spelled."""
+"""Write tensors and their data, with numbers as spelled in the source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LiteralWriter(RecordWriter):
     """Writes tensors."""
 
     def tensor(self, tree: Tree, indent: str, budget: int) -> str:
-        """A tensor in an attribute, without decorators."""
+        """Write a tensor in an attribute, without decorators."""
         first = tree.parts[0]
         if isinstance(first, Token):  # float(1.5)
             literal = tree.child("literal")
@@ -37,13 +37,13 @@ class LiteralWriter(RecordWriter):
         return f"{type}{name}{' =' if equals else ''}{text}"
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
-        """The data of a tensor.
+        """Write the data of a tensor.
 
         Args:
-            tree: `data` or what may stand in its place.
+            tree: `data` or one of its alternatives.
             dims: the tensor's dimensions.
             indent: the indentation of the statement.
-            budget: columns that it may take on one line.
+            budget: maximum width on one line.
         """
         match tree.origin:
             case "data":
@@ -62,7 +62,7 @@ class LiteralWriter(RecordWriter):
         return self.scalar(tree, indent)
 
     def scalar(self, tree: Tree, indent: str) -> str:
-        """A number, a truth value or a string."""
+        """Write a number, a Boolean or a string."""
         inner = tree.parts[0]
         if isinstance(inner, Tree) and inner.origin == "string":
             return string_text(inner, indent)
@@ -93,7 +93,7 @@ class LiteralWriter(RecordWriter):
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
-        """Raw numbers, nested as they are printed: over the dimensions other than 1."""
+        """Write raw numbers, nested as by the printer: over the dimensions other than 1."""
         texts = _TOKENS.findall(text)
         items = [item for item in texts if item not in "[]"]
         if not items:
@@ -112,7 +112,7 @@ class LiteralWriter(RecordWriter):
         return "\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]
 
     def _commented(self, tree: Tree, indent: str) -> str:
-        """An item of a list with comments: nested as it is in the source."""
+        """Write an item of a list with comments, nested as in the source."""
         found = listing(tree)
         if found is not None and tree.commented:
             texts = [self._commented(item.tree, indent + STEP) for item in found.items]
@@ -145,12 +145,12 @@ class LiteralWriter(RecordWriter):
         return only_token(tree.parts[0]).text + self._braces(braces, indent, WIDTH - 20)
 
     def pair(self, tree: Tree, indent: str) -> str:
-        """`"key": "value"`."""
+        """Write `"key": "value"`."""
         key, value = tree.trees()
         return f"{string_text(key, indent)}: {string_text(value, indent)}"
 
     def pairs(self, tree: Tree, found: Listing, indent: str) -> str:
-        """A list of pairs."""
+        """Write a list of pairs."""
         texts = [self.pair(item.tree, indent + STEP) for item in found.items]
         return self.bracketed(tree, found, texts, "[]", indent, WIDTH - 20)
 
@@ -159,13 +159,13 @@ _STRINGS = ("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE")
 
 
 def dims_of(type: str) -> list[str]:
-    """The dimensions in the text of a type."""
+    """Return the dimensions in the text of a type."""
     start = type.find("[")
     return [] if start < 0 else type[start + 1 : type.rindex("]")].split(", ")
 
 
 def _nested_as_it_is(texts: list[str], indent: str) -> list[str]:
-    """The lines of nested brackets: one innermost row a line."""
+    """Return the lines of nested brackets, one innermost row per line."""
     lines: list[str] = []
     row: list[str] = []
     depth = 0

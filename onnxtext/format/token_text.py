@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names, strings and types: tokens whose spelling is kept, but for quotes that are not needed."""
+"""Write names and strings: the spelling of tokens is kept, needless quotes are removed."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ _DECODERS = {
 
 
 def decoded(token: Token) -> str:
-    """What a name or string says."""
+    """Return the value of a name or string."""
     decoder = _DECODERS.get(token.terminal)
     return token.text if decoder is None else decoder(token.text)
 
 
 def only_token(tree: Tree | Token) -> Token:
-    """The token of a construct that has one."""
+    """Return the token of a construct with a single token."""
     while isinstance(tree, Tree):
         (tree,) = tree.parts
     return tree
 
 
 def word_text(tree: Tree | Token) -> str:
-    """A name where any word may stand bare."""
+    """Write a name where keywords need no quotes."""
     return word(decoded(only_token(tree)))
 
 
 def name_text(tree: Tree | Token) -> str:
-    """A name where a type might stand."""
+    """Write a name where a type is allowed too, so that type names need quotes."""
     return value_name(decoded(only_token(tree)))
 
 
 def string_text(tree: Tree | Token, indent: str) -> str:
-    """The value of a string: as it is spelled, unless plain quotes say the same.
+    """Write a string as spelled, or in plain quotes if that is possible.
 
     Args:
         tree: the string.
-        indent: the indentation of the statement it stands in.
+        indent: the indentation of its statement.
     """
     token = only_token(tree)
     if token.terminal not in ("BYTES", "TRIPLE"):
@@ -61,7 +61,7 @@ def string_text(tree: Tree | Token, indent: str) -> str:
 
 
 def _indented(token: str, indent: str) -> str:
-    """A text of several lines with another indentation."""
+    """Indent a multi-line string."""
     _, *lines, last = token.split("\n")
     old = last[:-3]
     kept = [line[len(old) :] if line.startswith(old) else "" for line in lines]
@@ -70,15 +70,18 @@ def _indented(token: str, indent: str) -> str:
 
 
 def numbers_of(token: Token) -> list[str]:
-    """The numbers of a flat list that is one token, as they are spelled."""
+    """Return the numbers of a flat list that is one token, as spelled."""
     return [item for item in map(str.strip, token.text[1:-1].split(",")) if item]
 
 
 def operator_text(tree: Tree) -> str:
-    """An operator with its domain."""
+    """Write an operator with its domain."""
     *domain, operator = [decoded(only_token(part)) for part in tree.trees()]
+    dotted = isinstance(tree.parts[0], Token)
     if not domain:
-        return f"{'.' if isinstance(tree.parts[0], Token) else ''}{word(operator)}"
+        return f"{'.' if dotted else ''}{word(operator)}"
+    if domain[0] == "" and len(domain) > 1 and not dotted:
+        del domain[0]  # the parser takes `"".a.B` for `.a.B`
     whole = ".".join(domain)
     if any(word(part) != part for part in whole.split(".")):
         whole = quoted(whole)
@@ -86,5 +89,5 @@ def operator_text(tree: Tree) -> str:
 
 
 def dotted_text(tree: Tree) -> str:
-    """Words with points between them, and nothing else."""
+    """Write words separated by dots."""
     return "".join([token.text for token in tree.tokens()])

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens with the comments and blank lines around them."""
+"""Tokenize a text, attaching comments and blank lines to the tokens."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
+from onnxtext.source import COMMENT, STRING
 from onnxtext.syntax.lexer import load_lexer
 
 
@@ -14,9 +15,9 @@ class Comment:
     """A comment.
 
     Attributes:
-        text: from `#` to the end of the line, without blanks at its end.
-        at: where it stands in the source.
-        blank: whether a blank line stands before it.
+        text: from `#` to the end of the line, without trailing whitespace.
+        at: its offset in the source.
+        blank: whether a blank line precedes it.
     """
 
     text: str
@@ -26,14 +27,14 @@ class Comment:
 
 @dataclass(slots=True, eq=False)
 class Token:
-    """A token and what is attached to it.
+    """A token with its trivia.
 
     Attributes:
         text: the token's text; "" for the end of the text.
         terminal: name of its terminal in the grammar; "" for the end of the text.
-        at: where it stands in the source.
-        lead: comments on lines of their own before it.
-        blank: whether a blank line stands directly before it.
+        at: its offset in the source.
+        lead: comments on their own lines before it.
+        blank: whether a blank line directly precedes it.
         trail: a comment behind it on its line.
     """
 
@@ -46,12 +47,12 @@ class Token:
 
     @property
     def end(self) -> int:
-        """Where it ends in the source."""
+        """Its end offset in the source."""
         return self.at + len(self.text)
 
 
 def read_tokens(text: str) -> list[Token]:
-    """The tokens of a text that parses, and a last token for its end."""
+    """Tokenize a valid text; a final token stands for its end."""
     tokens: list[Token] = []
     last: Token | None = None
     at = 0
@@ -64,14 +65,14 @@ def read_tokens(text: str) -> list[Token]:
 
 
 def _attach(text: str, start: int, token: Token, before: Token | None) -> Token:
-    """Attach what stands between two tokens to one of them."""
+    """Attach the trivia between two tokens."""
     if token.at - start < 2:
         return token
     trivia = text[start : token.at]
     if "\n" not in trivia:
         if "#" not in trivia:
             return token
-        trivia += "\n"  # a comment at the end of the text
+        trivia += "\n"  # a comment without line end at the end of the text
     lines = trivia.split("\n")
     at = start
     for number, line in enumerate(lines):
@@ -90,13 +91,10 @@ def _attach(text: str, start: int, token: Token, before: Token | None) -> Token:
 
 
 def comments_of(text: str) -> list[str]:
-    """The texts of all comments of a text that parses, in order."""
+    """Return the comments of a valid text in order."""
     if "#" not in text:
         return []
     return [found.rstrip() for found in _COMMENT.findall(text) if found]
 
 
-_COMMENT = re.compile(
-    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"|(#[^\n]*)', re.DOTALL
-)
-"""Strings, in which nothing is a comment, and comments, as the group."""
+_COMMENT = re.compile(f"{STRING}|({COMMENT})", re.DOTALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A text as a tree of its tokens, by the same grammar and tables as the AST."""
+"""Parse a text to a concrete syntax tree of all tokens, with the tables of the AST parser."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from onnxtext.syntax.tables import Rule, load_tables
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """A construct and its parts, all tokens included.
+    """A construct and its parts, including all tokens.
 
     Attributes:
         origin: the grammar rule.
-        alias: which of its alternatives.
-        parts: trees and tokens in order; what a left-recursive rule repeats is one flat list.
-        commented: whether there are comments between its brackets, which breaks it.
+        alias: its alternative.
+        parts: trees and tokens in order; items of a left-recursive rule are one flat list.
+        commented: whether there are comments between its brackets, so that it is broken.
     """
 
     origin: str
@@ -29,18 +29,18 @@ class Tree:
     commented: bool = False
 
     def trees(self) -> list[Tree]:
-        """The parts that are trees."""
+        """Return the parts that are trees."""
         return [part for part in self.parts if isinstance(part, Tree)]
 
     def child(self, *origins: str) -> Tree | None:
-        """The first part that is one of these constructs."""
+        """Return the first part that is one of these constructs."""
         for part in self.parts:
             if isinstance(part, Tree) and part.origin in origins:
                 return part
         return None
 
     def tokens(self) -> Iterator[Token]:
-        """All tokens in order."""
+        """Return all tokens in order."""
         for part in self.parts:
             if isinstance(part, Token):
                 yield part
@@ -48,7 +48,7 @@ class Tree:
                 yield from part.tokens()
 
     def first(self) -> Token | None:
-        """The first token; None if there is none."""
+        """Return the first token; None if there is none."""
         for part in self.parts:
             found = part if isinstance(part, Token) else part.first()
             if found is not None:
@@ -56,7 +56,7 @@ class Tree:
         return None
 
     def last(self) -> Token | None:
-        """The last token; None if there is none."""
+        """Return the last token; None if there is none."""
         for part in reversed(self.parts):
             found = part if isinstance(part, Token) else part.last()
             if found is not None:
@@ -65,11 +65,11 @@ class Tree:
 
 
 def _growing(rule: Rule) -> Reduction:
-    """A rule that makes a tree of all its symbols."""
+    """Create the reduction of a rule to a tree of all its symbols."""
 
     def grow(*parts: Tree | Token) -> Tree:
         first = parts[0] if parts else None
-        if isinstance(first, Tree) and first.origin == rule.origin:  # one item more
+        if isinstance(first, Tree) and first.origin == rule.origin:  # append an item
             first.parts += parts[1:]
             return first
         return Tree(rule.origin, rule.action, list(parts))
@@ -83,10 +83,10 @@ def _automaton() -> Automaton:
 
 
 def grow(tokens: list[Token], start: str = "model") -> Tree:
-    """The tree of a text that parses.
+    """Build the tree of a valid text.
 
     Args:
-        tokens: its tokens, with the token for its end.
+        tokens: its tokens, with a final token for the end.
         start: the start rule.
     """
     automaton = _automaton()

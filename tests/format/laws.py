@@ -47,7 +47,7 @@ def check(text: str) -> str:
 
 
 def full_formatting(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
-    """What is formatted on the long way by these modules from now on."""
+    """Record the texts that these modules format in full."""
     walked: list[str] = []
 
     def walk(part: str) -> str:

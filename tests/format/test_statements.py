@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 
@@ -107,6 +108,8 @@ def test_fmt_off_regions(region: str) -> None:
         "v{0}=Relu(v{1})",
         '"v/{0}"=Relu("v/{1}")',
         '"v{0}" = Relu ("v{1}")',
+        '["n{0}"] v{0} = Relu (v{1})',
+        '["n{0}"] "v{0}" = Op <s = "n{0}"> (v{1})',
         "v{0} = Relu (v{1}) # {0}",
         "# {0}\nv{0} = Relu (v{1})",
         "v{0} = # {0}\nRelu (v{1})",
@@ -115,7 +118,7 @@ def test_fmt_off_regions(region: str) -> None:
     ],
 )
 def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few statements are formatted on the long way, not thousands."""
+    """Only a few of thousands of statements are formatted in full."""
     body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
     source = f"{HEAD}{{\n{body}\n}}\n"
     expected = write_document(source)
@@ -130,3 +133,12 @@ def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lists_in_records(items: str) -> None:
     """A list is one token or many, which must not change what its items are."""
     check(f"{HEAD}{{ @set(a: [{items}]) y = Op <b = @segment([{items}]) float[1] {{1}}> (x) }}")
+
+
+def test_domains_of_any_parts() -> None:
+    parts = ("", "a", "int64", "a.", "/")
+    for count in range(1, 4):
+        for domain in product(parts, repeat=count):
+            dotted = ".".join(f'"{part}"' for part in domain)
+            check(f"{HEAD}{{ y = {dotted}.Op (x) }}")
+            check(f"{HEAD}{{ y = .{dotted}.Op (x) }}")
