@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parts of two graphs or functions belong together, and what their values are called."""
+"""Match the inputs, outputs, initializers and nodes of two graphs or functions."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.diff.align import Aligner
 from onnxtext.diff.body import Body
-from onnxtext.diff.collector import Names
-from onnxtext.diff.half import Half
+from onnxtext.diff.collector import NameMap
 from onnxtext.diff.lists import Pairs, match_keys, unmatched
-from onnxtext.diff.side import Side
-from onnxtext.diff.signatures import Kinds, Numbers
-from onnxtext.diff.weights import Held, digest_of
+from onnxtext.diff.match_side import MatchSide
+from onnxtext.diff.model_side import Side
+from onnxtext.diff.signatures import Interner, NodeKinds
+from onnxtext.diff.tensor_data import TensorRef, digest_of
 
 _MOST_DIGESTS = 1 << 28
-"""Of tensors whose names are gone, so many bytes are read to find them under other names."""
+"""Maximum number of bytes to hash for finding renamed initializers by content."""
 
 
 @dataclass(slots=True)
-class Scope:
-    """Two graphs or functions, and which of their parts belong together.
+class GraphMatch:
+    """Two graphs or functions and their matching parts.
 
     Attributes:
         old: the old one.
         new: the new one.
-        names: what its values are called now.
+        names: maps old value names to new ones.
         inputs: pairs of indices.
         outputs: likewise.
         initializers: likewise.
         nodes: likewise, in the order of the new one.
-        statements: what the nodes of both say.
+        statements: the keys of the nodes of both.
     """
 
     old: Body
     new: Body
-    names: Names
+    names: NameMap
     inputs: Pairs = field(default_factory=list)
     outputs: Pairs = field(default_factory=list)
     initializers: Pairs = field(default_factory=list)
@@ -46,44 +46,44 @@ class Scope:
     statements: tuple[list[Hashable], list[Hashable]] = field(default_factory=lambda: ([], []))
 
 
-def match_scopes(
-    old: Body, new: Body, outer: Names | None, sides: tuple[Side, Side], *, nested: bool
-) -> Scope:
-    """Find out what belongs together.
+def match_graphs(
+    old: Body, new: Body, outer: NameMap | None, sides: tuple[Side, Side], *, nested: bool
+) -> GraphMatch:
+    """Match the parts of two graphs or functions.
 
     Args:
         old: the old graph or function.
         new: the new one.
-        outer: names of the graphs around it.
+        outer: names of the enclosing graphs.
         sides: the models.
-        nested: whether inputs and outputs go by position rather than by name.
+        nested: whether inputs and outputs match by position rather than by name.
 
     Raises:
-        LowerError: a text says what no model can hold.
+        LowerError: a statement cannot be lowered.
     """
-    scope = Scope(old, new, Names(outer))
-    scope.inputs = match_values(old.inputs, new.inputs, by_position=nested)
-    scope.initializers = _match_initializers(old, new, sides)
-    for one, other in scope.inputs:
-        scope.names.add(old.inputs[one].name, new.inputs[other].name)
-    for one, other in scope.initializers:
-        scope.names.add(old.initializers[one].name, new.initializers[other].name)
-    scope.nodes = _match_nodes(scope, sides)
-    for one, other in scope.nodes:
+    match = GraphMatch(old, new, NameMap(outer))
+    match.inputs = match_values(old.inputs, new.inputs, by_position=nested)
+    match.initializers = _match_initializers(old, new, sides)
+    for one, other in match.inputs:
+        match.names.add(old.inputs[one].name, new.inputs[other].name)
+    for one, other in match.initializers:
+        match.names.add(old.initializers[one].name, new.initializers[other].name)
+    match.nodes = _match_nodes(match, sides)
+    for one, other in match.nodes:
         outputs, named = old.nodes[one].outputs, new.nodes[other].outputs
         if outputs != named or outer is not None:
             for slot, (name, other_name) in enumerate(zip(outputs, named, strict=False)):
                 if old.producers.get(name) == (one, slot):
-                    scope.names.add(name, other_name)
-    _match_by_use(scope)
-    scope.outputs = _match_outputs(scope, nested)
-    return scope
+                    match.names.add(name, other_name)
+    _match_by_use(match)
+    match.outputs = _match_outputs(match, nested)
+    return match
 
 
 def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
-    """Inputs or outputs that belong together: by name, then by type, then by position."""
+    """Match inputs or outputs by name, then by type, then by position."""
     pairs = match_keys([value.name for value in old], [value.name for value in new])
-    for key in (_type_key, _no_key):
+    for key in (_type_of, _no_key):
         left = unmatched(len(old), [one for one, _ in pairs])
         right = unmatched(len(new), [other for _, other in pairs])
         if (
@@ -97,7 +97,7 @@ def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_posit
     return sorted(pairs, key=lambda pair: pair[1])
 
 
-def _type_key(value: ValueInfo) -> Hashable:
+def _type_of(value: ValueInfo) -> Hashable:
     return value.type
 
 
@@ -109,7 +109,7 @@ def _no_key(value: ValueInfo) -> Hashable:
 
 
 def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs:
-    """Initializers by name; those whose names are gone by their content."""
+    """Match initializers by name, then by content."""
     pairs = match_keys(
         [value.name for value in old.initializers], [value.name for value in new.initializers]
     )
@@ -131,56 +131,56 @@ def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs
 def _content(
     value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
 ) -> Hashable | None:
-    """What tells the content of an initializer; None if it is not looked for."""
+    """Return a key of the content of an initializer; None if it is not a candidate."""
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None
     data = getattr(value.data, "data", b"")
     budget[0] -= len(data)
-    digest = digest_of(Held(value.type, value.data, value.name, side.holder))  # type: ignore[arg-type]
+    digest = digest_of(TensorRef(value.type, value.data, value.name, side.reader))  # type: ignore[arg-type]
     return None if digest is None else (value.type, digest)
 
 
-def _match_by_use(scope: Scope) -> None:
-    """Match initializers of other names and contents that stand in the same places."""
-    old, new = scope.old, scope.new
-    left = unmatched(len(old.initializers), [one for one, _ in scope.initializers])
-    right = unmatched(len(new.initializers), [other for _, other in scope.initializers])
+def _match_by_use(match: GraphMatch) -> None:
+    """Match initializers that are the same input of matching nodes."""
+    old, new = match.old, match.new
+    left = unmatched(len(old.initializers), [one for one, _ in match.initializers])
+    right = unmatched(len(new.initializers), [other for _, other in match.initializers])
     if not left or not right:
         return
     olds = {old.initializers[i].name: i for i in reversed(left)}
     news = {new.initializers[i].name: i for i in reversed(right)}
-    for one, other in scope.nodes:
+    for one, other in match.nodes:
         names = zip(old.nodes[one].inputs, new.nodes[other].inputs, strict=False)
         for name, named in names:
             if name in olds and named in news:
-                scope.initializers.append((olds.pop(name), news.pop(named)))
-                scope.names.add(name, named)
-    scope.initializers.sort(key=lambda pair: pair[1])
+                match.initializers.append((olds.pop(name), news.pop(named)))
+                match.names.add(name, named)
+    match.initializers.sort(key=lambda pair: pair[1])
 
 
 # ---- Nodes and outputs ----------------------------------------------------------------------
 
 
-def _match_nodes(scope: Scope, sides: tuple[Side, Side]) -> Pairs:
-    numbers = Numbers()
-    halves = []
-    for index, body in enumerate((scope.old, scope.new)):
-        kinds = Kinds(sides[index].facts, numbers)
+def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
+    numbers = Interner()
+    matched = []
+    for index, body in enumerate((match.old, match.new)):
+        kinds = NodeKinds(sides[index].encoder, numbers)
         statements = kinds.statements(body.nodes)
-        scope.statements[index].extend(statements)
-        halves.append(Half(body, statements, kinds, _Given(scope, index)))
-    return Aligner(halves[0], halves[1], numbers).run()
+        match.statements[index].extend(statements)
+        matched.append(MatchSide(body, statements, kinds, _LeafKeys(match, index)))
+    return Aligner(matched[0], matched[1], numbers).run()
 
 
-class _Given:
-    """What the values are that no node makes: the same for those that belong together."""
+class _LeafKeys:
+    """Returns keys of values without a producer; matching values have equal keys."""
 
-    def __init__(self, scope: Scope, side: int) -> None:
-        body = (scope.old, scope.new)[side]
-        self._inputs = {body.inputs[pair[side]].name: pair[1] for pair in scope.inputs}
-        self._tensors = {body.initializers[pair[side]].name: pair[1] for pair in scope.initializers}
+    def __init__(self, match: GraphMatch, side: int) -> None:
+        body = (match.old, match.new)[side]
+        self._inputs = {body.inputs[pair[side]].name: pair[1] for pair in match.inputs}
+        self._tensors = {body.initializers[pair[side]].name: pair[1] for pair in match.initializers}
         self._types = {value.name: value.type for value in body.initializers}
-        self._names = scope.names if side == 0 else None
+        self._names = match.names if side == 0 else None
 
     def __call__(self, name: str) -> Hashable:
         if name in self._inputs:
@@ -192,10 +192,10 @@ class _Given:
         return ("free", name if self._names is None else self._names.get(name))
 
 
-def _match_outputs(scope: Scope, nested: bool) -> Pairs:
+def _match_outputs(match: GraphMatch, nested: bool) -> Pairs:
     """Outputs that are the same value, then by name, then as other values."""
-    old, new = scope.old.outputs, scope.new.outputs
-    get = scope.names.get
+    old, new = match.old.outputs, match.new.outputs
+    get = match.names.get
     named = match_keys([value.name for value in old], [value.name for value in new])
     left = unmatched(len(old), [one for one, _ in named])
     right = unmatched(len(new), [other for _, other in named])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merging texts: as models if they are valid, else line by line.
+"""Merge texts: as models if they are valid, else line by line.
 
-What comes out is decided by the merge of the models. The merge of the texts keeps comments, layout
-and spelling; it is taken if it gives that model. If not, the merged model is printed anew.
+The merge of the models decides the result. The merge of the texts keeps comments, layout and
+spelling; it is used if it means the merged model. If not, the merged model is printed.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merge.comments import add_comments
-from onnxtext.merge.constructs import Clash
+from onnxtext.merge.acceptance import accepts, has_all_blobs, lower_text
+from onnxtext.merge.conflict_text import join_versions
+from onnxtext.merge.constructs import MergeConflict
 from onnxtext.merge.digests import Known, lift, lower_all, lower_one
-from onnxtext.merge.lines import merge_lines, whole_conflict
+from onnxtext.merge.lazy_read import read_model
+from onnxtext.merge.line_merge import merge_lines, whole_conflict
+from onnxtext.merge.merged_tree import Markers, write
+from onnxtext.merge.model_merge import ModelMerger
 from onnxtext.merge.model_review import Models, both_defined, review_models
-from onnxtext.merge.models import ModelMerger
 from onnxtext.merge.order import Orders
-from onnxtext.merge.outcome import Markers, write
-from onnxtext.merge.printed import join_versions
-from onnxtext.merge.reading import read_model
-from onnxtext.merge.review import Reviewed, TooCoarse, Unmergeable, review
-from onnxtext.merge.structure import Merger
-from onnxtext.merge.verdict import accepts, has_all, lowered
-from onnxtext.merge.versions import Items
+from onnxtext.merge.parts import Items
+from onnxtext.merge.reprint_comments import add_comments
+from onnxtext.merge.statement_merge import Merger
+from onnxtext.merge.text_review import NeedsFullSplit, Reviewed, Unmergeable, review
 from onnxtext.proto.generic import RecordError
 from onnxtext.proto.value_lowering import LowerError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 Merged = tuple[str, int, list[str]]
-"""A text, how many conflicts it has, and what people should know."""
+"""A text, its number of conflicts, and warnings for the user."""
 
 
 def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> Merged:
-    """Merge three texts, as models if they are, else line by line: the text, conflicts, notes."""
+    """Merge three texts, as models if they are valid, else line by line."""
     reason = "a version is nested too deeply"
     named = zip((base, ours, theirs), markers.labels, strict=True)
     try:
@@ -47,7 +47,7 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> Merged:
     except OnnxTextError as error:
         where = error.diagnostics[0].where()
         reason = f"a version is no valid text ({where}: {error.diagnostics[0].message})"
-    except (Clash, Unmergeable):
+    except (MergeConflict, Unmergeable):
         reason = "the versions could not be merged statement by statement"
     except RecursionError:
         pass
@@ -69,21 +69,21 @@ def _merge_statements(
     notes: list[str] = []
     if mine.presence != others.presence:
         notes.append(
-            "the sides differ in what is stored where the text is silent (`onnxtext` or `explicit` "
-            "in the header), which concerns the statements of both"
+            "the sides have different presence defaults (`onnxtext` or `explicit` in the header), "
+            "which affects the statements of both"
         )
     try:
         versions, known = lower_all(trees)
     except (LowerError, RecordError) as error:
         proposal = _propose(texts, models, markers, notes, Orders())
         notes.append(f"the merge could not be compared with the models: {error}")
-        return proposal.text, proposal.conflicts, _few(notes)
-    if (versions[2], theirs) < (versions[1], ours):  # so that the order of the sides is no matter
+        return proposal.text, proposal.conflicts, _limit_notes(notes)
+    if (versions[2], theirs) < (versions[1], ours):  # make the result independent of side order
         texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
         markers = replace(markers, swapped=True)
     merge = _Merge(texts, trees, versions, known, markers, notes)
     text, conflicts = merge.run()
-    return text, conflicts, _few(list(dict.fromkeys(notes)))
+    return text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
 
 
 # ---- Texts ----------------------------------------------------------------------------------
@@ -91,14 +91,14 @@ def _merge_statements(
 
 @dataclass
 class _Proposal:
-    """The merge of texts.
+    """The merge of texts, before it is compared with the merge of models.
 
     Attributes:
         text: with markers.
-        conflicts: how many there are.
+        conflicts: number of conflicts.
         plain: the text with conflicts resolved to ours.
-        about_comments: how many conflicts concern comments only.
-        marked: the text with other markers.
+        about_comments: number of conflicts that concern comments only.
+        marked: the text with markers that cannot occur in it.
     """
 
     text: str
@@ -109,7 +109,7 @@ class _Proposal:
 
 
 _SEPARATOR = "\x00"
-"""Stands in no text that parses."""
+"""Occurs in no text that parses."""
 
 
 def _propose(
@@ -122,20 +122,20 @@ def _propose(
     """Merge texts statement by statement.
 
     Raises:
-        Clash: a part was changed in two ways that no marker can show.
-        Unmergeable: no text could be made that parses.
+        MergeConflict: no markers fit around a conflict.
+        Unmergeable: the merged text does not parse.
     """
     there = [text for text in texts if text.strip()]
-    for fine in (False, True):
+    for split_all in (False, True):
         read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
         if len(read) < 3:
             read.insert(0, Items())
-        merger = Merger(orders, fine=fine)
+        merger = Merger(orders, split_all=split_all)
         listed = merger.model(*read)
         try:
-            plain = review(listed, models[-2], models[-1], merger.notes, fine=fine)
+            plain = review(listed, models[-2], models[-1], merger.notes, split_all=split_all)
             break
-        except TooCoarse:
+        except NeedsFullSplit:
             continue
     notes += merger.notes
     writer = write(listed, markers)
@@ -146,7 +146,7 @@ def _propose(
 
 
 def _resolve(text: str) -> tuple[str, str]:
-    """A text with its conflicts resolved to ours and to theirs."""
+    """Resolve the conflicts of a text to ours and to theirs."""
     sides: tuple[list[str], list[str]] = ([], [])
     within = ""
     for line in text.split("\n"):
@@ -167,15 +167,15 @@ def _resolve(text: str) -> tuple[str, str]:
 
 @dataclass
 class _Merge:
-    """One merge of texts that are models.
+    """A merge of valid texts.
 
     Attributes:
         texts: the base, ours and theirs.
         trees: their syntax trees.
-        versions: their models; digests stand for data.
-        known: what the digests stand for.
-        markers: how to mark conflicts.
-        notes: takes what people should know.
+        versions: their models, with digests for data.
+        known: the data of the digests.
+        markers: format of conflict markers.
+        notes: receives warnings for the user.
     """
 
     texts: Sequence[str]
@@ -186,7 +186,7 @@ class _Merge:
     notes: list[str] = field(default_factory=list)
 
     def run(self) -> tuple[str, int]:
-        """Merge: the text and how many conflicts it has."""
+        """Merge the texts; return the text and its number of conflicts."""
         base, ours, theirs = self.versions
         orders = Orders()
         merger = ModelMerger(orders)
@@ -194,14 +194,14 @@ class _Merge:
         notes: list[str] = []
         try:
             proposal = _propose(self.texts, self.models, self.markers, notes, orders)
-        except (Clash, Unmergeable):
+        except (MergeConflict, Unmergeable):
             proposal = None
         if proposal is not None and not proposal.conflicts and not merger.ambiguous:
             tree = proposal.plain.tree
             if (
                 proposal.plain.fits
                 and resolved[0] == resolved[1] == lower_one(tree, self.known)
-                and has_all(tree, proposal.text, self.models)
+                and has_all_blobs(tree, proposal.text, self.models)
                 and not both_defined(resolved[0], ours, theirs)
             ):
                 self.notes += notes
@@ -216,7 +216,7 @@ class _Merge:
 
     @property
     def models(self) -> list[Model]:
-        """The syntax trees of the versions that there are."""
+        """The syntax trees of the nonempty versions."""
         return [tree for tree in self.trees if tree is not None]
 
     @property
@@ -225,16 +225,16 @@ class _Merge:
         return self.models[-2:]
 
     def _is_right(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
-        """Whether the merge of texts gives the merge of models."""
+        """Whether the merge of texts means the merge of models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
             tree = proposal.plain.tree
-            complete = has_all(tree, proposal.text, self.models)
+            complete = has_all_blobs(tree, proposal.text, self.models)
             found = lower_one(tree, self.known) if complete else None
             return clean and found == resolved[0]
         if clean and proposal.conflicts > proposal.about_comments:
             return False
-        both = [lowered(text, self.known, self.models) for text in _resolve(proposal.marked)]
+        both = [lower_text(text, self.known, self.models) for text in _resolve(proposal.marked)]
         if both[0] is None or both[1] is None:
             return False
         if not ambiguous and not clean and both[0] == both[1]:
@@ -242,7 +242,7 @@ class _Merge:
         return accepts((both[0], both[1]), resolved, self.versions[1], self.versions[2])
 
     def _printed(self, resolved: Models, ambiguous: bool) -> tuple[str, int]:
-        """The merge of models, printed anew."""
+        """Print the merge of models."""
         base, ours, theirs = self.texts
         if ambiguous and resolved[0] == resolved[1]:
             return whole_conflict(base, ours, theirs, self.markers), 1
@@ -271,8 +271,8 @@ class _Merge:
         return add_comments(print_model(model), self.texts[0], versions[-2], versions[-1])
 
 
-def _few(notes: list[str]) -> list[str]:
-    """Some of many notes."""
+def _limit_notes(notes: list[str]) -> list[str]:
+    """Limit the number of notes."""
     more = len(notes) - _MOST_NOTES
     return notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more of this kind"]
 

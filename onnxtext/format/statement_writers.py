@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statements of long lists: each is formatted in the shortest way that serves for it.
+"""Format single statements of long lists, each in the fastest way that works.
 
-What was found out about a statement like it is used again (`templates`). Otherwise the printer
-prints it; if that has the same tokens, nothing is left to do. Only a statement with a spelling of
-its own is formatted on the long way, `document`, and read again.
+1. A template made from a similar statement (`templates`).
+2. The printed syntax tree, if it has the same tokens.
+3. Full formatting (`document`) for other spellings; the result is parsed and compared.
 """
 
 from __future__ import annotations
@@ -15,19 +15,24 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.values import AttributeType
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
-from onnxtext.format.gaps import COMMENTS, code_before, gap_text, same_tokens, without_comments
-from onnxtext.format.spelled import SpelledPrinter
+from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.templates import Templates, interleaved
-from onnxtext.format.trivia import comments_of
+from onnxtext.format.tokens import comments_of
+from onnxtext.format.trivia_spans import (
+    COMMENTS,
+    code_before_trivia,
+    format_trivia,
+    same_tokens,
+    without_comments,
+)
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.strings import value_name
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 
 LONGEST = 10_000
-"""Longer statements are not formatted one by one on the long way."""
+"""Longer statements are not fully formatted one by one."""
 
-_MOST_QUICK = 10_000
+_MOST_REMEMBERED = 10_000
 _FIRST, _LAST = "first_of_fmt", "last_of_fmt"
 _OUTER, _OUTER_END = "g () => () {\ny = K () <a = ", ">\n}"
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
@@ -39,12 +44,12 @@ class Written:
 
     Attributes:
         statement: with its comma.
-        gap: the blanks and comments behind it, as they are in the text.
-        comments: on lines above it, which stood inside of it.
+        trivia: the source between it and the next statement.
+        comments: comments from inside of it, to write on lines above it.
     """
 
     statement: str
-    gap: str
+    trivia: str
     comments: list[str] = field(default_factory=list)
 
 
@@ -53,10 +58,10 @@ class Writer(ABC):
 
     Attributes:
         indent: the indentation of the statements.
-        comma: what stands behind each.
-        quick: by the text outside of strings, from the beginning of a statement to that of the
-            next one, if all its strings are names: what is to stand between them, None if it
-            does; and how many line breaks there are.
+        comma: the separator behind each statement.
+        remembered: formatted texts of statements whose strings are all names, keyed by the source
+            outside of strings up to the next statement: the texts between the strings, None if
+            they are unchanged; and the number of line breaks in the source.
     """
 
     comma = ""
@@ -65,11 +70,11 @@ class Writer(ABC):
 
     brackets = "", ""
     sibling = ""
-    """What stands around a statement, and beside it, in a text of its own."""
+    """The brackets and neighbours of a statement when it is formatted alone."""
 
-    def __init__(self, printer: SpelledPrinter, indent: str) -> None:
+    def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent
-        self.quick: dict[str, tuple[list[str] | None, int]] = {}
+        self.remembered: dict[str, tuple[list[str] | None, int]] = {}
         self._printer = printer
         levels = (len(indent) // len(STEP) - 1) // 2
         opening, closing = self.brackets
@@ -79,20 +84,24 @@ class Writer(ABC):
         self._changed: list[tuple[str, str]] = []
 
     @abstractmethod
-    def short(self, item: Node | ValueInfo, code: str) -> str | None:
-        """A statement on the short way; None if that is not enough."""
+    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
+        """Format a statement by printing it; None if its tokens differ."""
 
     def write_bare(self, source: str, item: Node | ValueInfo, printed: str) -> Written | None:
-        """Format a statement that has the same tokens as it is printed.
+        """Format a statement without strings if its tokens equal the printed ones.
 
         Args:
-            source: as for `write`; it has no strings.
+            source: as for `write`, without strings.
             item: its syntax tree.
-            printed: what is printed of that.
+            printed: the printed syntax tree.
         """
         if source.startswith(printed):
-            gap = source[len(printed) :]
-            return None if "#" in gap and not COMMENTS.fullmatch(gap) else Written(printed, gap)
+            trivia = source[len(printed) :]
+            return (
+                None
+                if "#" in trivia and not COMMENTS.fullmatch(trivia)
+                else Written(printed, trivia)
+            )
         code = source.rstrip()
         if "#" in code or not same_tokens(code, printed):
             return None
@@ -100,7 +109,7 @@ class Writer(ABC):
 
     @abstractmethod
     def printed(self, item: Node | ValueInfo) -> str:
-        """A statement as it is printed, with its comma."""
+        """Print a statement with its comma."""
 
     def write(self, source: str, item: Node | ValueInfo) -> Written | None:
         """Format a statement.
@@ -110,18 +119,18 @@ class Writer(ABC):
             item: its syntax tree.
 
         Returns:
-            None if it has to be formatted with what is around it.
+            None if it must be formatted with its context.
         """
         if "#" not in source:
             bare = source.rstrip()
         elif "\\" in source or '"""' in source:
             return None
         else:
-            found = code_before(source)
+            found = code_before_trivia(source)
             if found is None:
                 return self._commented(source, item)
             bare = found
-        gap = source[len(bare) :]
+        trivia = source[len(bare) :]
         code = bare
         if self.comma:
             if not bare.endswith(self.comma):
@@ -131,21 +140,21 @@ class Writer(ABC):
         formatted = self._format(code, parts, item)
         if formatted is None:
             return None
-        if "#" not in gap:
-            self._remember(source, parts, gap)
-        return Written(formatted + self.comma, gap)
+        if "#" not in trivia:
+            self._remember(source, parts, trivia)
+        return Written(formatted + self.comma, trivia)
 
     def _commented(self, source: str, item: Node | ValueInfo) -> Written | None:
-        """A statement with comments inside of it."""
+        """Format a statement with comments inside of it."""
         found = None if self.comma else without_comments(source)
         if found is None:
             return None
-        code, comments, gap = found
+        code, comments, trivia = found
         formatted = self._format(code, code.split('"'), item)
-        return None if formatted is None else Written(formatted, gap, comments)
+        return None if formatted is None else Written(formatted, trivia, comments)
 
     def _format(self, code: str, parts: list[str], item: Node | ValueInfo) -> str | None:
-        """A statement without comments inside of it."""
+        """Format a statement without comments inside of it."""
         simple = "\\" not in code
         key = '"'.join(parts[::2])
         if simple:
@@ -154,37 +163,42 @@ class Writer(ABC):
                 parts = list(parts)
                 parts[::2] = texts
                 return "".join(parts)
-        formatted = self.short(item, code)
+        formatted = self.print_same_tokens(item, code)
         if formatted is None:
             if len(code) > LONGEST:
                 return None
             formatted = self.format_alone(code)
             if formatted is None:
                 return None
-            self.note(item, formatted)
+            self.learn_spelling(item, formatted)
             self._changed.append((code, formatted))
         if simple:
             self._templates.learn(key, parts, item, formatted)
         return formatted
 
-    def note(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
-        """Take to heart how a statement was formatted on the long way."""
+    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
+        """Learn from the result of full formatting."""
 
-    def _remember(self, source: str, parts: list[str], gap: str) -> None:
-        """Know the next statement like this one at once."""
-        shape = self._templates.shapes.get('"'.join(parts[::2]))
-        if shape is None or shape.fixed or shape.names is None or len(self.quick) > _MOST_QUICK:
+    def _remember(self, source: str, parts: list[str], trivia: str) -> None:
+        """Remember the result for statements that differ in names only."""
+        pattern = self._templates.patterns.get('"'.join(parts[::2]))
+        if (
+            pattern is None
+            or pattern.fixed
+            or pattern.names is None
+            or len(self.remembered) > _MOST_REMEMBERED
+        ):
             return
-        *texts, last = shape.names
-        texts.append(last + self.comma + gap_text(gap, self.indent))
+        *texts, last = pattern.names
+        texts.append(last + self.comma + format_trivia(trivia, self.indent))
         key = '"'.join(source.split('"')[::2])
         same = interleaved(texts, source.split('"')[1::2]) == source
-        self.quick[key] = None if same else texts, key.count("\n")
+        self.remembered[key] = None if same else texts, key.count("\n")
 
-    # ---- The long way -----------------------------------------------------------------------
+    # ---- Full formatting --------------------------------------------------------------------
 
     def format_alone(self, code: str) -> str | None:
-        """A statement on its own in the canonical layout; None if that cannot be said."""
+        """Format a single statement in full; None if it cannot be isolated."""
         whole = write_document(f"{self._head}{code}{self.comma}\n{self._tail}")
         head = f"{self.sibling.format(_FIRST)}{self.indent}"
         start = whole.find(head)
@@ -192,7 +206,7 @@ class Writer(ABC):
         return whole[start + len(head) : end] if 0 <= start < end else None
 
     def parse_alone(self, code: str) -> Node | ValueInfo | None:
-        """The syntax tree of a statement on its own; None if it is not of the language."""
+        """Parse a single statement; None if it does not parse."""
         try:
             item: Node | ValueInfo = parse_start(Source(code, ""), f"{self.start}_fragment").item
         except OnnxTextError:
@@ -200,7 +214,7 @@ class Writer(ABC):
         return item
 
     def is_proven(self) -> bool:
-        """Whether all that was formatted on the long way has the same syntax tree, read again."""
+        """Whether all fully formatted statements still have the same syntax tree and comments."""
         return all(
             comments_of(code) == comments_of(formatted)
             and (tree := self.parse_alone(code)) is not None
@@ -216,8 +230,8 @@ class NodeWriter(Writer):
     brackets = "{", "}"
     sibling = "{} = K ()\n"
 
-    def short(self, item: Node | ValueInfo, code: str) -> str | None:
-        """A node as it is printed."""
+    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
+        """Print a node; None if its tokens differ."""
         assert isinstance(item, Node)
         if len(code) > LONGEST and any(part.type in _NESTING for part in item.attributes):
             return None
@@ -225,12 +239,12 @@ class NodeWriter(Writer):
         return printed if same_tokens(code, printed) else None
 
     def printed(self, item: Node | ValueInfo) -> str:
-        """A node as it is printed."""
+        """Print a node."""
         assert isinstance(item, Node)
         return self._printer.node_text(item, self.indent)
 
-    def note(self, item: Node | ValueInfo, formatted: str) -> None:
-        """Print the same attributes in the same spelling from now on."""
+    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:
+        """Print equal attributes in this spelling from now on."""
         assert isinstance(item, Node)
         self._printer.spell(item, formatted)
 
@@ -243,19 +257,17 @@ class ValueWriter(Writer):
     brackets = "<", "> {}"
     sibling = "float {},\n"
 
-    def short(self, item: Node | ValueInfo, code: str) -> str | None:
-        """A value as it is printed, with its own numbers."""
+    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
+        """Print a value with numbers as in the source; None if its tokens differ."""
         assert isinstance(item, ValueInfo)
-        if item.name.isidentifier():
-            code = code.replace(f'"{item.name}"', value_name(item.name), 1)
         if item.data is not None:
-            spelled = self._printer.spelled_value(item, code, self.indent)
+            spelled = self._printer.value_with_source_numbers(item, code, self.indent)
             if spelled is not None and same_tokens(code, spelled):
                 return spelled
         printed = self._printer.value_text(item, self.indent)
         return printed if same_tokens(code, printed) else None
 
     def printed(self, item: Node | ValueInfo) -> str:
-        """A value as it is printed, with its comma."""
+        """Print a value with its comma."""
         assert isinstance(item, ValueInfo)
         return f"{self._printer.value_text(item, self.indent)},"

@@ -11,12 +11,12 @@ import pytest
 import onnxtext
 from onnxtext.core import core
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format import bulk, text
-from onnxtext.format.relaid import relay
+from onnxtext.format import statement_writers, text
+from onnxtext.format.incremental_layout import use_printed_lines
 from onnxtext.printer import print_model
 from onnxtext.syntax.lexer import load_lexer
 from tests import corpus
-from tests.format.laws import check, long_way
+from tests.format.laws import check, full_formatting
 from tests.format.test_comments import EXAMPLES, example
 
 
@@ -25,13 +25,13 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
     parts: list[str] = []
     end = 0
     for token in load_lexer().tokens(source, 0, len(source)):
-        gap = source[end : token.at]
-        if "#" in gap:
-            parts.append(gap)
+        span = source[end : token.at]
+        if "#" in span:
+            parts.append(span)
         elif chance.random() < comments:
             parts.append(chance.choice(("  # behind\n", "\n# above\n", "\n\n# apart\n")))
-        elif gap:
-            parts.append(chance.choice((gap, " ", "\n", "\n\n", "\n \n\n\t")))
+        elif span:
+            parts.append(chance.choice((span, " ", "\n", "\n\n", "\n \n\n\t")))
         parts.append(str(token))
         end = token.at + len(token)
     return "".join([*parts, source[end:]])
@@ -39,23 +39,23 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
 
 @pytest.mark.parametrize("comments", [0, 0.01, 0.1])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_other_lines(file: object, comments: float) -> None:
+def test_other_line_breaks(file: object, comments: float) -> None:
     source = example(file.name)  # type: ignore[attr-defined]
     for seed in range(8):
         check(blown_about(source, random.Random(seed), comments))
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_without_comments_the_printed_lines_are_taken(file: object) -> None:
+def test_printed_lines_are_used_without_comments(file: object) -> None:
     printed = print_model(onnxtext.parse(example(file.name)))  # type: ignore[attr-defined]
     messy = re.sub(r"\n\s*\n", "\n", blown_about(printed, random.Random(1), 0))
     assert messy != printed
-    assert relay(messy, printed) is not None
+    assert use_printed_lines(messy, printed) is not None
     assert check(messy) == printed
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_spelling_of_its_own(seed: int) -> None:
+def test_unusual_spellings(seed: int) -> None:
     chance = random.Random(seed)
     numbers = ("1e-05", "0.00001", "2.50", "3", "+4", "0x1p3", "1.", "inf")
     attributes = ("axis: int = 1", "axis = 1", "e: float = 1e-05", "e = 0.50", "p: ints = [1,2]")
@@ -78,14 +78,14 @@ def test_a_spelling_of_its_own(seed: int) -> None:
     check(source)
 
 
-def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_official_texts_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     node = "y{} = Softmax <axis: int = -1, e: float = 1e-05> (x)\n"
     nodes = "   ".join([node.format(index) for index in range(200)])
     head = '<\n   ir_version: 8,\n   opset_import: ["" : 17]\n>\ng (float[1,2] x) => (float y)\n'
     source = f"{head}   <float[2] w =  {{1e-05,2}}>\n{{\n   {nodes}}}"
     expected = check(source)
 
-    walked = long_way(monkeypatch, bulk, text)
+    walked = full_formatting(monkeypatch, statement_writers, text)
     assert onnxtext.format_text(source) == expected
     if core() == "native":  # in pure Python equal attributes are not one object
         assert sum(map(len, walked)) < len(source) // 10
@@ -93,7 +93,7 @@ def test_official_texts_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.data
-def test_texts_of_shared_models_in_other_lines() -> None:
+def test_shared_models_with_other_line_breaks() -> None:
     chance = random.Random(5)
     files = [file for file in corpus.shared_models() if len(corpus.shared_model(file)) < 8_000]
     for file in chance.sample(files, 40):

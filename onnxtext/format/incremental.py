@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large texts: the statements of long lists are formatted one by one.
+"""Format large texts incrementally: the statements of long lists one by one.
 
-Runs of nodes and values of the main graph and of the functions are taken out, and one short
-statement stands for each run while the rest is formatted. So the long way is walked only where
-it is needed.
+Runs of nodes and values are replaced by one short placeholder statement each while the rest is
+fully formatted. So only statements with unusual spellings are fully formatted.
 """
 
 from __future__ import annotations
@@ -13,23 +12,23 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.format.bulk import LONGEST, NodeWriter, ValueWriter, Writer, Written
-from onnxtext.format.gaps import code_before, gap_text
-from onnxtext.format.spelled import SpelledPrinter
+from onnxtext.format.source_spelling import SourceSpellingPrinter
+from onnxtext.format.statement_writers import LONGEST, NodeWriter, ValueWriter, Writer, Written
+from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP
 
 FEWEST = 100
-"""In texts with fewer statements than this nothing is taken out."""
+"""Shorter texts with fewer statements than this are formatted in full."""
 
 SHORTEST = 10_000
-"""Nor in texts with fewer statements that have fewer characters than this."""
+"""Longer texts are formatted incrementally even if they have few statements."""
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
 
 
-def shorten(text: str, model: Model) -> Cut | None:
-    """A text without its long lists, which are formatted already; None if it has none.
+def extract_lists(text: str, model: Model) -> IncrementalText | None:
+    """Format the long lists of a text and replace them by placeholders; None if it has none.
 
     Args:
         text: the text, without a byte order mark.
@@ -39,32 +38,32 @@ def shorten(text: str, model: Model) -> Cut | None:
     count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
     if _KEPT in text or (count < FEWEST and len(text) < SHORTEST):
         return None
-    cut = Cut(text)
+    cut = IncrementalText(text)
     for owner in owners:
         cut.take_out_lists(owner, 0)
     return cut if cut.is_whole() else None
 
 
-class Cut:
-    """A text from which runs of statements are taken out."""
+class IncrementalText:
+    """A text with placeholders for runs of formatted statements."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._printer = SpelledPrinter()
+        self._printer = SourceSpellingPrinter()
         self._writers: list[tuple[ValueWriter, NodeWriter]] = []
         self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
         self._marked = "# fmt:" in source
-        self._offs = 0  # how many regions begin in lists
+        self._offs = 0  # number of `# fmt: off` comments in lists
         self._parts: list[str] = []
         self._at = 0
         self._runs: list[str] = []
 
     def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
-        """Take out the statements of a graph or function.
+        """Extract the statements of a graph or function.
 
         Args:
-            owner: it.
-            depth: how many graphs it is inside of.
+            owner: the graph or function.
+            depth: number of enclosing graphs.
         """
         while len(self._writers) <= depth:
             indent = STEP * (1 + 2 * len(self._writers))
@@ -76,13 +75,18 @@ class Cut:
         self._take_out(owner.nodes, nodes, depth)
 
     def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
-        """Take out the items of a list, but the last one; in the order of the text."""
-        source, quick, plain, marked = self.source, writer.quick, self._plain, self._marked
+        """Extract the items of a list except the last one, in the order of the text."""
+        source, remembered, plain, marked = (
+            self.source,
+            writer.remembered,
+            self._plain,
+            self._marked,
+        )
         is_word = str.isidentifier
         line_end = f"\n{writer.indent}"
-        ends: dict[str, str] = {}  # what blanks behind a statement become
-        run = Run(source, writer)
-        kept = False  # by `# fmt: off`
+        ends: dict[str, str] = {}  # formatted whitespace by its source
+        run = StatementRun(source, writer)
+        kept = False  # whether `# fmt: off` is in effect
         for item, following in pairwise(items):
             at = item.at
             text = source[at : following.at]
@@ -91,7 +95,7 @@ class Cut:
                 self._add(run, at)
                 continue
             parts = text.split('"')
-            known = quick.get('"'.join(parts[::2]))
+            known = remembered.get('"'.join(parts[::2]))
             if known is not None:
                 texts, breaks = known
                 names = parts[1::2]
@@ -108,7 +112,7 @@ class Cut:
                             run.begin(at)
                         parts[::2] = texts
                         run.texts.append("".join(parts))
-                        run.gap = None
+                        run.trivia = None
                     continue
             written = None
             if len(parts) == 1 and len(text) <= LONGEST:
@@ -120,12 +124,12 @@ class Cut:
                 behind = text[len(printed) :]
                 end = ends.get(behind)
                 if end is None and behind.isspace():
-                    end = ends[behind] = gap_text(behind, writer.indent)
+                    end = ends[behind] = format_trivia(behind, writer.indent)
                 if end is not None and text.startswith(printed):
                     if run.same >= 0 or run.start < 0:
                         run.begin(at)
                     run.texts.append(printed + end)
-                    run.gap = None
+                    run.trivia = None
                     continue
                 written = writer.write_bare(text, item, printed)
             written = written or writer.write(text, item)
@@ -139,28 +143,33 @@ class Cut:
                 self._enter(items[-1], depth)
 
     def _is_kept(self, text: str, *, kept: bool) -> bool:
-        """Whether `# fmt: off` holds behind a statement that has such a comment, or is kept."""
+        """Whether `# fmt: off` is in effect behind a statement.
+
+        Args:
+            text: the statement and the trivia behind it.
+            kept: whether it is in effect at the statement.
+        """
         offs = text.count("# fmt: off")
         self._offs += offs
         if offs:
             return True
-        code = code_before(text)
+        code = code_before_trivia(text)
         return kept and (code is None or "# fmt: on" not in text[len(code) :])
 
     def _enter(self, node: Node, depth: int) -> None:
-        """Take out the statements of the graphs that a node holds."""
+        """Extract the statements of the graphs in a node."""
         for attribute in node.attributes:
             if isinstance(attribute.value, Graph) and not self._marked:
                 self.take_out_lists(attribute.value, depth + 1)
 
-    def _add(self, run: Run, end: int) -> None:
-        """Take out a run, which ends at an offset, and begin anew."""
+    def _add(self, run: StatementRun, end: int) -> None:
+        """Replace a run that ends at an offset by a placeholder, and start a new run."""
         taken = run.end(end)
         if taken is None:
             return
         start, end, whole, commented = taken
         mark = f"{_KEPT}{len(self._runs)}"
-        # Where comments stand in a list may decide where others go that stand behind it.
+        # Comments in a list may decide where comments behind it go, so keep one in the placeholder.
         above = f"# {mark}\n" if commented else ""
         if commented and self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
             above = "\n" + above
@@ -170,19 +179,19 @@ class Cut:
         self._runs.append(whole)
 
     def is_whole(self) -> bool:
-        """Whether nothing was taken out of a region between `# fmt: off` and `# fmt: on`."""
+        """Whether every `# fmt: off` was found in a list, so no region was split."""
         return self.source.count("# fmt: off") == self._offs
 
     def is_proven(self) -> bool:
-        """Whether all that was taken out surely has the same syntax tree."""
+        """Whether all extracted statements certainly have the same syntax tree."""
         return all(writer.is_proven() for writers in self._writers for writer in writers)
 
     def text(self) -> str:
-        """The text without what was taken out."""
+        """Return the text with placeholders."""
         return "".join([*self._parts, self.source[self._at :]])
 
     def put_back(self, formatted: str) -> str:
-        """The formatted text with what was taken out."""
+        """Replace the placeholders in the formatted text by the statements."""
         return re.sub(
             rf"(?:# {_KEPT}\d+\n *)?{_KEPT}(\d+)(?: = K \(\))?",
             lambda found: self._runs[int(found[1])],
@@ -190,15 +199,15 @@ class Cut:
         )
 
 
-class Run:
-    """Statements side by side, in the canonical layout.
+class StatementRun:
+    """Consecutive formatted statements.
 
     Attributes:
         writer: formats them.
-        start: where they begin; -1 if there are none yet.
-        same: where the last of them begin that are the text itself; -1 if there are none.
-        texts: the others, each up to the beginning of the next one.
-        gap: what stands behind the last one in the text; None if that is just blanks.
+        start: offset of the first one; -1 if there are none yet.
+        same: offset from which on the source is unchanged; -1 if it is not.
+        texts: the formatted texts up to there, each up to the beginning of the next statement.
+        trivia: the source behind the last statement; None if it is only whitespace.
     """
 
     def __init__(self, source: str, writer: Writer) -> None:
@@ -207,22 +216,22 @@ class Run:
         self._source = source
         self.texts: list[str] = []
         self.start = -1
-        self.gap: str | None = None  # behind the last one; None if these are blanks
+        self.trivia: str | None = None
         self._commented = False
 
     def begin(self, at: int) -> None:
-        """Get ready for a statement that begins at an offset."""
+        """Prepare for a changed statement that begins at an offset."""
         if self.same >= 0:
             start, self.same = self.same, -1
             if self.start < 0:
                 self.start = start
             self.texts.append(self._source[start:at])
-            self.gap = None
+            self.trivia = None
         elif self.start < 0:
             self.start = at
 
     def take(self, at: int, written: Written) -> bool:
-        """Add a statement; False if the run cannot begin with it."""
+        """Add a statement; False if a run cannot begin with it."""
         if self.same >= 0:
             self.begin(at)
         indent = self.writer.indent
@@ -236,34 +245,36 @@ class Run:
                 self.texts[-1] = self.texts[-1][: -len(indent) - 1] + indent
                 blank = "\n"
             above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
-        self._commented |= bool(written.comments or (self.gap and "#" in self.gap))
+        self._commented |= bool(written.comments or (self.trivia and "#" in self.trivia))
         self.begin(at)
-        self.texts.append(above + written.statement + gap_text(written.gap, indent))
-        self.gap = written.gap
+        self.texts.append(above + written.statement + format_trivia(written.trivia, indent))
+        self.trivia = written.trivia
         return True
 
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
-        """Begin anew behind the run; what stands behind its last statement is no part of it.
+        """Finish the run, without the trivia behind its last statement, and start a new one.
 
         Args:
-            end: where the next statement begins.
+            end: offset of the next statement.
 
         Returns:
-            Where the run begins and ends, the statements, and whether there are comments among
-            them; None if there are no statements.
+            Start and end of the run, the formatted statements, and whether they have comments;
+            None if there are no statements.
         """
         if self.same >= 0:
             self.begin(end)
         if self.start < 0:
             return None
         source, comma = self._source, self.writer.comma
-        gap = self.gap
-        if gap is None:
+        trivia = self.trivia
+        if trivia is None:
             before = source[self.start : end]
-            gap = before[len(before.rstrip()) :]
-        self.texts[-1] = self.texts[-1].removesuffix(comma + gap_text(gap, self.writer.indent))
-        taken = self.start, end - len(gap) - len(comma), "".join(self.texts), self._commented
-        self.texts, self.start, self.gap, self._commented = [], -1, None, False
+            trivia = before[len(before.rstrip()) :]
+        self.texts[-1] = self.texts[-1].removesuffix(
+            comma + format_trivia(trivia, self.writer.indent)
+        )
+        taken = self.start, end - len(trivia) - len(comma), "".join(self.texts), self._commented
+        self.texts, self.start, self.trivia, self._commented = [], -1, None, False
         return taken
 
 

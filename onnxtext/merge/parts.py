@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One version of a text, in parts that can be compared: constructs, and lists of items."""
+"""One version of a text, split into comparable constructs and lists of items."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.attach import listing
+from onnxtext.format.token_text import decoded
+from onnxtext.format.tokens import Token, comments_of, read_tokens
 from onnxtext.format.tree import Tree, grow
-from onnxtext.format.trivia import Piece, comments_of, read_pieces
-from onnxtext.format.words import decoded
 
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
-"""Constructs in which quotes mean nothing."""
+"""Constructs in which quotes are optional."""
 _CLOSING = frozenset((">", "]", "}"))
-"""Behind a comma before one of these stands nothing; before `)` it may be an omitted input."""
+"""A comma before one of these is redundant; before `)` it may stand for an omitted input."""
 _LISTS = frozenset(("TYPE", "NUMBERS", "NESTED", "BRACES"))
-"""Tokens with blanks in them."""
+"""Terminals whose tokens may contain whitespace."""
 _BLANKS = re.compile(r"\s+")
 
 
 @dataclass(slots=True, eq=False)
-class Unread(Tree):
-    """A statement as a single piece: what it consists of was not read yet.
+class LazyStatement(Tree):
+    """A statement that is not tokenized yet, as a single token.
 
     Attributes:
-        item: what it says.
+        item: its syntax tree.
     """
 
     item: Node | ValueInfo = field(kw_only=True)
@@ -45,14 +45,14 @@ class Part:
     """
 
     source: str
-    _tree: Tree | Piece
+    _tree: Tree | Token
     start: int
     end: int
 
     @classmethod
-    def of(cls, source: str, tree: Tree | Piece) -> Part | None:
-        """The part that a tree is; None if it has no token."""
-        if isinstance(tree, Piece):
+    def of(cls, source: str, tree: Tree | Token) -> Part | None:
+        """Create the part of a tree; None if the tree has no token."""
+        if isinstance(tree, Token):
             return cls(source, tree, tree.at, tree.end)
         first, last = tree.first(), tree.last()
         if first is None or last is None:
@@ -61,45 +61,45 @@ class Part:
 
     @property
     def body(self) -> str:
-        """Its text, comments inside of it included."""
+        """Its text, including comments inside of it."""
         return self.source[self.start : self.end]
 
     @property
-    def tree(self) -> Tree | Piece:
+    def tree(self) -> Tree | Token:
         """The construct, or a token."""
-        if isinstance(self._tree, Unread):
+        if isinstance(self._tree, LazyStatement):
             self._tree = _read(self.body, self._tree.origin, self.start)
         return self._tree
 
     @property
     def item(self) -> Node | ValueInfo | None:
-        """What it says, if it is a statement that was not read by its tokens."""
-        return self._tree.item if isinstance(self._tree, Unread) else None
+        """The syntax tree of a statement that is not tokenized yet; else None."""
+        return self._tree.item if isinstance(self._tree, LazyStatement) else None
 
     @property
     def origin(self) -> str:
-        """The grammar rule; of a token the token itself, names and words in backquotes."""
+        """The grammar rule; of a token its text, names in backquotes."""
         if isinstance(self._tree, Tree):
             return self._tree.origin
         text = self._tree.text
         return f"`{text}`" if text.isidentifier() else text  # a name may be that of a rule
 
-    def tokens(self) -> list[str]:
-        """What it says, whatever its layout: without blanks, comments, and commas at the end."""
-        if isinstance(self.tree, Piece):
-            return [_said(self.tree)]
-        pieces = list(self.tree.pieces())
+    def token_texts(self) -> list[str]:
+        """Its tokens without whitespace, comments and redundant commas."""
+        if isinstance(self.tree, Token):
+            return [_normalized_text(self.tree)]
+        tokens = list(self.tree.tokens())
         if self.tree.origin in _NAMES:
-            return [text for piece in pieces if (text := decoded(piece))]
-        following = [*pieces[1:], None]
+            return [text for token in tokens if (text := decoded(token))]
+        following = [*tokens[1:], None]
         return [
-            _said(piece)
-            for piece, after in zip(pieces, following, strict=True)
-            if piece.text != "," or after is None or after.text not in _CLOSING
+            _normalized_text(token)
+            for token, after in zip(tokens, following, strict=True)
+            if token.text != "," or after is None or after.text not in _CLOSING
         ]
 
     def children(self) -> list[Part]:
-        """Its parts in order, without the empty ones."""
+        """Its nonempty parts in order."""
         assert isinstance(self.tree, Tree)
         made = [Part.of(self.source, part) for part in self.tree.parts]
         return [part for part in made if part is not None]
@@ -107,14 +107,14 @@ class Part:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """An item of a list, with what people wrote around it.
+    """An item of a list with the trivia around it.
 
     Attributes:
         part: the item itself.
-        lead: what stands between the end of the line before it and the item: line ends, blanks,
-            comments on lines of their own.
-        tail: what stands behind it and its comma on the same line: blanks and a comment.
-        comma: whether a comma stands behind it.
+        lead: line ends, whitespace and comments on their own lines before it, from the end of the
+            previous line.
+        tail: whitespace and a comment behind it and its comma on the same line.
+        comma: whether a comma follows it.
     """
 
     part: Part
@@ -132,11 +132,11 @@ class Items:
     """A list of one version.
 
     Attributes:
-        head: what stands before its opening bracket, as parts of the construct.
+        head: the parts of the construct before the opening bracket.
         opening: the opening bracket; "" for a list without brackets.
-        behind: what stands behind the opening bracket on its line.
+        behind: trivia behind the opening bracket on its line.
         items: in order.
-        suffix: what stands before the closing bracket, from the end of the last item's line on.
+        suffix: trivia before the closing bracket, from the end of the last item's line.
         closing: the closing bracket.
     """
 
@@ -149,17 +149,17 @@ class Items:
 
 
 def _read(text: str, origin: str, start: int) -> Tree:
-    """The tree of a statement that begins at an offset."""
-    pieces = read_pieces(text)
-    for piece in pieces:
-        piece.at += start
-    (tree,) = grow(pieces, f"{origin}_fragment").trees()
+    """Tokenize and parse a statement that begins at an offset."""
+    tokens = read_tokens(text)
+    for token in tokens:
+        token.at += start
+    (tree,) = grow(tokens, f"{origin}_fragment").trees()
     return tree
 
 
 def read_list(part: Part) -> Items | None:
-    """The list that a construct is, or ends in; None if it is none that can be taken apart."""
-    if isinstance(part.tree, Piece):
+    """Split the list that a construct is or ends in; None if there is none."""
+    if isinstance(part.tree, Token):
         return None
     found = Items()
     if part.origin == "decorators":
@@ -175,20 +175,20 @@ def read_list(part: Part) -> Items | None:
             break
         found.head.append(child)
     found.opening, found.closing = made.opening.text, made.closing.text
-    pairs: list[tuple[Tree | Piece, Piece | None]] = [(i.tree, i.comma) for i in made.items]
+    pairs: list[tuple[Tree | Token, Token | None]] = [(i.tree, i.comma) for i in made.items]
     fill(found, part.source, pairs, made.opening.end, made.closing.at)
     return found
 
 
 def _read_numbers(part: Part) -> Items:
-    """The versions of operator sets that are one token: `[21]`."""
+    """Split operator set versions that are one token, such as `[21]`."""
     found = Items(opening="[", closing="]")
     numbers = list(_NUMBER.finditer(part.body))
-    trees: list[tuple[Tree | Piece, Piece | None]] = []
+    trees: list[tuple[Tree | Token, Token | None]] = []
     for number in numbers:
-        piece = Piece(number.group(1), "INT", part.start + number.start(1))
-        comma = Piece(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
-        trees.append((Tree("header_item", "bare_opset_item", [piece]), comma))
+        token = Token(number.group(1), "INT", part.start + number.start(1))
+        comma = Token(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
+        trees.append((Tree("header_item", "bare_opset_item", [token]), comma))
     fill(found, part.source, trees, part.start + 1, part.end - 1)
     return found
 
@@ -199,51 +199,55 @@ _NUMBER = re.compile(r"([^\s,\[\]]+)\s*(,?)")
 def fill(
     found: Items,
     source: str,
-    trees: Sequence[tuple[Tree | Piece, Piece | None]],
+    trees: Sequence[tuple[Tree | Token, Token | None]],
     start: int,
     end: int,
 ) -> None:
-    """Divide what stands between items among them."""
+    """Attach the trivia between items to them."""
     parts = [(Part.of(source, tree), comma) for tree, comma in trees]
     known = [(part, comma) for part, comma in parts if part is not None]
     at = start
     lead = ""
     for number, (part, comma) in enumerate(known):
         if number == 0:
-            found.behind, lead = _divided(source[at : part.start], started=bool(found.opening))
+            found.behind, lead = _split_first_line(
+                source[at : part.start], started=bool(found.opening)
+            )
         following = known[number + 1][0].start if number + 1 < len(known) else end
-        gap = source[part.end : following]
+        trivia = source[part.end : following]
         if comma is not None:
             cut = comma.at - part.end
-            gap = gap[:cut] + gap[cut + 1 :]
-        tail, rest = _divided(gap, started=True)
+            trivia = trivia[:cut] + trivia[cut + 1 :]
+        tail, rest = _split_first_line(trivia, started=True)
         found.items.append(Item(part, lead, tail, comma is not None))
         lead = rest
         at = following
     if known:
         found.suffix = lead
     else:
-        found.behind, found.suffix = _divided(source[start:end], started=bool(found.opening))
+        found.behind, found.suffix = _split_first_line(
+            source[start:end], started=bool(found.opening)
+        )
 
 
-def _divided(gap: str, *, started: bool) -> tuple[str, str]:
-    """What belongs to the line before, and the rest."""
-    line, end, rest = gap.partition("\n")
+def _split_first_line(trivia: str, *, started: bool) -> tuple[str, str]:
+    """Split trivia into the rest of the previous line, and the remainder."""
+    line, end, rest = trivia.partition("\n")
     if not started or (not end and "#" not in line):
-        return "", gap
+        return "", trivia
     if line.endswith("\r") and end:
         line, end = line[:-1], "\r\n"
     return line, end + rest
 
 
-def _said(piece: Piece) -> str:
-    if piece.terminal in _LISTS:
-        return _BLANKS.sub("", piece.text).replace(",]", "]").replace(",}", "}")
-    return piece.text
+def _normalized_text(token: Token) -> str:
+    if token.terminal in _LISTS:
+        return _BLANKS.sub("", token.text).replace(",]", "]").replace(",}", "}")
+    return token.text
 
 
 def comments_in(*texts: str) -> Counter[str]:
-    """The comments in some texts."""
+    """Count the comments in some texts."""
     found: Counter[str] = Counter()
     for text in texts:
         if "#" in text:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Printing statements with the spelling that their numbers and attributes have in the text.
+"""Print statements with numbers and attribute types spelled as in the source.
 
-The formatter keeps how a number is written and the type of an attribute that could be left out, as
-official texts have it everywhere. The native core makes one object of the lists of attributes that
-are spelled alike, so few of them have to be looked at.
+The formatter keeps the spelling of numbers and redundant attribute types, which official texts have
+everywhere. The native core shares one object between equally spelled attribute lists, so few lists
+must be examined.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
 """A flat list of numbers at the end of an initializer."""
 
 
-class SpelledPrinter(GraphPrinter):
-    """Prints statements of the main graph or of a function as they are spelled in the text."""
+class SourceSpellingPrinter(GraphPrinter):
+    """Prints statements of the main graph or of a function with their source spelling."""
 
     def spell(self, node: Node, line: str) -> bool:
-        """Print the attributes of a node, wherever they are met, as they are spelled in it.
+        """Use the spelling of a node's attributes for all nodes with the same attribute list.
 
         Args:
             node: the node.
-            line: the node in the canonical layout, with its own spelling.
+            line: the fully formatted node.
 
         Returns:
             Whether that is possible.
@@ -42,16 +42,16 @@ class SpelledPrinter(GraphPrinter):
         self._attributes[id(node.attributes)] = own
         return True
 
-    def spelled_value(self, value: ValueInfo, code: str, indent: str) -> str | None:
-        """An initializer that is a flat list of numbers, as they are spelled in it.
+    def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
+        """Print an initializer that is a flat list of numbers with their source spelling.
 
         Args:
             value: the initializer.
             code: its text.
-            indent: the indentation of the line it stands on.
+            indent: the indentation of its line.
 
         Returns:
-            It in the canonical layout; None if that takes more.
+            The formatted initializer; None if it is not such a list or does not fit on a line.
         """
         found = _NUMBERS.search(code)
         kind = value.type
@@ -65,11 +65,11 @@ class SpelledPrinter(GraphPrinter):
 
 
 def spaced(found: re.Match[str], *, flat: bool) -> str | None:
-    """A flat list of numbers on one line; None if it is laid out in another way.
+    """Format a flat list of numbers on one line; None if it has another layout.
 
     Args:
-        found: the list, its brackets and what is between them.
-        flat: whether a tensor with this list has one dimension at most.
+        found: the list: opening bracket, numbers, closing bracket.
+        flat: whether the tensor has at most one dimension.
     """
     opening, body, closing = found.groups()
     if opening == "[" and not flat:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The short way for texts that are canonical but for comments, blank lines and their indentation.
+"""Format texts that are canonical except for comments, blank lines and indentation.
 
-The printer prints what the text says; if the lines of the text are those lines, with comments and
-blank lines between and behind them, only these have to be put right. It gives up where that is not
-enough; what it does is what `document` would do, in a hundredth of the time.
+If the lines of a text equal those of its printed model, with comments and blank lines between and
+behind them, only the latter need formatting. The result equals that of `document`, in a hundredth
+of the time; other texts are left to it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _CLOSING = (")", ">", "]", "}")
 
 
 def merge(text: str, printed: str) -> str | None:
-    """The text with its comments in the canonical layout; None if that takes more.
+    """Format the comments and blank lines of a text; None if other lines differ.
 
     Args:
         text: the text.
-        printed: what the printer makes of its syntax tree.
+        printed: its printed syntax tree.
     """
     if "# fmt:" in text:
         return None
@@ -27,18 +27,18 @@ def merge(text: str, printed: str) -> str | None:
 
 
 class _Merger:
-    """One run."""
+    """Merges printed lines with the comments and blank lines of a text."""
 
     def __init__(self, printed: list[str]) -> None:
         self.printed = [*printed, ""]
         self.count = len(printed)
-        self.at = 0  # the printed line that comes next
+        self.at = 0  # index of the next printed line
         self.out: list[str] = []
-        self.inside = False  # whether that line is inside of a string of several lines
-        self.blank = False  # whether a blank line is held back
+        self.inside = False  # whether that line is inside of a multi-line string
+        self.blank = False  # whether a blank line is pending
 
     def merge(self, lines: list[str]) -> str | None:
-        """The merged text; None if the lines do not fit together."""
+        """Return the merged text; None if the lines differ."""
         printed, out = self.printed, self.out
         for line in lines:
             at = self.at
@@ -56,7 +56,7 @@ class _Merger:
         return "\n".join([*out, ""])
 
     def _extra(self, line: str) -> bool:
-        """Take a line that was not printed like this; False if it fits nowhere."""
+        """Process a line that differs from the printed one; False if that is impossible."""
         line = line.strip(" \t\v\f\r")
         at = self.at
         if not line:
@@ -94,11 +94,11 @@ class _Merger:
         return True
 
     def _is_within(self) -> bool:
-        """Whether the next line may belong to the statement that the last one belongs to."""
+        """Whether the next line may continue the current statement."""
         return self.at > 0 and (_is_row(self.printed[self.at]) or not self._ends_item(self.at - 1))
 
     def _ends_item(self, at: int) -> bool:
-        """Whether a printed line surely ends an item, or opens a list."""
+        """Whether a printed line certainly ends an item or opens a list."""
         line = self.printed[at]
         bare = line.lstrip(" ")
         if bare[:1] == "@" or _is_row(line):
@@ -112,7 +112,7 @@ class _Merger:
         return True
 
     def _flush(self, line: str) -> None:
-        """Write the blank line that was held back, unless a bracket opens before or closes."""
+        """Write a pending blank line unless it is behind an opening or before a closing bracket."""
         if not self.blank:
             return
         self.blank = False
@@ -126,7 +126,7 @@ class _Merger:
 
 
 def _is_row(line: str) -> bool:
-    """Whether a line is several numbers of a list."""
+    """Whether a line has several numbers of a list."""
     bare = line.lstrip(" ")
     return bare.startswith(_NUMBER) and ", " in bare and " = " not in bare and "[" not in bare
 

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joining three resolved versions of a merge to one text with markers."""
+"""Write conflict markers where the resolved versions of a merge differ."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from onnxtext.merge.outcome import Markers
+from onnxtext.merge.merged_tree import Markers
 from onnxtext.sequences import rising
 
 
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
-    """Mark where three resolved versions of a merge differ.
+    """Join three resolved versions of a merge to one text with conflict markers.
 
     Args:
         base: the merge with its conflicts resolved to the base.
-        ours: likewise to ours.
-        theirs: likewise to theirs.
-        markers: how to mark them.
+        ours: resolved to ours.
+        theirs: resolved to theirs.
+        markers: format of conflict markers.
 
     Returns:
-        The text, and how many conflicts are marked in it.
+        The text, and the number of conflicts marked in it.
     """
     versions = [text.split("\n") for text in (base, ours, theirs)]
     by_line = [dict(_pairs(versions[1], versions[at])) for at in (0, 2)]
@@ -47,7 +47,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Lines that two texts share, in order: the same at both ends, between them unique ones."""
+    """Match lines of two texts in order: equal ones at both ends, unique ones between them."""
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1

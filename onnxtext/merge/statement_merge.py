@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three-way merge: constructs part by part, lists item by item."""
+"""Merge texts: constructs part by part, lists item by item."""
 
 from __future__ import annotations
 
@@ -9,45 +9,43 @@ from onnxtext.format.tree import Tree
 from onnxtext.merge.constructs import (
     GRAPHS,
     LISTS,
+    MERGE_IF_BOTH_ADD,
     OPTIONAL,
     PARTS,
-    UNCOMMAED,
-    UNITED,
-    Clash,
+    WITHOUT_COMMAS,
+    MergeConflict,
+    are_equivalent,
     can_be_marked,
     check_together,
     has_new_comments,
     holds_statements,
     is_blob,
-    mark_of,
-    rank,
+    punctuation,
     roles_of,
-    say_the_same,
-    words,
+    token_texts,
+    top_level_rank,
 )
-from onnxtext.merge.matching import ABSENT, match, text_rules
+from onnxtext.merge.matching import ABSENT, match, text_match_rules
+from onnxtext.merge.merged_tree import Body, Choice, Chunk, Joined, Listed, Markers, Writer
 from onnxtext.merge.order import Orders
-from onnxtext.merge.outcome import Body, Choice, Chunk, Joined, Listed, Markers, Writer
-from onnxtext.merge.trivia import merge_blanks, merge_tails, missing_comments, with_comments
-from onnxtext.merge.versions import Item, Items, Part, read_list
-
-Maybe = Part | None
+from onnxtext.merge.parts import Item, Items, Part, read_list
+from onnxtext.merge.trivia_merge import merge_blanks, merge_tails, missing_comments, with_comments
 
 
 class Merger:
     """Merges three versions of a text.
 
     Attributes:
-        orders: arranges lists.
-        notes: what people should know about the merge.
-        fine: whether what holds statements is taken apart even if only one side has changed it,
-            so that each statement can be made a conflict.
-        about_comments: how many conflicts there are only because of comments.
+        orders: sorts merged lists.
+        notes: warnings for the user.
+        split_all: whether to split constructs that only one side has changed, so that each of their
+            statements can become a conflict.
+        about_comments: number of conflicts that concern comments only.
     """
 
-    def __init__(self, orders: Orders, *, fine: bool = False) -> None:
+    def __init__(self, orders: Orders, *, split_all: bool = False) -> None:
         self.orders = orders
-        self.fine = fine
+        self.split_all = split_all
         self.about_comments = 0
         self.notes: list[str] = []
 
@@ -55,18 +53,18 @@ class Merger:
         """Merge whole texts.
 
         Args:
-            base: what the common ancestor consists of; nothing if there is none.
-            ours: what one version consists of.
-            theirs: what the other consists of.
+            base: the items of the common ancestor; empty if there is none.
+            ours: the items of one version.
+            theirs: the items of the other version.
         """
         merged = self._list("", base, ours, theirs)
-        merged.chunks.sort(key=rank)
+        merged.chunks.sort(key=top_level_rank)
         return merged
 
     # ---- Lists ------------------------------------------------------------------------------
 
     def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
-        rules = text_rules(base.items)
+        rules = text_match_rules(base.items)
         triples = match(base.items, ours.items, theirs.items, rules)
         chunks: dict[int, Chunk] = {}
         for triple in triples:
@@ -86,33 +84,34 @@ class Merger:
             chunks=made,
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
-            commas=origin not in UNCOMMAED and (origin != "record" or _has_commas(ours, theirs)),
+            commas=origin not in WITHOUT_COMMAS
+            and (origin != "record" or _has_commas(ours, theirs)),
             trailing=_trailing(base, ours, theirs),
         )
-        _level(listed)
+        _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
-                chunk.lead = chunk.lead or " "  # it was the first of its side
+                chunk.lead = chunk.lead or " "  # first on its side, not in the merge
             if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
                 for chunk in listed.chunks[:1]:
-                    chunk.lead = chunk.lead.lstrip(" ")  # it was not
+                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
         return listed
 
     def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
-        """What stands before an opening bracket; it is of a section or of a block."""
+        """Merge the parts before the opening bracket of a section or block."""
         heads = [items.head for items in (base, ours, theirs)]
         if not any(heads):
             return ""
-        texts = [words(head) if head else None for head in heads]
+        texts = [token_texts(head) if head else None for head in heads]
         chosen = heads[1] or heads[2]
         if texts[0] == texts[1] and texts[2] is not None:
             chosen = heads[2]
         elif None not in (*texts[1:],) and texts[1] != texts[2] and texts[0] != texts[2]:
-            raise Clash
+            raise MergeConflict
         return Joined([("", f"{_between(chosen)} ")])
 
     def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
-        """An item in its versions; None if it is deleted."""
+        """Merge the versions of an item; None if it is deleted."""
         versions = (base, ours, theirs)
         if ours is None and theirs is None:
             return None
@@ -124,8 +123,8 @@ class Merger:
             body = self.part(_part(base), _part(ours), _part(theirs))
             if body is None and has_new_comments(base, ours or theirs):
                 self.about_comments += can_be_marked(versions)
-                raise Clash
-        except Clash:
+                raise MergeConflict
+        except MergeConflict:
             if not can_be_marked(versions):
                 raise
             body, conflict = "", True
@@ -141,7 +140,7 @@ class Merger:
         return Chunk(lead, body, tail, versions, conflict)
 
     def _is_encoding(self, base: Item | None, ours: Item | None, theirs: Item | None) -> bool:
-        """Whether it is an encoding section that cannot be that of the merged model."""
+        """Whether an item is an encoding section that does not apply to the merged model."""
         item = ours or theirs
         assert item is not None
         if item.part.origin != "section" or not item.part.body.startswith("encoding"):
@@ -149,17 +148,17 @@ class Merger:
         if len({None if i is None else i.part.body for i in (base, ours, theirs)}) == 1:
             return False
         self.notes.append(
-            "the encoding section was left out: it is of the bytes of one side, not of the merge"
+            "the encoding section was left out: it describes the bytes of one side only"
         )
         return True
 
     # ---- Constructs -------------------------------------------------------------------------
 
-    def part(self, base: Maybe, ours: Maybe, theirs: Maybe) -> Body | None:
-        """A construct; None if it is absent.
+    def part(self, base: Part | None, ours: Part | None, theirs: Part | None) -> Body | None:
+        """Merge a construct; None if it is absent.
 
         Raises:
-            Clash: it was changed in two ways.
+            MergeConflict: both sides changed it in different ways.
         """
         bodies = [None if part is None else part.body for part in (base, ours, theirs)]
         known = [part for part in (base, ours, theirs) if part is not None]
@@ -167,14 +166,19 @@ class Merger:
             return None
         origin = known[0].origin
         if origin == "resource" and is_blob(known[0]):
-            return bodies[1] or bodies[2]  # known by its content, and perhaps needed
-        if not self.fine or len(known) < 3 or len(set(bodies)) == 1 or not holds_statements(ours):
+            return bodies[1] or bodies[2]  # identified by content; `text_review` drops unused blobs
+        if (
+            not self.split_all
+            or len(known) < 3
+            or len(set(bodies)) == 1
+            or not holds_statements(ours)
+        ):
             if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
                 return bodies[1]
             if bodies[0] == bodies[1]:
                 return bodies[2]
-        if any(mark_of(part) == "" and part.origin != origin for part in known):
-            raise Clash
+        if any(punctuation(part) == "" and part.origin != origin for part in known):
+            raise MergeConflict
         if ours is None or theirs is None or base is None:
             return self._present(base, ours, theirs, origin)
         if origin in PARTS and not (origin == "training_item" and read_list(ours)):
@@ -184,11 +188,13 @@ class Merger:
             return self._list(origin, *lists)  # type: ignore[arg-type]
         if origin == "section" and not any(lists):
             return self._parts(base, ours, theirs, origin)
-        return self._other(base, ours, theirs)
+        return self._single_part(base, ours, theirs)
 
-    def _present(self, base: Maybe, ours: Maybe, theirs: Maybe, origin: str) -> Body | None:
-        """A construct that one version has not."""
-        allowed = UNITED if base is None else OPTIONAL
+    def _present(
+        self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
+    ) -> Body | None:
+        """Merge a construct that one version lacks."""
+        allowed = MERGE_IF_BOTH_ADD if base is None else OPTIONAL
         if origin in allowed:
             lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
             if all(items is not None for items in lists):
@@ -197,12 +203,12 @@ class Merger:
         if ours is not None and theirs is not None and origin in (*GRAPHS, "head"):
             return self._parts(None, ours, theirs, origin)
         known = [part for part in (base, ours, theirs) if part is not None]
-        if len(known) == 2 and say_the_same(known[0], known[1]):
+        if len(known) == 2 and are_equivalent(known[0], known[1]):
             return None if base is not None else known[0].body
-        raise Clash
+        raise MergeConflict
 
-    def _other(self, base: Part, ours: Part, theirs: Part) -> Body:
-        """A construct that has one part, a list of parts in fixed places, or no parts."""
+    def _single_part(self, base: Part, ours: Part, theirs: Part) -> Body:
+        """Merge a construct with one part, positional parts, or none."""
         versions = (base, ours, theirs)
         if all(isinstance(part.tree, Tree) for part in versions):
             children = [part.children() for part in versions]
@@ -213,31 +219,31 @@ class Merger:
                 return body
             if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
                 return self._places(children, versions)
-        texts = [part.tokens() for part in versions]
+        texts = [part.token_texts() for part in versions]
         if texts[1] == texts[2] or texts[0] == texts[2]:
             return ours.body
         if texts[0] == texts[1]:
             return theirs.body
-        raise Clash
+        raise MergeConflict
 
     def _places(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
-        """A list in which the place says what an item is: inputs of a node, for example.
+        """Merge a positional list, such as the inputs of a node.
 
-        One side may have more or fewer items than the base, at the end.
+        One side may add or remove items at the end.
         """
         base, ours, theirs = children
         if len(ours) != len(base) != len(theirs) and len(ours) != len(theirs):
-            raise Clash
+            raise MergeConflict
         longer = theirs if len(ours) == len(base) else ours
         other = ours if longer is theirs else theirs
         count = min(len(base), len(longer))
         if any(
-            [mark_of(part) for part in parts[:count]] != [mark_of(p) for p in base[:count]]
+            [punctuation(part) for part in parts[:count]] != [punctuation(p) for p in base[:count]]
             for parts in children
         ):
-            raise Clash
-        if words(other[count:]) != words(base[count:]):
-            raise Clash
+            raise MergeConflict
+        if token_texts(other[count:]) != token_texts(base[count:]):
+            raise MergeConflict
         made: list[tuple[str, Body]] = []
         at = versions[1].start
         for old, mine, others in zip(base[:count], ours, theirs, strict=False):
@@ -255,8 +261,8 @@ class Merger:
             )
         return Joined(made)
 
-    def _parts(self, base: Maybe, ours: Part, theirs: Part, origin: str) -> Body:
-        """A construct part by part, in the order and layout of the side that has changed them."""
+    def _parts(self, base: Part | None, ours: Part, theirs: Part, origin: str) -> Body:
+        """Merge a construct part by part, in the order and layout of the side that changed them."""
         versions = [{} if part is None else roles_of(part) for part in (base, ours, theirs)]
         check_together(origin, *versions)
         first, second = versions[1], versions[2]
@@ -277,15 +283,15 @@ class Merger:
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
                 if before == "decorators" and made and not glue:
-                    glue = _behind_decorators(versions)  # it was the first of its side
+                    glue = _behind_decorators(versions)  # first on its side, not in the merge
                 before = role
                 made.append((glue if made else glue.lstrip(), body))
         return Joined(made)
 
-    def _role(self, parts: list[Maybe], origin: str) -> Body | None:
+    def _role(self, parts: list[Part | None], origin: str) -> Body | None:
         try:
             return self.part(*parts)
-        except Clash:
+        except MergeConflict:
             if origin not in GRAPHS:
                 raise
             base, ours, theirs = [None if part is None else part.body for part in parts]
@@ -293,7 +299,7 @@ class Merger:
 
 
 def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
-    """The blanks behind the decorators of a construct."""
+    """Return the whitespace behind the decorators of a construct."""
     for version in versions[1:]:
         roles = list(version)
         if "decorators" in roles[:-1]:
@@ -322,7 +328,7 @@ def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
 
 
 def _have_brackets(*versions: Items) -> bool:
-    """Whether a list stands in brackets."""
+    """Whether a version of a list has brackets."""
     return any(items.opening for items in versions)
 
 
@@ -331,15 +337,15 @@ def _has_commas(*versions: Items) -> bool:
 
 
 def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
-    """Whether a comma stands behind the last item."""
+    """Whether a comma follows the last item."""
     flags = [items.items[-1].comma if items.items else None for items in (base, ours, theirs)]
     if flags[1] is None or flags[0] == flags[1]:
         return bool(flags[1] if flags[2] is None else flags[2])
     return bool(flags[1])
 
 
-def _level(listed: Listed) -> None:
-    """Put the items of one side on lines of their own if the other side's are."""
+def _break_evenly(listed: Listed) -> None:
+    """Put every item on its own line if most items are."""
     leads = [chunk.lead for chunk in listed.chunks]
     broken = next((lead for lead in leads if "\n" in lead), None)
     if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of two models that have no differences: whether their files are the same too."""
+"""Compare how the files of equal models are encoded, and verify that the models are equal."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Model
 from onnxtext.diff.collector import Collector
-from onnxtext.diff.model import FieldChange
-from onnxtext.diff.side import Side
+from onnxtext.diff.model_side import Side
+from onnxtext.diff.result import FieldChange
 from onnxtext.proto.lower import LowerError, lower_model
 from onnxtext.weights.reader import Reader
 
 
-def say_how_stored(old: Side, new: Side, out: Collector) -> None:
-    """Collect how the files of the same model are encoded, if they are not encoded alike.
+def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
+    """Collect differences in the encoding of two files with the same model.
 
-    That nothing was overlooked is proven: both models are encoded again and compared, unless their
-    weights are missing.
+    Both models are encoded again and compared to prove that the diff missed nothing, unless weights
+    are missing.
     """
     one, other = _encoding(old.model), _encoding(new.model)
     if one != other:
         out.stored("model", one, other, "model")
     elif old.model.encoding is not None and old.model.encoding != new.model.encoding:
         out.stored("model", "one byte order", "another", "model")
-    if not out.is_empty or old.holder.left_out or new.holder.left_out:
+    if not out.is_empty or old.reader.left_out or new.reader.left_out:
         return
     if old.model.metadata_left_out or new.model.metadata_left_out:
         return
-    plain = [b"".join(side.facts.model(_canonical(side.model))) for side in (old, new)]
+    plain = [b"".join(side.encoder.model(_canonical(side.model))) for side in (old, new)]
     if plain[0] == plain[1]:
         return
     try:
@@ -37,9 +37,9 @@ def say_how_stored(old: Side, new: Side, out: Collector) -> None:
             for side in (old, new)
         ]
     except LowerError:
-        return  # what is not there was compared by its digests
+        return  # missing weights were compared by their digests
     if whole[0] != whole[1]:
-        change = FieldChange("", "model", None, "something that this diff has no name for")
+        change = FieldChange("", "model", None, "an unknown difference")
         out.changed("model", "", old.place(""), new.place(""), [change])
 
 
@@ -48,10 +48,10 @@ def _canonical(model: Model) -> Model:
 
 
 def _encoding(model: Model) -> str:
-    """How a file's bytes differ from the canonical ones, in words."""
+    """Describe how a file's bytes differ from the canonical encoding."""
     habits = [
         f"{habit.name}({', '.join(map(str, habit.arguments))})" for habit in model.encoding_habits
     ]
     if model.encoding is not None:
-        habits.append("an order or form of fields of its own")
+        habits.append("another order or form of fields")
     return ", ".join(habits) or "canonical encoding"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three-way merge of models: field by field and item by item, whatever their spelling.
+"""Merge canonical models field by field and item by item.
 
-Each result is a `Resolved`: the merge with conflicts resolved to ours, to theirs, to the base. The
-three are equal where nothing conflicts.
+Each result is a `Resolved`: the merge with conflicts resolved to ours, to theirs and to the base.
+The three are equal unless there is a conflict.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxtext.merge.matching import ABSENT, Rules, Triple, match
-from onnxtext.merge.messages import MODEL, Fields, Kind, Listing, join, split
+from onnxtext.merge.matching import ABSENT, MatchRules, Triple, match
+from onnxtext.merge.message_kinds import MODEL, Fields, MessageKind, RepeatedField, join, split
 from onnxtext.merge.order import Orders
 from onnxtext.wire.writer import LENGTH
 
-Maybe = bytes | None
 Resolved = tuple[Any, Any, Any]
-"""A value resolved to ours, to theirs and to the base; None where it is absent."""
-Where = tuple[int, int]
+"""A value resolved to ours, to theirs and to the base; None if it is absent there."""
+FieldPath = tuple[int, int]
 """A list of the model: (0, field), or of the main graph: (7, field)."""
 
 
@@ -29,9 +28,9 @@ class _Matched:
     """A merged list.
 
     Attributes:
-        orders: its items in order, as the list is resolved to ours, to theirs and to the base.
+        orders: its items in order, resolved to ours, to theirs and to the base.
         found: the items by the identity of their triples.
-        ambiguous: whether there is a conflict that cannot be seen in the results.
+        ambiguous: whether there is a conflict although the three results are equal.
     """
 
     orders: Sequence[list[Triple]]
@@ -44,21 +43,21 @@ class ModelMerger:
     """Merges three versions of a model.
 
     Attributes:
-        orders: arranges lists.
-        forced: items that conflict although they could be merged, by their list and by their place
-            in the merge that is resolved to ours.
-        ambiguous: whether there is a conflict that cannot be seen in the results.
+        orders: sorts merged lists.
+        forced: items to make conflicts although they could be merged, by their list and by their
+            index in the merge that is resolved to ours.
+        ambiguous: whether there is a conflict although the three results are equal.
     """
 
     orders: Orders
-    forced: dict[Where, set[int]] = field(default_factory=dict)
+    forced: dict[FieldPath, set[int]] = field(default_factory=dict)
     ambiguous: bool = False
-    _lists: dict[Where, _Matched] = field(default_factory=dict)
+    _lists: dict[FieldPath, _Matched] = field(default_factory=dict)
 
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
         """Merge canonical bytes of whole models; the base is empty if there is none.
 
-        It may be called again for the same models, to make conflicts of what is forced.
+        Call it again for the same models to make conflicts of the items in `forced`.
         """
         self.ambiguous = False
         simple = None if self.forced else _three_way(base, ours, theirs)
@@ -66,22 +65,24 @@ class ModelMerger:
 
     # ---- Messages ---------------------------------------------------------------------------
 
-    def _message(self, kind: Kind, base: Maybe, ours: Maybe, theirs: Maybe) -> Resolved:
+    def _message(
+        self, kind: MessageKind, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolved:
         if (simple := _three_way(base, ours, theirs)) is not None:
             return simple
-        if kind.united and base is None and ours is not None and theirs is not None:
+        if kind.merge_if_both_add and base is None and ours is not None and theirs is not None:
             base = b""
         if base is None or ours is None or theirs is None:
             return ours, theirs, base
         return self._fields(kind, base, ours, theirs)
 
     def _fields(
-        self, kind: Kind, base: bytes, ours: bytes, theirs: bytes, owner: int = -1
+        self, kind: MessageKind, base: bytes, ours: bytes, theirs: bytes, owner: int = -1
     ) -> Resolved:
         """Merge messages that both sides have changed.
 
         Args:
-            kind: their type.
+            kind: rules for their type.
             base: the common ancestor.
             ours: one version.
             theirs: the other one.
@@ -100,9 +101,9 @@ class ModelMerger:
         return join(made[0]), join(made[1]), join(made[2])
 
     def _group(
-        self, kind: Kind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
+        self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
     ) -> Resolved:
-        """Merge fields that belong together; None for a conflict of the whole message."""
+        """Merge fields that belong together; None makes the whole message a conflict."""
         base, ours, theirs = parts
         number = min(numbers)
         key = number << 3 | LENGTH
@@ -113,22 +114,24 @@ class ModelMerger:
         items = [part.get(key, []) for part in parts]
         if number in kind.lists:
             lists = self._list(kind.lists[number], items, where)
-            return _each([{key: found} if found else {} for found in lists])
+            return _as_resolved([{key: found} if found else {} for found in lists])
         if number in kind.messages and max(map(len, items)) == 1:
             single = [item[0] if item else None for item in items]
-            if None not in single[1:] and (kind.united or None not in single):
+            if None not in single[1:] and (kind.merge_if_both_add or None not in single):
                 found = self._inner(kind.messages[number], where, single)
-                return _each([{key: [one]} for one in found])
+                return _as_resolved([{key: [one]} for one in found])
         elif number in kind.positions:
             merged = _positions(*items)
             if merged is not None:
                 return ({key: merged},) * 3
-        if kind.united:
+        if kind.merge_if_both_add:
             return ours, theirs, base
         return None, None, None
 
-    def _inner(self, kind: Kind, where: Where, versions: Sequence[Maybe]) -> Resolved:
-        """Merge a message in a field of its own."""
+    def _inner(
+        self, kind: MessageKind, where: FieldPath, versions: Sequence[bytes | None]
+    ) -> Resolved:
+        """Merge a message in a singular field."""
         base, ours, theirs = versions
         if where != (0, 7):
             return self._message(kind, base, ours, theirs)
@@ -138,14 +141,16 @@ class ModelMerger:
 
     # ---- Lists ------------------------------------------------------------------------------
 
-    def _list(self, listing: Listing, items: Sequence[list[bytes]], where: Where) -> Resolved:
+    def _list(
+        self, repeated: RepeatedField, items: Sequence[list[bytes]], where: FieldPath
+    ) -> Resolved:
         """Merge the items of a list that both sides have changed."""
-        if listing.kind is not None and listing.key(b"") == "training":
-            return self._by_place(listing.kind, items)
+        if repeated.kind is not None and repeated.key(b"") == "training":
+            return self._by_place(repeated.kind, items)
         if where[0] < 0:
-            matched = self._match(listing, items)
+            matched = self._match(repeated, items)
         else:
-            matched = self._lists.get(where) or self._match(listing, items)
+            matched = self._lists.get(where) or self._match(repeated, items)
             self._lists[where] = matched
         self.ambiguous |= matched.ambiguous
         found = matched.found
@@ -157,18 +162,22 @@ class ModelMerger:
         made: list[list[bytes]] = []
         for version, arranged in enumerate(matched.orders):
             made.append([r for t in arranged if (r := found[id(t)][version]) is not None])
-        return _each(made)
+        return _as_resolved(made)
 
-    def _match(self, listing: Listing, items: Sequence[list[bytes]]) -> _Matched:
+    def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
         """Merge each item of a list."""
-        key = _memo(listing.key)
-        rules = Rules(
-            lambda item: item, key, tuple(map(_memo, listing.similar)), listing.alike, weak=True
+        key = _memoized(repeated.key)
+        rules = MatchRules(
+            lambda item: item,
+            key,
+            tuple(map(_memoized, repeated.rename_keys)),
+            repeated.replacement_key,
+            mark_replaced=True,
         )
         triples = match(items[0], items[1], items[2], rules)
         before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)
-        found = {id(triple): self._item(listing, triple, items) for triple in triples}
-        order, consistent = self.orders.arrange(triples, strict=listing.ordered)
+        found = {id(triple): self._item(repeated, triple, items) for triple in triples}
+        order, consistent = self.orders.arrange(triples, strict=repeated.ordered)
         orders = [order, order, order]
         if not consistent:
             orders[1] = self.orders.arrange(triples, strict=True, theirs_first=True)[0]
@@ -177,31 +186,33 @@ class ModelMerger:
         self.ambiguous |= before
         return matched
 
-    def _item(self, listing: Listing, triple: Triple, items: Sequence[list[bytes]]) -> Resolved:
+    def _item(
+        self, repeated: RepeatedField, triple: Triple, items: Sequence[list[bytes]]
+    ) -> Resolved:
         base, ours, theirs = _versions(triple, items)
         if triple.replaced and base not in (ours, theirs):
-            # Perhaps a side has renamed it; what the other side has done to it would be lost.
+            # If a side has renamed it, a merge would lose the other side's changes.
             return self._conflict(base, ours, theirs)
-        if listing.kind is None or None in (base, ours, theirs):
+        if repeated.kind is None or None in (base, ours, theirs):
             simple = _three_way(base, ours, theirs)
             return (ours, theirs, base) if simple is None else simple
-        return self._message(listing.kind, base, ours, theirs)
+        return self._message(repeated.kind, base, ours, theirs)
 
-    def _conflict(self, base: Maybe, ours: Maybe, theirs: Maybe) -> Resolved:
+    def _conflict(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> Resolved:
         self.ambiguous |= ours == theirs
         return ours, theirs, base
 
-    def _by_place(self, kind: Kind, items: Sequence[list[bytes]]) -> Resolved:
-        """Merge a list in which only the place identifies an item."""
+    def _by_place(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
+        """Merge a list in which only the position identifies an item."""
         base, ours, theirs = items
         if not len(base) == len(ours) == len(theirs):
             return ours, theirs, base
         merged = [self._message(kind, *item) for item in zip(*items, strict=True)]
-        return _each([[item[version] for item in merged] for version in range(3)])
+        return _as_resolved([[item[version] for item in merged] for version in range(3)])
 
     @staticmethod
     def _ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
-        """Whether both sides have changed how many items share one key."""
+        """Whether both sides changed items that share a key, so matching them is ambiguous."""
         groups: list[dict[Hashable, list[bytes]]] = []
         for listed in items:
             found: dict[Hashable, list[bytes]] = defaultdict(list)
@@ -220,13 +231,13 @@ class ModelMerger:
         return any(base.get(k) != ours.get(k) and base.get(k) != theirs.get(k) for k in shared)
 
 
-def _versions(triple: Triple, items: Sequence[list[bytes]]) -> list[Maybe]:
+def _versions(triple: Triple, items: Sequence[list[bytes]]) -> list[bytes | None]:
     places = (triple.base, triple.ours, triple.theirs)
     return [None if at == ABSENT else listed[at] for at, listed in zip(places, items, strict=True)]
 
 
-def _memo(key: Any) -> Any:
-    """A key function that reads each item once."""
+def _memoized(key: Any) -> Any:
+    """Return a key function that reads each item once."""
     known: dict[bytes, Hashable] = {}
 
     def read(item: bytes) -> Hashable:
@@ -237,13 +248,13 @@ def _memo(key: Any) -> Any:
     return read
 
 
-def _each(versions: Sequence[Any]) -> Resolved:
+def _as_resolved(versions: Sequence[Any]) -> Resolved:
     ours, theirs, base = versions
     return ours, theirs, base
 
 
 def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
-    """The merge of values of which at most one side has changed its own; None for a conflict."""
+    """Merge values that at most one side has changed; None for a conflict."""
     if theirs in (ours, base):
         return ours, ours, ours
     if ours == base:
@@ -251,16 +262,16 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
     return None
 
 
-def _groups(kind: Kind, versions: Sequence[Fields]) -> list[frozenset[int]]:
-    """The numbers of fields that are merged together."""
+def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
+    """Group the numbers of fields that are merged together."""
     there = {key >> 3 for fields in versions for key in fields}
     found = [unit & there for unit in kind.units if unit & there]
     together = frozenset().union(*kind.units)
     return [*found, *[frozenset((number,)) for number in sorted(there - together)]]
 
 
-def _excluded(kind: Kind, versions: Sequence[Fields]) -> bool:
-    """Whether the sides have changed fields that only make sense together."""
+def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
+    """Whether each side has changed one of two dependent sets of fields."""
     base, *sides = versions
     changed = [
         [
@@ -280,8 +291,8 @@ def _excluded(kind: Kind, versions: Sequence[Fields]) -> bool:
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
     """Merge lists in which the position identifies an item; None for a conflict.
 
-    One side may add items at the end, or take some away there if no two are equal; the other may
-    change others in place.
+    One side may append items, or remove items at the end if no two are equal; the other may change
+    other items in place.
     """
     changed, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
     count = min(len(base), len(changed))
@@ -291,7 +302,7 @@ def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> lis
         changed[:count] != base[:count]
         or any(one != before and one in base for one, before in zip(other, base, strict=True))
     ):
-        return None  # perhaps the other side has shifted some, or swapped them
+        return None  # the other side may have shifted or swapped items
     if len(changed) < len(base) and len(set(base)) < len(base):
         return None
     made: list[bytes] = []

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What statements say, independent of how a text spells it: their canonical encoding, as records.
+"""Encode statements canonically, so that they can be compared independent of their spelling.
 
-Every field of every message is in it, those of a future ONNX and unknown ones too; so nothing can
-differ unseen. The bytes of blobs are left where they are: they are compared on their own
-(`diff.weights`).
+The encoding has every field of every message, including fields of future ONNX versions and unknown
+ones, so no difference is missed. Blobs are encoded by name; `tensor_data` compares their bytes.
 """
 
 from __future__ import annotations
@@ -30,24 +29,24 @@ from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import delimited
 
 LARGE = 4096
-"""Data of more bytes than this is represented by a digest."""
+"""Data with more bytes than this is replaced by a digest."""
 
 
-class Facts(Lowering):
+class StatementEncoder(Lowering):
     """Lowers the statements of one model, with names of blobs instead of blobs."""
 
     def __init__(self, presence: Presence) -> None:
-        """Start a run.
+        """Create an encoder for a model with these presence defaults.
 
         Raises:
-            RecordError: an item of `explicit` names no field that can be empty.
+            RecordError: an item of `explicit` is not a field that can be empty.
         """
         super().__init__(Habits(presence))
 
     def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
-        """What stands for data: the name of a blob or file, a digest of much raw data."""
+        """Replace a blob or file by its name, and large raw data by a digest."""
         match data:
             case Blob():
                 return FieldData((("raw_data", bytes(self.blob(data, at))),))
@@ -60,11 +59,11 @@ class Facts(Lowering):
         return data
 
     def tail(self, node: Node) -> bytes:
-        """The fields of a node but for its label and the names of its values."""
+        """Encode the fields of a node except its label and the names of its values."""
         return self._tail(node)
 
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
-        """The name of a blob, instead of its bytes."""
+        """Return the name of a blob instead of its bytes."""
         return f"onnxtext blob {blob.digest}".encode()
 
     def _blob_value(
@@ -74,22 +73,22 @@ class Facts(Lowering):
 
 
 def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> Record:
-    """The record of an encoded message.
+    """Decode a message to a record.
 
     Args:
         message: its type.
         data: its canonical bytes.
-        names: gives what tensors are called on the other side.
+        names: maps the names of tensors to the other model.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a valid message.
     """
     record = lift_record(message_spec(message), data)
     return renamed(record, names) if names else record
 
 
 def renamed(record: Record, names: Callable[[str], str]) -> Record:
-    """A record with other names in the fields that refer to tensors (`tensor_name`)."""
+    """Rename tensors in the fields that refer to them (`tensor_name`)."""
     fields = []
     for field in record.fields:
         value = field.value

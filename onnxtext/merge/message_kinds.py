@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Protobuf messages as the model merge sees them: fields by key, and what identifies list items.
+"""Rules for merging protobuf messages: which fields are merged one by one, keys of list items.
 
-Only messages that are merged field by field have an entry here. All other fields, unknown ones
-included, are merged as a whole.
+Only messages that are merged field by field have an entry here. All other fields, including unknown
+ones, are merged as a whole.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Fields = dict[int, list[bytes]]
 
 
 def split(data: bytes) -> Fields:
-    """Read the fields of a message in canonical encoding."""
+    """Split a message in canonical encoding into its fields."""
     found: Fields = {}
     for number, wire_type, _, value, end in read_fields(data, 0, len(data)):
         found.setdefault(number << 3 | wire_type, []).append(data[value:end])
@@ -26,7 +26,7 @@ def split(data: bytes) -> Fields:
 
 
 def join(fields: Mapping[int, list[bytes]]) -> bytes:
-    """Write the fields of a message in the order of their numbers."""
+    """Encode the fields of a message in the order of their numbers."""
     out: list[bytes] = []
     for key in sorted(fields):
         tag = varint(key)
@@ -36,7 +36,7 @@ def join(fields: Mapping[int, list[bytes]]) -> bytes:
 
 
 def first(data: bytes, number: int) -> bytes | None:
-    """The first payload of a length-delimited field; None if the message does not have it."""
+    """Return the first payload of a length-delimited field; None if it is absent."""
     for found, wire_type, _, value, end in read_fields(data, 0, len(data)):
         if found == number and wire_type == LENGTH:
             return data[value:end]
@@ -49,43 +49,43 @@ Key = Callable[[bytes], Hashable]
 
 
 @dataclass(frozen=True)
-class Listing:
-    """How a repeated field is merged.
+class RepeatedField:
+    """Rules for merging a repeated field.
 
     Attributes:
-        kind: the type of its messages; None if each item is merged as a whole.
-        key: what identifies an item.
-        similar: what an item keeps when it is renamed, from the most certain to the least.
-        alike: what an item has in common with one that might replace it at the same place.
-        ordered: whether the place of an item has a meaning.
+        kind: rules for its messages; None if each item is merged as a whole.
+        key: identifies an item.
+        rename_keys: properties that a renamed item keeps, the most reliable first.
+        replacement_key: the property that an item shares with its replacement at the same position.
+        ordered: whether the order of items has a meaning.
     """
 
-    kind: Kind | None
+    kind: MessageKind | None
     key: Key
-    similar: tuple[Key, ...] = ()
-    alike: Key | None = None
+    rename_keys: tuple[Key, ...] = ()
+    replacement_key: Key | None = None
     ordered: bool = False
 
 
 @dataclass(frozen=True)
-class Kind:
-    """How the messages of a type are merged.
+class MessageKind:
+    """Rules for merging the messages of one type.
 
     Attributes:
         lists: repeated fields whose items are merged one by one.
-        messages: fields that hold one message, which is merged field by field.
+        messages: singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
-        units: fields that are merged together, as a whole.
-        exclusive: two sets of fields; two sides must not change one set each.
-        united: whether two sides may add a message each, which are merged.
+        units: sets of fields that are merged as a whole.
+        exclusive: two sets of fields; it is a conflict if each side changes one of them.
+        merge_if_both_add: whether to merge messages that both sides add.
     """
 
-    lists: dict[int, Listing] = field(default_factory=dict)
-    messages: dict[int, Kind] = field(default_factory=dict)
+    lists: dict[int, RepeatedField] = field(default_factory=dict)
+    messages: dict[int, MessageKind] = field(default_factory=dict)
     positions: frozenset[int] = frozenset()
     units: tuple[frozenset[int], ...] = ()
     exclusive: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
-    united: bool = False
+    merge_if_both_add: bool = False
 
 
 def _named(number: int) -> Key:
@@ -93,7 +93,7 @@ def _named(number: int) -> Key:
 
 
 def _without(*numbers: int) -> Key:
-    """Everything but some fields."""
+    """Return a key of all fields but these."""
     return lambda data: b"".join(
         [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
     )
@@ -128,7 +128,7 @@ def _first_output(data: bytes) -> Hashable:
 
 
 def _function(data: bytes) -> Hashable:
-    """Domain, name and overload; the domain `ai.onnx` is the empty one."""
+    """Return domain, name and overload; the domain `ai.onnx` equals the empty one."""
     domain = first(data, 10) or b""
     return b"" if domain == b"ai.onnx" else domain, first(data, 1), first(data, 13) or b""
 
@@ -147,62 +147,62 @@ def _numbers(*numbers: int) -> frozenset[int]:
     return frozenset(numbers)
 
 
-_ENTRIES = Listing(Kind(), _named(1))
+_ENTRIES = RepeatedField(MessageKind(), _named(1))
 _DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
-_TENSOR = Kind({16: _ENTRIES}, units=(_DATA,))
-_VALUE = Kind({4: _ENTRIES})
-_VALUES = Listing(_VALUE, _named(1), (_without(1),), _only(2))
-_ATTRIBUTE = Kind(
+_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))
+_VALUE = MessageKind({4: _ENTRIES})
+_VALUES = RepeatedField(_VALUE, _named(1), (_without(1),), _only(2))
+_ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
 )
-NODE = Kind(
+NODE = MessageKind(
     {
-        5: Listing(_ATTRIBUTE, _named(1)),
+        5: RepeatedField(_ATTRIBUTE, _named(1)),
         9: _ENTRIES,
-        10: Listing(None, _named(1)),
+        10: RepeatedField(None, _named(1)),
     },
     positions=_numbers(1, 2),
     units=(_numbers(4, 7, 8),),
     exclusive=(_numbers(4, 7, 8), _numbers(1, 5)),
 )
-_NODES = Listing(NODE, _outputs, (_first_output, _label, _without(2, 3)), _only(4, 7, 8))
-GRAPH = Kind(
+_NODES = RepeatedField(NODE, _outputs, (_first_output, _label, _without(2, 3)), _only(4, 7, 8))
+GRAPH = MessageKind(
     {
         1: _NODES,
-        5: Listing(_TENSOR, _named(8), (_without(8),), _only(1, 2)),
+        5: RepeatedField(_TENSOR, _named(8), (_without(8),), _only(1, 2)),
         11: replace(_VALUES, ordered=True),
         12: replace(_VALUES, ordered=True),
         13: _VALUES,
-        14: Listing(Kind({2: _ENTRIES}), _named(1), (_without(1),)),
-        15: Listing(None, _sparse_name),
+        14: RepeatedField(MessageKind({2: _ENTRIES}), _named(1), (_without(1),)),
+        15: RepeatedField(None, _sparse_name),
         16: _ENTRIES,
     },
-    united=True,
+    merge_if_both_add=True,
 )
-_OPSETS = Listing(Kind(), _domain)
-FUNCTION = Kind(
+_OPSETS = RepeatedField(MessageKind(), _domain)
+FUNCTION = MessageKind(
     {
-        6: Listing(None, _whole),
+        6: RepeatedField(None, _whole),
         7: _NODES,
         9: _OPSETS,
-        11: Listing(_ATTRIBUTE, _named(1)),
+        11: RepeatedField(_ATTRIBUTE, _named(1)),
         12: _VALUES,
         14: _ENTRIES,
     },
     positions=_numbers(4, 5),
-    united=True,
+    merge_if_both_add=True,
 )
-_TRAINING = Kind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})
-MODEL = Kind(
+_TRAINING = MessageKind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})
+MODEL = MessageKind(
     {
         8: _OPSETS,
         14: _ENTRIES,
-        20: Listing(_TRAINING, lambda _: "training"),
-        25: Listing(FUNCTION, _function, (_without(1, 13),)),
-        26: Listing(Kind(), _named(1)),
+        20: RepeatedField(_TRAINING, lambda _: "training"),
+        25: RepeatedField(FUNCTION, _function, (_without(1, 13),)),
+        26: RepeatedField(MessageKind(), _named(1)),
     },
     {7: GRAPH},
-    united=True,
+    merge_if_both_add=True,
 )
 # Graphs hold nodes, which hold attributes, which hold graphs.
 _ATTRIBUTE.messages[6] = GRAPH

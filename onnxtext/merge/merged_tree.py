@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a merge gives, before it is text: bodies, lists of chunks, and choices that people make."""
+"""The tree of a merged text with its conflicts, and a writer for it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from onnxtext.merge.versions import Item
+from onnxtext.merge.parts import Item
 
 Body = Union[str, "Joined", "Choice", "Listed"]
 Versions = tuple[str | None, str | None, str | None]
-"""A text in the base, in ours and in theirs; None where it is not."""
+"""A text in the base, in ours and in theirs; None if it is absent there."""
 
 
 @dataclass(slots=True)
 class Joined:
-    """Parts one behind the other, each with the blanks and comments before it."""
+    """Consecutive parts, each with the whitespace and comments before it."""
 
     parts: list[tuple[str, Body]]
 
 
 @dataclass(slots=True)
 class Choice:
-    """A part that both sides have changed, each in its own way."""
+    """A conflict in a part of a construct."""
 
     versions: Versions
 
@@ -33,13 +33,13 @@ class Chunk:
     """An item of a merged list.
 
     Attributes:
-        lead: what stands before it, as in `Item`.
-        body: the item itself; of a conflict that of ours, or nothing.
-        tail: what stands behind it on its line, as in `Item`.
+        lead: comments and whitespace before it, as in `Item`.
+        body: the item itself; "" for a conflict.
+        tail: comment and whitespace behind it on its line, as in `Item`.
         versions: the item in the base, in ours and in theirs.
-        conflict: whether a person has to choose.
-        forced: whether a person has to look at it, although it could be merged.
-        dropped: whether nothing needs it.
+        conflict: whether both sides changed it in different ways.
+        forced: whether it could be merged but is part of a semantic conflict.
+        dropped: whether it is a blob that the merge does not need.
     """
 
     lead: str
@@ -61,14 +61,14 @@ class Listed:
     """A merged list.
 
     Attributes:
-        head: what stands before the opening bracket, and blanks.
+        head: the parts of the construct before the opening bracket.
         opening: the opening bracket.
-        behind: what stands behind that on its line.
+        behind: comment and whitespace behind it on its line.
         chunks: in order.
-        suffix: what stands before the closing bracket.
+        suffix: comments and whitespace before the closing bracket.
         closing: the closing bracket.
-        commas: whether commas stand between the items.
-        trailing: whether one stands behind the last.
+        commas: whether commas separate the items.
+        trailing: whether a comma follows the last item.
     """
 
     head: Body
@@ -83,12 +83,12 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """How conflicts are marked, as git does it.
+    """The format of conflict markers, as in git.
 
     Attributes:
-        size: how many characters a marker has.
-        labels: what the base, ours and theirs are called.
-        swapped: whether what is merged as ours is theirs.
+        size: length of a marker.
+        labels: names of the base, ours and theirs.
+        swapped: whether ours and theirs were swapped for the merge.
     """
 
     size: int = 7
@@ -96,7 +96,7 @@ class Markers:
     swapped: bool = False
 
     def lines(self, base: str, ours: str, theirs: str) -> str:
-        """A conflict: each version is nothing, or whole lines; without the last line end."""
+        """Format a conflict of versions that are empty or whole lines; no final line end."""
         names = [f" {label}" if label else "" for label in self.labels]
         if self.swapped:
             ours, theirs = theirs, ours
@@ -107,8 +107,8 @@ class Markers:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """Where a chunk stands in the text that was written."""
+class ChunkSpan:
+    """The span of a chunk in the written text."""
 
     start: int
     end: int
@@ -118,18 +118,18 @@ class Placed:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes what was merged.
+    """Writes a merged tree as text.
 
     Attributes:
-        markers: how to mark conflicts; None to write our version of them.
-        out: what was written.
-        placed: where the chunks stand, outer ones behind those in them.
-        conflicts: how many conflicts were written.
+        markers: format of conflict markers; None to resolve conflicts to ours.
+        out: the text so far.
+        placed: spans of the chunks, inner before outer ones.
+        conflicts: number of conflicts written.
     """
 
     markers: Markers | None = None
     out: list[str] = field(default_factory=list)
-    placed: list[Placed] = field(default_factory=list)
+    placed: list[ChunkSpan] = field(default_factory=list)
     conflicts: int = 0
     _size: int = 0
     _open: bool = False
@@ -137,7 +137,7 @@ class Writer:
     _indent: str = ""
 
     def text(self) -> str:
-        """All that was written."""
+        """Return the written text."""
         return "".join(self.out)
 
     def body(self, body: Body) -> None:
@@ -183,12 +183,12 @@ class Writer:
         self._blanks(lead)
         start = self._size
         self.body(body)
-        self.placed.append(Placed(start, self._size, chunk, listed))
+        self.placed.append(ChunkSpan(start, self._size, chunk, listed))
         self._write(comma)
         self._blanks(tail)
 
     def _marked(self, chunk: Chunk, lead: str, comma: str) -> None:
-        """A conflict; comments and blank lines that all versions have before it stay outside."""
+        """Write a conflict, behind the comments and blank lines that all versions share."""
         leads = {item.lead for item in chunk.versions if item is not None}
         shared = leads.pop() if len(leads) == 1 else ""
         cut = shared.rfind("\n") + 1
@@ -213,7 +213,7 @@ class Writer:
         self._open = True
 
     def _tokens(self, text: str) -> None:
-        """Write what begins and ends with tokens."""
+        """Write text that begins and ends with tokens."""
         if not text:
             return
         if self._open:
@@ -224,9 +224,9 @@ class Writer:
         self._open = False
 
     def _blanks(self, text: str) -> None:
-        """Write what stands between tokens. A comment ends where the line does."""
+        """Write text between tokens; end a line that is open after a comment or marker."""
         if self._open and "\n" not in text and "#" not in text:
-            return  # the line ends, after a comment or a marker
+            return  # the line end that follows separates the tokens
         if not text:
             return
         if self._open and text.lstrip(" \t\r")[:1] != "\n":
@@ -247,13 +247,13 @@ class Writer:
 
 
 def _lines(item: Item | None, comma: str, cut: int, indent: str) -> str:
-    """A version of a conflict as whole lines.
+    """Format a version of a conflict as whole lines.
 
     Args:
         item: the version.
-        comma: what stands behind it.
-        cut: how much of its lead stands before the conflict.
-        indent: the indentation of a version that has no line of its own.
+        comma: the separator behind it.
+        cut: number of characters of its lead written before the conflict.
+        indent: the indentation of a version that is not on its own line.
     """
     if item is None:
         return ""
@@ -268,7 +268,7 @@ def _is_wordlike(character: str) -> bool:
 
 
 def all_chunks(listed: Listed) -> Iterator[tuple[Listed, Chunk]]:
-    """Every chunk of a list and of those in it."""
+    """Return every chunk of a list and of nested lists."""
     for chunk in listed.chunks:
         yield listed, chunk
         if not chunk.conflict:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing the merge of texts with the merge of their models, item by item."""
+"""Accept a merged text if it means what the merge of the models says, item by item."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from functools import cache
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merge.constructs import BLOB
 from onnxtext.merge.digests import Known, lower_one
-from onnxtext.merge.messages import GRAPH, MODEL, Kind, split
+from onnxtext.merge.message_kinds import GRAPH, MODEL, MessageKind, split
 from onnxtext.proto.value_lowering import LowerError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -20,19 +21,17 @@ Items = dict[Hashable, bytes]
 _GRAPH = 7 << 3 | LENGTH
 
 
-def lowered(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """The model that a merged text says; None if it is none, or lacks data that a version has."""
+def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+    """Lower a merged text; None if it is invalid or lacks data that a version has."""
     try:
         model = parse_model(Source(text, "<merge>"))
-        return lower_one(model, known) if has_all(model, text, versions) else None
+        return lower_one(model, known) if has_all_blobs(model, text, versions) else None
     except (OnnxTextError, LowerError):
         return None
 
 
-def has_all(model: Model, text: str, versions: Sequence[Model]) -> bool:
-    """Whether the blobs that a merge names are where the versions have them."""
-    from onnxtext.merge.review import BLOB
-
+def has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
+    """Whether the merge has every blob that its text names and that a version has."""
     for digest in set(BLOB.findall(text)):
         if _holds(model, digest):
             continue
@@ -50,13 +49,13 @@ def _holds(model: Model, digest: str) -> bool:
 def accepts(
     found: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
 ) -> bool:
-    """Whether a text with conflicts is right.
+    """Whether a text with conflicts is correct.
 
-    Each item must be what the merge of the models says, or be marked with the versions of both
+    Each item must equal the one in the merge of the models, or conflict with the versions of both
     sides.
 
     Args:
-        found: the models that the text says with its conflicts resolved to ours and to theirs.
+        found: the models of the text with its conflicts resolved to ours and to theirs.
         resolved: the merge of the models, resolved likewise.
         ours: our model.
         theirs: their model.
@@ -75,12 +74,12 @@ def accepts(
 
 
 def _in_order(found: Items, wanted: Items) -> bool:
-    """Whether the items that two models share stand in the same order."""
+    """Whether the items that two models share are in the same order."""
     return [key for key in found if key in wanted] == [key for key in wanted if key in found]
 
 
 def _items(data: bytes) -> Items:
-    """The items of a model and of its main graph by their keys."""
+    """Return the items of a model and of its main graph by their keys."""
     found: Items = {}
     fields = split(data)
     for graph in fields.pop(_GRAPH, []):
@@ -89,13 +88,13 @@ def _items(data: bytes) -> Items:
     return found
 
 
-def _add(found: Items, owner: int, kind: Kind, fields: dict[int, list[bytes]]) -> None:
+def _add(found: Items, owner: int, kind: MessageKind, fields: dict[int, list[bytes]]) -> None:
     for tag in sorted(fields):
-        listing = kind.lists.get(tag >> 3)
+        repeated = kind.lists.get(tag >> 3)
         seen: Counter[Hashable] = Counter()
         for payload in fields[tag]:
-            key = None if listing is None else listing.key(payload)
-            if key is None and listing is not None:
+            key = None if repeated is None else repeated.key(payload)
+            if key is None and repeated is not None:
                 key = payload
             seen[key] += 1
             found[owner, tag, key, seen[key]] = payload

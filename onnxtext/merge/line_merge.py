@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merging lines, for texts that do not parse: git does it."""
+"""Merge texts that do not parse line by line, with `git merge-file`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from onnxtext.merge.outcome import Markers
+from onnxtext.merge.merged_tree import Markers
 
 _MOST_CONFLICTS = 127
-"""`git merge-file` exits with the number of conflicts, but with no more than this."""
+"""The exit status of `git merge-file` is the number of conflicts, at most this."""
 
 
 def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, bool]:
@@ -21,10 +21,10 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
         base: the common ancestor.
         ours: one version.
         theirs: the other version.
-        markers: how to mark conflicts.
+        markers: format of conflict markers.
 
     Returns:
-        The text, how many conflicts it has, and whether git has merged it. Without git the whole
+        The text, the number of conflicts, and whether git has merged it. Without git the whole
         texts are one conflict.
     """
     names = markers.labels
@@ -45,12 +45,12 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
 
 
 def _environment() -> dict[str, str]:
-    """Without what git sets for the programs that it runs: this is of no repository."""
+    """Return the environment without git's variables, which name a repository."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
 
 def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
-    """The whole texts as one conflict."""
+    """Return the whole texts as one conflict."""
     texts = [
         text if not text or text.endswith("\n") else f"{text}\n" for text in (base, ours, theirs)
     ]

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking at a merge as a whole: what each side has changed for itself may not fit together.
+"""Find semantic conflicts in a merge of texts.
 
-What is wrong in the merge, but in neither side, becomes a conflict around the statements in which
-it is; nodes that stand before what they use are moved behind it.
+Statements with an error that neither side has become conflicts; nodes that use a value before its
+definition are moved behind it.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from onnxtext.checker.finding import Finding
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merge.constructs import CONTAINERS, STATEMENTS
-from onnxtext.merge.findings import find, identity, known_in, sorted_nodes, subject_of
-from onnxtext.merge.outcome import Chunk, Listed, Markers, Placed, all_chunks, write
+from onnxtext.merge.constructs import BLOB, CONTAINERS, STATEMENTS
+from onnxtext.merge.findings import find, identity, issues_of, sorted_nodes, subject_of
+from onnxtext.merge.merged_tree import Chunk, ChunkSpan, Listed, Markers, all_chunks, write
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -27,21 +26,21 @@ _MOST_ROUNDS = 8
 
 
 class Unmergeable(Exception):
-    """What was merged is no text of the language, wherever conflicts are marked."""
+    """The merged text does not parse, and no conflict around its errors can be marked."""
 
 
-class TooCoarse(Exception):
-    """Something is to be done with a statement that was not taken out of what holds it."""
+class NeedsFullSplit(Exception):
+    """A statement to mark or move is inside of a construct that was not split."""
 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A merge that was reviewed.
+    """A merge without unmarked semantic conflicts.
 
     Attributes:
         text: the text.
         tree: its syntax tree.
-        fits: whether everything in it fits together.
+        fits: whether no conflict had to be marked.
     """
 
     text: str
@@ -50,23 +49,23 @@ class Reviewed:
 
 
 def review(
-    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, fine: bool = False
+    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, split_all: bool = False
 ) -> Reviewed:
-    """Make conflicts of what does not fit together.
+    """Mark semantic conflicts in a merge and sort its nodes.
 
     Args:
         listed: the merged model; changed in place.
         ours: our version.
         theirs: their version.
-        notes: takes what people should know.
-        fine: whether all statements were taken apart.
+        notes: receives warnings for the user.
+        split_all: whether all statements were split.
 
     Returns:
         The text with conflicts resolved to ours.
 
     Raises:
-        Unmergeable: no text could be made that parses.
-        TooCoarse: the merge has to be done again, taking apart everything.
+        Unmergeable: the merged text does not parse.
+        NeedsFullSplit: the merge must be repeated with all statements split.
     """
     _keep_needed(listed)
     sides = (ours, theirs)
@@ -78,16 +77,16 @@ def review(
         try:
             model = parse_model(Source(text, "<merge>"))
         except OnnxTextError as error:
-            _mark_broken(error, _Places(writer.placed, fine), notes)
+            _mark_broken(error, _ChunkSpans(writer.placed, split_all), notes)
             continue
         subject = subject_of(model)
         findings = list(find(subject, sides))
         if not findings:
             return Reviewed(text, model, True)
         if known is None:
-            known = known_in(sides)
+            known = issues_of(sides)
         new = [finding for finding in findings if identity(finding) not in known]
-        places = _Places(writer.placed, fine)
+        places = _ChunkSpans(writer.placed, split_all)
         disordered = [finding for finding in new if finding.slug == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
@@ -103,11 +102,11 @@ def review(
 # ---- Places ---------------------------------------------------------------------------------
 
 
-class _Places:
-    """The chunks of a written text by their offsets."""
+class _ChunkSpans:
+    """Finds the chunks of a written text by offset."""
 
-    def __init__(self, placed: Sequence[Placed], fine: bool) -> None:
-        self.fine = fine
+    def __init__(self, placed: Sequence[ChunkSpan], split_all: bool) -> None:
+        self.split_all = split_all
         self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
         self._starts = [place.start for place in self._placed]
         self._parents: list[int] = []
@@ -118,8 +117,8 @@ class _Places:
             self._parents.append(open_places[-1] if open_places else -1)
             open_places.append(number)
 
-    def around(self, offset: int) -> Iterator[Placed]:
-        """The chunks around an offset, inner ones first."""
+    def around(self, offset: int) -> Iterator[ChunkSpan]:
+        """Return the chunks around an offset, inner ones first."""
         at = bisect_right(self._starts, offset) - 1
         while at >= 0:
             place = self._placed[at]
@@ -128,8 +127,8 @@ class _Places:
             at = self._parents[at]
 
 
-def _mark(finding: Finding, places: _Places, notes: list[str]) -> None:
-    """Make a conflict of the statements that a finding is about, if a side has changed them."""
+def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
+    """Mark the statements of a finding as a conflict, preferably those that a side changed."""
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
@@ -143,11 +142,11 @@ def _mark(finding: Finding, places: _Places, notes: list[str]) -> None:
     notes.append(f"{finding.message} (in the merge, but in neither side)")
 
 
-def _check_fine(place: Placed, at: int, places: _Places) -> None:
-    """Refuse a place that is in a chunk, but in a statement that is none itself."""
+def _check_fine(place: ChunkSpan, at: int, places: _ChunkSpans) -> None:
+    """Raise NeedsFullSplit if an offset is in a statement inside of an unsplit chunk."""
     holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
-    if not places.fine and at != place.start and holds:
-        raise TooCoarse
+    if not places.split_all and at != place.start and holds:
+        raise NeedsFullSplit
 
 
 def _is_statement(chunk: Chunk) -> bool:
@@ -155,12 +154,12 @@ def _is_statement(chunk: Chunk) -> bool:
 
 
 def _is_same(chunk: Chunk) -> bool:
-    """Whether both sides have a statement as the base has it."""
+    """Whether both sides have a statement unchanged."""
     return len({None if item is None else item.part.body for item in chunk.versions}) == 1
 
 
-def _mark_broken(error: OnnxTextError, places: _Places, notes: list[str]) -> None:
-    """Make conflicts of the statements in which a merge is no text of the language."""
+def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) -> None:
+    """Mark the statements with syntax errors as conflicts."""
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:
@@ -179,8 +178,8 @@ def _mark_broken(error: OnnxTextError, places: _Places, notes: list[str]) -> Non
 # ---- Order ----------------------------------------------------------------------------------
 
 
-def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> bool:
-    """Sort the nodes of the graphs in which some are out of order; False if that cannot be."""
+def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
+    """Sort the nodes of the graphs in which some are out of order; False if that is impossible."""
     wanted = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:
         if not any(id(node) in wanted for node in scope.nodes):
@@ -188,15 +187,15 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _Places) -> boo
         place = next(
             (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
         )
-        if not places.fine and (place is None or place.start != scope.nodes[0].at):
-            raise TooCoarse
+        if not places.split_all and (place is None or place.start != scope.nodes[0].at):
+            raise NeedsFullSplit
         if place is None or not _sort_chunks(place.listed, scope):
             return False
     return True
 
 
 def _sort_chunks(listed: Listed, scope: Scope) -> bool:
-    """Sort the nodes of a graph; what is not shown follows the one before."""
+    """Sort the nodes of a graph; conflicts that ours deleted follow the node before them."""
     groups: list[list[Chunk]] = []
     hidden: list[Chunk] = []
     for chunk in listed.chunks:
@@ -216,12 +215,9 @@ def _sort_chunks(listed: Listed, scope: Scope) -> bool:
 
 # ---- Resources ------------------------------------------------------------------------------
 
-BLOB = re.compile(r'blob"([0-9a-f]+)"')
-"""A blob in a text that names it; also where it is in a string or a comment."""
-
 
 def _keep_needed(listed: Listed) -> None:
-    """Leave out the blobs that one side has deleted, unless the other one needs them."""
+    """Drop the blobs that one side has deleted unless the merged text names them."""
     doubtful = []
     for owner, chunk in all_chunks(listed):
         if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:
@@ -233,7 +229,7 @@ def _keep_needed(listed: Listed) -> None:
     for _, chunk in doubtful:
         item = chunk.versions[1] or chunk.versions[2]
         assert item is not None
-        digest = item.part.tokens()[0].strip('"')
+        digest = item.part.token_texts()[0].strip('"')
         if not any(digest[:length] in used for length in lengths):
             chunk.dropped = True
     for owner in {id(owner): owner for owner, _ in doubtful}.values():

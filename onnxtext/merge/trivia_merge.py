@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three versions of blanks and comments: no comment of either side is lost."""
+"""Merge whitespace and comments between tokens, keeping every comment of both sides."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from onnxtext.merge.versions import Item, comments_in
+from onnxtext.merge.parts import Item, comments_in
 
 
 def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
-    """What stands between two tokens; None where one of them is not.
+    """Merge a trivia span; None if a version lacks one of its tokens.
 
-    Where both sides have changed it, it is ours with the comments that only they have added, and
-    without those that they have taken away.
+    If both sides have changed it, take ours, add the comments that theirs added and remove those
+    that theirs removed.
     """
     if ours is None or theirs is None:
         return ours if ours is not None else theirs or ""
@@ -25,7 +25,7 @@ def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
 
 
 def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
-    """What stands behind an item on its line; and the comments for which there is no room."""
+    """Merge the trivia behind an item on its line; return comments that do not fit there too."""
     if ours is None or theirs is None or theirs in (base, ours) or base == ours:
         return merge_blanks(base, ours, theirs), []
     mine, others = comments_in(ours), comments_in(theirs) - comments_in(base or "")
@@ -36,8 +36,13 @@ def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple
     return ours, list((others - mine).elements())
 
 
+def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) -> Counter[str]:
+    """Return the comments that a merge keeps: added by a side, or removed by neither."""
+    return (ours - base) | (theirs - base) | (base & ours & theirs)
+
+
 def with_comments(blanks: str, comments: list[str]) -> str:
-    """Blanks with more comments, each on a line of its own but for one behind a token."""
+    """Add comments to whitespace, each on its own line unless it can follow a token."""
     if not comments:
         return blanks
     lines, end, indent = blanks.rpartition("\n")
@@ -61,18 +66,17 @@ def _without(blanks: str, comments: Counter[str]) -> str:
             continue
         comments[comment] -= 1
         if not kept:
-            kept.append("")  # it stood behind something
+            kept.append("")  # the comment followed a token
     return "\n".join(kept)
 
 
 def missing_comments(
     base: Item | None, ours: Item | None, theirs: Item | None, merged: str
 ) -> list[str]:
-    """The comments in an item that a merge would lose."""
+    """Return the comments in an item that a merge would lose."""
     before, mine, others = (
         Counter() if item is None else comments_in(item.part.body) for item in (base, ours, theirs)
     )
     if not mine and not others:
         return []
-    needed = (mine - before) | (others - before) | (before & mine & others)
-    return list((needed - comments_in(merged)).elements())
+    return list((kept_comments(before, mine, others) - comments_in(merged)).elements())

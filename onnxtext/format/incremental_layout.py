@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that differ from their printed form in blanks and commas only get the lines of that form.
+"""Format texts that differ from their printed form only in whitespace and commas.
 
-Comments and blank lines go to the line where the code before them ends. What then still has to be
-put right is what `light` does. It gives up where a comment stands within a printed line.
+The text gets the lines of the printed form; comments and blank lines go to the line on which the
+code before them ends. `incremental_lines` formats the comments afterwards. A text with a comment
+within a printed line is left to `document`.
 """
 
 from __future__ import annotations
@@ -11,29 +12,25 @@ import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
 
-from onnxtext.format.gaps import BLANK_LINE
+from onnxtext.format.trivia_spans import BLANK_LINE
+from onnxtext.source import COMMENT, STRING
 
 _MARK = "\0"
-"""Stands for a comment or a blank line. No text holds it outside of strings, see `relay`."""
+"""Placeholder for a comment or blank line; `use_printed_lines` rejects texts that contain it."""
 
-_ODD = re.compile(
-    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'
-    r'|"[^"\\]*(?:\\.[^"\\]*)*"'
-    r"|(#[^\n]*)|\n[ \t\v\f\r]*(?=\n)",
-    re.DOTALL,
-)
+_STRING_OR_TRIVIA = re.compile(rf"{STRING}|{COMMENT}|\n[ \t\v\f\r]*(?=\n)", re.DOTALL)
 """A string; a comment; the line break before a blank line."""
 
 _CLOSING = (">", "]", "}", ")")
 _LAST_COMMA = re.compile(r",(?=\0*[>\]})])")
 
 
-def relay(text: str, printed: str) -> str | None:
-    """The text in the lines of its printed form; None if more than blanks and commas differ.
+def use_printed_lines(text: str, printed: str) -> str | None:
+    """Rewrite a text with the lines of its printed form; None if other tokens differ.
 
     Args:
         text: the text, without a byte order mark.
-        printed: what the printer makes of its syntax tree.
+        printed: its printed syntax tree.
     """
     if _MARK in text or "# fmt:" in text:
         return None
@@ -48,9 +45,9 @@ def relay(text: str, printed: str) -> str | None:
         marks.append(f"  {whole.rstrip()}" if behind else f"\n{whole.strip()}")
         return _MARK
 
-    code = _ODD.sub(take_out, text) if "#" in text or BLANK_LINE.search(text) else text
-    pieces = _LAST_COMMA.sub("", "".join(code.split())).split(_MARK)
-    whole = "".join(pieces)
+    code = _STRING_OR_TRIVIA.sub(take_out, text) if "#" in text or BLANK_LINE.search(text) else text
+    tokens = _LAST_COMMA.sub("", "".join(code.split())).split(_MARK)
+    whole = "".join(tokens)
     if not marks:
         return printed if whole == _LAST_COMMA.sub("", "".join(printed.split())) else None
     lines = printed.split("\n")[:-1]
@@ -58,15 +55,15 @@ def relay(text: str, printed: str) -> str | None:
     for index, (line, after) in enumerate(pairwise(bare)):
         if after[:1] in _CLOSING and line[-1:] == ",":
             bare[index] = line[:-1]
-    return _placed(lines, bare, marks, pieces) if whole == "".join(bare) else None
+    return _placed(lines, bare, marks, tokens) if whole == "".join(bare) else None
 
 
-def _placed(lines: list[str], bare: list[str], marks: list[str], pieces: list[str]) -> str | None:
-    """The printed lines with comments and blank lines; None if a comment does not fit there."""
+def _placed(lines: list[str], bare: list[str], marks: list[str], tokens: list[str]) -> str | None:
+    """Insert comments and blank lines into printed lines; None if one is within a line."""
     head: list[str] = []
     ends = list(accumulate(map(len, bare)))
     last = -1
-    for mark, at in zip(marks, accumulate(map(len, pieces)), strict=False):
+    for mark, at in zip(marks, accumulate(map(len, tokens)), strict=False):
         line = bisect_left(ends, at)
         if not at:
             head.append(mark[1:] + "\n")
@@ -75,7 +72,7 @@ def _placed(lines: list[str], bare: list[str], marks: list[str], pieces: list[st
                 return None
             lines[line] += mark
         elif ends[line] == at:
-            lines[bisect_right(ends, at) - 1] += mark  # behind the blank lines of the printed form
+            lines[bisect_right(ends, at) - 1] += mark  # behind printed blank lines
         elif mark != "\n":
             return None
         last = at

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Putting the comments of merged texts into a text that was printed anew."""
+"""Add the comments of merged texts to a text that was printed from the merged model."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format.trivia import comments_of, read_pieces
+from onnxtext.format.tokens import read_tokens
+from onnxtext.merge.parts import comments_in
+from onnxtext.merge.trivia_merge import kept_comments
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -20,45 +22,44 @@ _END = None
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
-    """Add the comments that a merge keeps to a text, each above its statement if that is there.
+    """Add the comments that a merge keeps, each above its statement if the text has it.
 
     Args:
-        text: parses, and has only comments of the versions.
+        text: a valid text; all its comments are from the versions.
         base: the text of the common ancestor.
         ours: one version.
         theirs: the other one.
     """
-    before, mine, others = [Counter(comments_of(one)) for one in (base, ours[0], theirs[0])]
-    needed = (mine - before) | (others - before) | (before & mine & others)
-    needed -= Counter(comments_of(text))
+    needed = kept_comments(comments_in(base), comments_in(ours[0]), comments_in(theirs[0]))
+    needed -= comments_in(text)
     if not needed:
         return text
     placed: dict[Hashable, list[str]] = defaultdict(list)
     for version in (ours, theirs):
-        for comment, key in _anchored(*version):
+        for comment, key in _comment_anchors(*version):
             if needed[comment] > 0:
                 needed[comment] -= 1
                 placed[key].append(comment)
-    return _inserted(text, placed)
+    return _insert(text, placed)
 
 
-def _anchored(text: str, model: Model) -> list[tuple[str, Hashable]]:
-    """The comments of a text, and the statements that they are about."""
+def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
+    """Return the comments of a text with the keys of their statements."""
     starts = sorted(_statements(model), key=lambda found: found[0])
     ats = [at for at, _ in starts]
     found: list[tuple[str, Hashable]] = []
-    for piece in read_pieces(text):
-        for comment in piece.lead:
+    for token in read_tokens(text):
+        for comment in token.lead:
             at = bisect_left(ats, comment.at)
             found.append((comment.text, starts[at][1] if at < len(starts) else _END))
-        if piece.trail is not None:
-            at = bisect_right(ats, piece.trail.at) - 1
-            found.append((piece.trail.text, starts[max(at, 0)][1]))
+        if token.trail is not None:
+            at = bisect_right(ats, token.trail.at) - 1
+            found.append((token.trail.text, starts[max(at, 0)][1]))
     return found
 
 
 def _statements(model: Model) -> list[tuple[int, Hashable]]:
-    """The offsets of statements, and what identifies them in other versions."""
+    """Return the offsets of statements, and the keys that identify them in other versions."""
     found: list[tuple[int, Hashable]] = []
     for owner in walk_graphs(model):
         kind = "graph" if isinstance(owner, Graph) else "function"
@@ -69,7 +70,7 @@ def _statements(model: Model) -> list[tuple[int, Hashable]]:
     return [(at, key) for at, key in found if at >= 0]
 
 
-def _inserted(text: str, placed: dict[Hashable, list[str]]) -> str:
+def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
     model = parse_model(Source(text, "<merge>"))
     lines: dict[int, list[str]] = defaultdict(list)
     rest = dict(placed)
@@ -85,13 +86,13 @@ def _inserted(text: str, placed: dict[Hashable, list[str]]) -> str:
         made += [text[last:start], *[f"{indent}{comment}\n" for comment in lines[start]]]
         last = start
     result = "".join([*made, text[last:], *[f"{comment}\n" for comment in at_end]])
-    if _says(result, model):
+    if _parses_to(result, model):
         return result
     everything: Sequence[str] = [c for comments in placed.values() for c in comments]
     return "".join([*[f"{comment}\n" for comment in everything], text])
 
 
-def _says(text: str, model: Model) -> bool:
+def _parses_to(text: str, model: Model) -> bool:
     try:
         return parse_model(Source(text, "<merge>")) == model
     except OnnxTextError:

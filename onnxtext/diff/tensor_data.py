@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the elements of two tensors differ.
+"""Compare the elements of two tensors.
 
-Bytes are looked at in parts of bounded size, and stay where they are: blobs and external data of a
-large model are mapped files.
+Data is compared in blocks of bounded size without copying it: blobs and external data of a large
+model are mapped files.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite, prod
+from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from onnxtext.ast.values import (
     TensorData,
     TypedData,
 )
-from onnxtext.diff.model import WeightChange
+from onnxtext.diff.result import WeightChange
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy import np
@@ -37,27 +38,27 @@ from onnxtext.weights.reader import Reader
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Numbers = NDArray[Any]
+    Interner = NDArray[Any]
 
 BLOCK = 1 << 18
-"""So many elements are compared together."""
+"""Number of elements that are compared at a time."""
 
 Data = bytes | memoryview
 
 
-class Holder:
-    """Finds the data of one model's tensors.
+class DataReader:
+    """Reads the data of a model's tensors.
 
     Attributes:
         left_out: whether the text was printed without its weights.
     """
 
     def __init__(self, model: Model, base: Path | None) -> None:
-        """Look for data.
+        """Create a reader.
 
         Args:
             model: the model.
-            base: the directory of its file; None if it is in none.
+            base: the directory of its file; None if there is none.
         """
         self.left_out = model.resources_left_out
         self._blobs = Blobs(model.resources, verified=False)
@@ -65,7 +66,7 @@ class Holder:
         self._external = Embedder(base)
 
     def blob(self, digest: str) -> Data:
-        """The bytes of a blob.
+        """Return the bytes of a blob.
 
         Raises:
             BlobError: they are missing or damaged.
@@ -77,7 +78,7 @@ class Holder:
         return self._reader.find(digest)
 
     def raw(self, type: TensorType, data: TensorData, name: str) -> Data | None:
-        """The elements of a tensor as `raw_data`; None if they are strings, or not whole.
+        """Return the elements of a tensor as `raw_data`; None for strings or incomplete data.
 
         Raises:
             BlobError: they are missing or damaged.
@@ -101,17 +102,17 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A tensor and who holds its data."""
+class TensorRef:
+    """A tensor and the reader of its data."""
 
     type: TensorType
     data: TensorData
     name: str
-    holder: Holder
+    reader: DataReader
 
 
-def storage(type: TensorType, data: TensorData) -> str:
-    """The fields of `TensorProto` that hold some data."""
+def storage_fields(type: TensorType, data: TensorData) -> str:
+    """Return the fields of `TensorProto` that hold some data."""
     match data:
         case RawData() | Blob() | DataFile():
             return "raw_data"
@@ -128,17 +129,17 @@ def storage(type: TensorType, data: TensorData) -> str:
             return ", ".join([name for name, _ in fields])
 
 
-def compare_data(old: Held, new: Held) -> WeightChange | None:
-    """How the elements of two tensors differ; None if they do not.
+def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
+    """Compare the elements of two tensors; None if they are equal.
 
-    If the data of one is missing, references and digests decide; a note says why.
+    If data is missing, compare references and digests and add a note.
     """
     if _same_reference(old.data, new.data):
         return None
     count = _count(new.type)
     try:
-        before = old.holder.raw(old.type, old.data, old.name)
-        after = new.holder.raw(new.type, new.data, new.name)
+        before = old.reader.raw(old.type, old.data, old.name)
+        after = new.reader.raw(new.type, new.data, new.name)
     except BlobError as error:
         if isinstance(old.data, ExternalData) and old.data == new.data:
             return None
@@ -151,30 +152,30 @@ def compare_data(old: Held, new: Held) -> WeightChange | None:
     return _measure(old, new, before, after, count)
 
 
-def unread(old: Held, new: Held) -> str | None:
-    """Why it is not certain that two equal references lead to equal data; None if it is."""
+def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
+    """Return why equal references to external data could not be verified; None if they were."""
     if isinstance(old.data, ExternalData) and old.data == new.data:
         for held in (old, new):
             try:
-                held.holder.raw(held.type, held.data, held.name)
+                held.reader.raw(held.type, held.data, held.name)
             except BlobError as error:
                 return str(error)
     return None
 
 
-def digest_of(held: Held) -> str | None:
-    """The first digits of the SHA-256 of a tensor's raw data; None if it cannot be had."""
+def digest_of(held: TensorRef) -> str | None:
+    """Return the first digits of the SHA-256 of a tensor's raw data; None if it is missing."""
     if isinstance(held.data, Blob):
         return held.data.digest[:PRINTED_DIGITS]
     try:
-        raw = held.holder.raw(held.type, held.data, held.name)
+        raw = held.reader.raw(held.type, held.data, held.name)
     except BlobError:
         return None
     return None if raw is None else hashlib.sha256(raw).hexdigest()[:PRINTED_DIGITS]
 
 
 def _same_reference(old: TensorData, new: TensorData) -> bool:
-    """Whether both are the same without reading anything."""
+    """Whether two references are equal without reading data."""
     if isinstance(old, Blob) and isinstance(new, Blob):
         return old.digest.startswith(new.digest) or new.digest.startswith(old.digest)
     if isinstance(old, RawData) and isinstance(new, RawData):
@@ -187,23 +188,19 @@ def _count(type: TensorType) -> int:
     return prod(dims) if all(dim >= 0 for dim in dims) else 0
 
 
-def _compare_other(old: Held, new: Held, count: int) -> WeightChange | None:
-    """Strings, and data that does not fit its type."""
+def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
+    """Compare strings, and data that does not fit its type."""
     if old.data == new.data:
         return None
     if isinstance(old.data, StringData) and isinstance(new.data, StringData):
         before, after = old.data.values, new.data.values
-        changed = sum(map(_differ, before, after)) + abs(len(before) - len(after))
+        changed = sum(map(ne, before, after)) + abs(len(before) - len(after))
         return WeightChange(max(len(before), len(after)), changed)
     return WeightChange(count, note="the data does not fit the type of the tensor")
 
 
-def _differ(old: bytes, new: bytes) -> bool:
-    return old != new
-
-
 def _equal(old: Data, new: Data) -> bool:
-    """Whether bytes are equal; comparing views goes item by item, so numpy does it."""
+    """Whether bytes are equal; numpy compares memoryviews faster than Python."""
     if len(old) != len(new):
         return False
     if isinstance(old, bytes) and isinstance(new, bytes):
@@ -221,7 +218,7 @@ def _equal(old: Data, new: Data) -> bool:
 # ---- Measuring ------------------------------------------------------------------------------
 
 
-def _measure(old: Held, new: Held, before: Data, after: Data, count: int) -> WeightChange:
+def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: int) -> WeightChange:
     from onnxtext.weights.statistics import dtype_of
 
     if _count(old.type) != count:
@@ -237,17 +234,17 @@ def _measure(old: Held, new: Held, before: Data, after: Data, count: int) -> Wei
     one = np.frombuffer(before, dtype_of(left.name) or f"<c{left.bits // 8}")
     other = np.frombuffer(after, dtype_of(right.name) or f"<c{right.bits // 8}")
     blocks = ((one[at : at + BLOCK], other[at : at + BLOCK]) for at in range(0, len(one), BLOCK))
-    return _sum_up(blocks, count, bitwise=left is right, floats=(left.kind, right.kind))
+    return _accumulate(blocks, count, bitwise=left is right, floats=(left.kind, right.kind))
 
 
 def _measure_packed(
     old: ElementType, new: ElementType, before: Data, after: Data, count: int
 ) -> WeightChange:
-    """Elements narrower than a byte: how many differ, and for integers by how much."""
+    """Compare elements narrower than a byte."""
     if old is not new:
         return WeightChange(count, note="the element type differs")
 
-    def blocks() -> Iterator[tuple[Numbers, Numbers]]:
+    def blocks() -> Iterator[tuple[Interner, Interner]]:
         step = BLOCK // 8 * old.bits  # bytes that hold BLOCK elements
         for at in range(0, len(before), step):
             size = min(BLOCK, count - at // old.bits * 8)
@@ -255,11 +252,11 @@ def _measure_packed(
             yield parts[0], parts[1]
 
     numeric = old.kind in ("int", "uint")
-    return _sum_up(blocks(), count, bitwise=True, floats=("", ""), numeric=numeric)
+    return _accumulate(blocks(), count, bitwise=True, floats=("", ""), numeric=numeric)
 
 
-def _unpacked(element: ElementType, data: Data, count: int) -> Numbers:
-    """The codes of packed elements; numbers if they are integers."""
+def _unpacked(element: ElementType, data: Data, count: int) -> Interner:
+    """Unpack elements: signed values for integers, else their codes."""
     from onnxtext.tensor.packing import unpack
 
     codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
@@ -268,22 +265,22 @@ def _unpacked(element: ElementType, data: Data, count: int) -> Numbers:
     return codes
 
 
-def _sum_up(
-    blocks: Iterator[tuple[Numbers, Numbers]],
+def _accumulate(
+    blocks: Iterator[tuple[Interner, Interner]],
     count: int,
     *,
     bitwise: bool,
     floats: tuple[str, str],
     numeric: bool = True,
 ) -> WeightChange:
-    """Adds up what the parts of two tensors say.
+    """Accumulate the differences of blocks.
 
     Args:
-        blocks: parts of both.
-        count: how many elements there are.
-        bitwise: whether elements are equal when their bits are; else when their values are.
+        blocks: corresponding blocks of both tensors.
+        count: number of elements.
+        bitwise: whether to compare bits instead of values.
         floats: the kinds of both element types.
-        numeric: whether differences mean something.
+        numeric: whether numeric differences have a meaning.
     """
     changed = compared = 0
     nans = [0, 0]
@@ -328,7 +325,7 @@ def _sum_up(
 
 
 def _raw_of_entries(element: ElementType | None, entries: bytes) -> Data | None:
-    """Typed data as raw data (comments of the fields of `TensorProto` in `onnx.proto`)."""
+    """Convert typed data to raw data (comments of the fields of `TensorProto` in `onnx.proto`)."""
     if element is None:
         return None
     if element.field == "int32_data" and element.bits != 32:

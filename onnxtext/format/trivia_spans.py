@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between two statements of a list: comments and blank lines."""
+"""Format trivia spans: the comments and blank lines between two statements of a list."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ import re
 
 from onnxtext.syntax.lexer import load_lexer
 
-HOLES = re.compile(r'("[^"\\]*"|#[^\n]*)')
-"""Plain strings and comments, as the one group."""
+STRINGS_AND_COMMENTS = re.compile(r'("[^"\\]*"|#[^\n]*)')
+"""Splits code at plain strings and comments."""
+
+_QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
+"""A string whose quotes are needless where a name may stand."""
 
 BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
 
 COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*")
-"""Blanks and comments, to the end of a line."""
+"""Whitespace and comments up to the end of a line."""
 
 
-def code_before(source: str) -> str | None:
-    """The code at the beginning of a text, if only blanks and comments follow.
+def code_before_trivia(source: str) -> str | None:
+    """Return the code before a trivia span.
 
     Args:
-        source: a statement and what follows it, without a backslash or string of several lines.
+        source: a statement and the trivia behind it, without backslashes and multi-line strings.
 
     Returns:
-        The code without blanks at its end; None if there are comments inside of it.
+        The code without trailing whitespace; None if it has comments inside of it.
     """
     at = source.find("#")
     while at >= 0 and source.count('"', 0, at) & 1:  # in a string
@@ -32,16 +35,16 @@ def code_before(source: str) -> str | None:
     return code if at < 0 or COMMENTS.fullmatch(source, at) else None
 
 
-def gap_text(gap: str, indent: str) -> str:
-    """What stands between two statements in the canonical layout.
+def format_trivia(trivia: str, indent: str) -> str:
+    """Format the trivia between two statements.
 
     Args:
-        gap: comments and blanks, from behind the comma of the first statement on.
+        trivia: comments and whitespace behind the first statement and its comma.
         indent: the indentation of the statements.
     """
-    if "#" not in gap:
-        return f"\n\n{indent}" if gap.count("\n") > 1 else f"\n{indent}"
-    behind, *lines = gap.split("\n")
+    if "#" not in trivia:
+        return f"\n\n{indent}" if trivia.count("\n") > 1 else f"\n{indent}"
+    behind, *lines = trivia.split("\n")
     text = behind.strip()
     text = f" {text}\n" if text else "\n"
     blank = ""
@@ -57,18 +60,16 @@ def gap_text(gap: str, indent: str) -> str:
 
 
 def without_comments(source: str) -> tuple[str, list[str], str] | None:
-    """A statement with comments inside of it, all of which belong on lines above it.
-
-    Comments in a list that may have one item a line stay there; none of these is such a list.
+    """Separate a statement from comments inside of it that move to the lines above it.
 
     Args:
-        source: a node and what follows it, without a backslash or string of several lines.
+        source: a node and the trivia behind it, without backslashes and multi-line strings.
 
     Returns:
-        The code of the statement alone, its comments, and what follows it; None if one of
-        the comments may belong elsewhere.
+        The code without comments, the comments, and the trivia behind the statement; None if a
+        comment may be in a list and stay there.
     """
-    parts = HOLES.split(source)
+    parts = STRINGS_AND_COMMENTS.split(source)
     end = len(parts)
     while end > 1 and (parts[end - 1][:1] == "#" or not parts[end - 1].strip()):
         end -= 1
@@ -94,31 +95,31 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
 
 
 def same_tokens(one: str, other: str) -> bool:
-    """Whether two statements have the same tokens, but for the blanks between them.
+    """Whether a statement has the same tokens as its printed form, except for needless quotes.
 
     Args:
-        one: a statement without comments. If it may have blank lines between the items of a list,
-            which stay there, the answer is no.
-        other: the same statement as it is printed.
+        one: a statement without comments. False if it may have blank lines between items of a
+            list, which formatting keeps.
+        other: the printed statement.
     """
     if one == other:
         return True
     if "\n" in other and BLANK_LINE.search(one):
         return False
     if "\\" not in one and '"""' not in one:
-        first, second = one.split('"'), other.split('"')
+        first, second = (_QUOTED_NAME.sub(r"\1", code).split('"') for code in (one, other))
         if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):
             return True
     read = load_lexer().read
     tokens, others = ([text for _, text, _ in read(code, 0)] for code in (one, other))
     return len(tokens) == len(others) and all(
-        token == same or ('"' not in token and _bare(token) == _bare(same))
+        token in (same, f'"{same}"') or ('"' not in token and _bare(token) == _bare(same))
         for token, same in zip(tokens, others, strict=True)
     )
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Whether code without strings surely differs in blanks only that mean nothing."""
+    """Whether code without strings certainly differs in insignificant whitespace only."""
     one, other = " ".join(one.split()).replace(", ", ","), other.replace(", ", ",")
     if one == other:
         return True
@@ -127,5 +128,5 @@ def _same_code(one: str, other: str) -> bool:
 
 
 def _bare(token: str) -> str:
-    """A token without blanks: types and lists of numbers have some, which mean nothing."""
+    """Remove insignificant whitespace inside of a token, such as a type or list of numbers."""
     return "".join(token.split())

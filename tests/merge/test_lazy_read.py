@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read of a text, however little of it at first: all that it consists of."""
+"""Statements that are tokenized late give the same tree as statements tokenized at once."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError
+from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
-from onnxtext.merge import reading
-from onnxtext.merge.versions import Items, Part
+from onnxtext.merge import lazy_read
+from onnxtext.merge.parts import Items, Part
 from tests.corpus import REPOSITORY, SHARED, index
 
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 
 
-def shape(source: str, tree: Tree | Piece) -> Any:
-    """A tree with all that it consists of."""
+def shape(source: str, tree: Tree | Token) -> Any:
+    """Return a tree with all its tokens, for comparisons."""
     part = Part.of(source, tree)
     if part is None:
         return (tree.origin,) if isinstance(tree, Tree) else None
     tree = part.tree
-    if isinstance(tree, Piece):
+    if isinstance(tree, Token):
         return tree.at, tree.text, tree.terminal
     return tree.origin, tree.alias, [shape(source, child) for child in tree.parts]
 
@@ -37,13 +37,13 @@ def listed(source: str, items: Items) -> Any:
 
 
 def check(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    """That nothing is missing; how many statements were not read at first."""
+    """Compare both ways of reading; return the number of statements not tokenized at first."""
     model = onnxtext.parse(text)
-    short = listed(text, reading.read_model(text, model))
-    cuts = len(list(reading._cuts(text, model.graph.nodes, "node")))
+    short = listed(text, lazy_read.read_model(text, model))
+    cuts = len(list(lazy_read._lazy_statements(text, model.graph.nodes, "node")))
     with monkeypatch.context() as context:
-        context.setattr(reading, "_cuts", lambda *_: iter(()))
-        assert short == listed(text, reading.read_model(text, model))
+        context.setattr(lazy_read, "_lazy_statements", lambda *_: iter(()))
+        assert short == listed(text, lazy_read.read_model(text, model))
     return cuts
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a diff of two models says."""
+"""The result of a diff: data classes for items, fields, renames and weights that differ."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 Category = Literal["model", "weights", "order", "names", "metadata", "doc", "encoding"]
-"""What a difference is about.
+"""What a difference concerns.
 
-`model`: what the model computes, and its interface. `weights`: elements of tensors. `order`: where
-an entry stands in a list whose order means nothing, or nodes that only stand elsewhere. `names`:
-labels of nodes and graphs, names of internal values. `metadata`: `metadata_props` and the producer.
-`doc`: doc strings. `encoding`: the same values, stored differently.
+`model`: the computation and the interface. `weights`: elements of tensors. `order`: the order of
+nodes, or of a list whose order has no meaning. `names`: labels of nodes and graphs, names of
+internal values. `metadata`: `metadata_props` and the producer. `doc`: doc strings. `encoding`:
+equal values that are stored differently.
 """
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
@@ -25,7 +25,7 @@ Verdict = Literal["same", "stored-differently", "names-differ", "differ"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is in one of the models.
+    """The position of an item in one of the models.
 
     Attributes:
         path: in the field names of the schema, such as `graph.node[12]`.
@@ -43,13 +43,13 @@ class WeightChange:
     """How the elements of a tensor differ.
 
     Attributes:
-        elements: how many there are.
-        changed: how many differ, NaNs with the same bits being equal; None if that is not known.
-        max_abs: the largest absolute difference of two numbers; None if no pair has one.
-        mean_abs: the mean of all absolute differences, unchanged elements included; likewise.
-        old_nans: how many NaNs there were; None if the elements are no floats, or are not known.
-        new_nans: how many there are.
-        note: why nothing more is known, such as that a file is missing.
+        elements: number of elements.
+        changed: number of elements that differ; NaNs with equal bits are equal. None if unknown.
+        max_abs: the largest absolute difference; None if no pair of elements has one.
+        mean_abs: the mean absolute difference of all elements; None if no pair has one.
+        old_nans: number of NaNs in the old tensor; None if unknown or if elements are not floats.
+        new_nans: number of NaNs in the new tensor, likewise.
+        note: the reason why more is unknown, such as a missing file.
     """
 
     elements: int
@@ -63,14 +63,14 @@ class WeightChange:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field that differs.
+    """A field that differs.
 
     Attributes:
-        path: below that of its item, such as `attribute["axis"]`.
-        category: what it is about.
-        old: its old value in the syntax of the text; None if there was none.
-        new: its new value; None if there is none.
-        weights: for the elements of a tensor, how they differ.
+        path: relative to its item, such as `attribute["axis"]`.
+        category: what the difference concerns.
+        old: its old value in the syntax of the text; None if it was absent.
+        new: its new value; None if it is absent.
+        weights: how the elements of a tensor differ.
     """
 
     path: str
@@ -82,18 +82,18 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
-    """Something that was added, removed, changed or moved.
+    """An item that was added, removed, changed or moved.
 
     Attributes:
         kind: a field of the schema in the singular: `node`, `initializer`, `function`, …; `model`,
             `graph` and `training_info` for their own fields.
-        name: what people call it.
-        actions: what happened to it, at least one; what was moved may have changed as well.
-        old: where it was; None if it was added.
-        new: where it is; None if it was removed.
-        old_text: its statement as it was; in short if it is still there.
-        new_text: its statement as it is; in short if it was there before.
-        fields: what changed.
+        name: its name for display.
+        actions: what happened to it, at least one; a moved item may be changed too.
+        old: its old position; None if it was added.
+        new: its new position; None if it was removed.
+        old_text: its old statement; a headline if both models have the item.
+        new_text: its new statement; a headline if both models have the item.
+        fields: the fields that differ.
     """
 
     kind: str
@@ -106,7 +106,7 @@ class ItemChange:
     fields: tuple[FieldChange, ...] = ()
 
     def without(self, ignored: Collection[Category]) -> ItemChange | None:
-        """This item without some categories; None if nothing is left of it."""
+        """Return the item without some categories; None if nothing remains."""
         if "added" in self.actions or "removed" in self.actions:
             return self
         actions = self.actions
@@ -121,11 +121,11 @@ class ItemChange:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A name that became another; that all uses followed is no difference of theirs.
+    """A renamed value, initializer or node; its uses under the new name are not differences.
 
     Attributes:
         kind: `value`, `initializer`, `node` (its label), `input` or `output` (of the interface).
-        path: of the graph or function it belongs to, in the new model.
+        path: path of its graph or function in the new model.
         old: the old name.
         new: the new name.
         category: `model` for the interface, else `names`.
@@ -140,14 +140,14 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Fields that say the same in another encoding.
+    """Equal fields that are stored differently.
 
     Attributes:
         what: the kind of item and its field, such as `node.domain`.
-        old: how it was stored: `not stored`, `stored empty`, `raw_data`, …
-        new: how it is stored.
-        count: in how many places.
-        path: the first of them, in the new model.
+        old: the old encoding: `not stored`, `stored empty`, `raw_data`, …
+        new: the new encoding.
+        count: number of occurrences.
+        path: the first occurrence in the new model.
     """
 
     what: str
@@ -162,11 +162,11 @@ class ModelDiff:
     """All differences of two models.
 
     Attributes:
-        old_label: what the old model is called.
-        new_label: what the new one is called.
-        items: in the order of the new model; what was removed stands where it was.
+        old_label: name of the old model.
+        new_label: name of the new model.
+        items: in the order of the new model; removed items at their old position.
         renames: in the order of the new model.
-        stored: what is the same, but stored differently.
+        stored: equal fields that are stored differently.
         notes: what could not be compared, and why.
     """
 
@@ -179,7 +179,7 @@ class ModelDiff:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst that was found."""
+        """The most severe difference."""
         if self.items or any(rename.category != "names" for rename in self.renames):
             only = all(
                 change.category in ("names", "encoding") and item.actions == ("changed",)
@@ -199,7 +199,7 @@ class ModelDiff:
         return self.verdict != "same"
 
     def without(self, ignored: Collection[Category]) -> ModelDiff:
-        """This diff without some categories."""
+        """Return the diff without some categories."""
         if not ignored:
             return self
         items = [kept for item in self.items if (kept := item.without(ignored)) is not None]

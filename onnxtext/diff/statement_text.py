@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shown of a model, in the syntax of the text; large data as the names of blobs."""
+"""Print statements for a diff, with names of blobs instead of large data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from onnxtext.ast.values import (
     Attribute,
     NoData,
     SparseTensor,
-    Tensor,
     TensorData,
     TypedData,
 )
@@ -25,18 +24,18 @@ from onnxtext.printer.values import data_text, type_text
 from onnxtext.printer.weights import INLINE_ELEMENTS, Mover
 
 MOST_NAMES = 12
-"""More inputs or outputs than this are not shown in a headline."""
+"""Maximum number of inputs or outputs in a headline."""
 
 _MOST_TYPED = 8 * INLINE_ELEMENTS
 
 
 def node_statement(node: Node) -> str:
-    """A whole node."""
-    return GraphPrinter().node_text(_Light().node(node), "")
+    """Print a node."""
+    return GraphPrinter().node_text(_WithoutLargeData().node(node), "")
 
 
 def node_headline(node: Node) -> str:
-    """A node without its attributes and decorators: `[n] y = Op (x)`."""
+    """Print a node without its attributes and decorators: `[n] y = Op (x)`."""
     label = f"[{word(node.name)}] " if node.name else ""
     operator = word(node.op_type) if node.op_type else '""'
     if node.domain:
@@ -54,24 +53,24 @@ def _names(names: Sequence[str]) -> str:
 
 
 def value_statement(value: ValueInfo) -> str:
-    """A declaration, or an initializer."""
-    return GraphPrinter().value_text(_Light().value_info(value), "")
+    """Print a declaration or an initializer."""
+    return GraphPrinter().value_text(_WithoutLargeData().value_info(value), "")
 
 
 def value_headline(value: ValueInfo) -> str:
-    """A declaration without decorators and data."""
+    """Print a declaration without decorators and data."""
     type = "" if value.type is None else type_text(value.type) + " "
     return type + value_name(value.name)
 
 
 def graph_statement(graph: Graph) -> str:
-    """A whole graph."""
-    return "".join(GraphPrinter().graph_statement(_Light().graph(graph)))
+    """Print a graph."""
+    return "".join(GraphPrinter().graph_statement(_WithoutLargeData().graph(graph)))
 
 
 def function_statement(function: Function) -> str:
-    """A whole function."""
-    light = _Light()
+    """Print a function."""
+    light = _WithoutLargeData()
     made = replace(
         function,
         nodes=[light.node(node) for node in function.nodes],
@@ -84,37 +83,37 @@ def function_statement(function: Function) -> str:
 
 
 def attribute_statement(attribute: Attribute) -> str:
-    """`name = value`."""
-    return attribute_text(_Light().attribute(attribute), "", GraphPrinter().graph_value)
+    """Print an attribute: `name = value`."""
+    return attribute_text(_WithoutLargeData().attribute(attribute), "", GraphPrinter().graph_value)
 
 
 def data_statement(type: TensorType, data: TensorData) -> str:
-    """The literal of some data; `…` if it is long and no blob can stand for it."""
-    light = _Light().data(type, data, None)
+    """Print data; `{…}` if it is long and cannot be a blob."""
+    light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:
         return "{…}"
     return data_text(type, light, "", 80) or "no data"
 
 
 def type_statement(type: Type | None) -> str | None:
-    """A type; None for none."""
+    """Print a type; None if there is none."""
     return None if type is None else type_text(type)
 
 
-class _Light(Mover):
-    """Makes copies without large data; nothing of the model is changed."""
+class _WithoutLargeData(Mover):
+    """Copies statements without large data."""
 
     def __init__(self) -> None:
         super().__init__(INLINE_ELEMENTS)
 
     def node(self, node: Node) -> Node:
-        """A copy of a node."""
+        """Copy a node."""
         if not node.attributes:
             return node
         return replace(node, attributes=tuple([self.attribute(item) for item in node.attributes]))
 
     def graph(self, graph: Graph) -> Graph:
-        """A copy of a graph."""
+        """Copy a graph."""
         return replace(
             graph,
             inputs=[self.value_info(value) for value in graph.inputs],
@@ -123,7 +122,7 @@ class _Light(Mover):
         )
 
     def value_info(self, value: ValueInfo) -> ValueInfo:
-        """A copy of a declaration or an initializer."""
+        """Copy a declaration or an initializer."""
         data = value.data
         if isinstance(data, SparseTensor):
             return replace(value, data=self.sparse(data))
@@ -132,7 +131,7 @@ class _Light(Mover):
         return replace(value, data=self.data(value.type, data, value.name))
 
     def value(self, kind: Any, value: Any, name: str) -> Any:
-        """The value of an attribute: graphs too."""
+        """Copy the value of an attribute, including graphs."""
         if isinstance(value, Graph):
             return self.graph(value)
         if isinstance(value, tuple) and value and isinstance(value[0], Graph):
@@ -141,20 +140,5 @@ class _Light(Mover):
 
 
 def indented(text: str) -> str:
-    """A text one step to the right."""
+    """Indent a text by one step."""
     return "\n".join([STEP + line if line else line for line in text.split("\n")])
-
-
-__all__ = [
-    "Tensor",
-    "attribute_statement",
-    "data_statement",
-    "function_statement",
-    "graph_statement",
-    "indented",
-    "node_headline",
-    "node_statement",
-    "type_statement",
-    "value_headline",
-    "value_statement",
-]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One of the two models that are compared."""
+"""Load one of the two models of a diff, from text, bytes or a file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diff.body import replaces_lists
-from onnxtext.diff.facts import Facts
-from onnxtext.diff.model import Place
-from onnxtext.diff.weights import Holder
+from onnxtext.diff.result import Place
+from onnxtext.diff.statement_encoding import StatementEncoder
+from onnxtext.diff.tensor_data import DataReader
 from onnxtext.files import read_input
 from onnxtext.proto.generic import RecordError
 from onnxtext.source import Source
@@ -21,47 +21,47 @@ from onnxtext.weights.paths import PathError, view_file
 
 @dataclass(slots=True)
 class Side:
-    """A model and what is known of it.
+    """A model to compare.
 
     Attributes:
         model: the model.
-        label: what it is called.
+        label: its name in output.
         base: the directory of its file, where weights and external data are; None if unknown.
         source: its text; None for a binary.
-        facts: lowers its statements.
-        holder: finds the data of its tensors.
+        encoder: encodes its statements.
+        reader: reads the data of its tensors.
     """
 
     model: Model
     label: str
     base: Path | None = None
     source: Source | None = None
-    facts: Facts = field(init=False)
-    holder: Holder = field(init=False)
+    encoder: StatementEncoder = field(init=False)
+    reader: DataReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self._settle()
+        self._normalize()
         try:
-            self.facts = Facts(self.model.presence)
+            self.encoder = StatementEncoder(self.model.presence)
         except RecordError as error:
             message = Diagnostic("invalid-record", str(error), source=self.source, file=self.label)
             raise OnnxTextError(message) from None
-        self.holder = Holder(self.model, self.base)
+        self.reader = DataReader(self.model, self.base)
 
     def place(self, path: str, at: int = -1) -> Place:
-        """A place in this model.
+        """Return a position in this model.
 
         Args:
             path: in the field names of the schema.
-            at: the offset of the statement in the text, -1 if it has none.
+            at: the offset of the statement in the text; -1 if unknown.
         """
         if self.source is None or at < 0:
             return Place(path)
         position = self.source.position(at)
         return Place(path, position.line, position.column)
 
-    def _settle(self) -> None:
-        """Lift a text anew whose decorators say lists that have a syntax of their own."""
+    def _normalize(self) -> None:
+        """Lower and lift a text whose decorators replace lists that have their own syntax."""
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.lift import LiftError, lift_model
         from onnxtext.proto.lower import LowerError, lower_model
@@ -81,10 +81,10 @@ class Side:
 
     @classmethod
     def of_text(cls, text: str, *, label: str = "<string>", base: Path | None = None) -> Side:
-        """A model from its text.
+        """Parse a text.
 
         Raises:
-            OnnxTextError: the text is not of the language, or its model would be too large.
+            OnnxTextError: the text does not parse, or its model would be too large.
         """
         from onnxtext.refusals import check_size
         from onnxtext.syntax.parse import parse_model
@@ -98,10 +98,10 @@ class Side:
     def of_binary(
         cls, data: bytes | memoryview, *, label: str = "<bytes>", base: Path | None = None
     ) -> Side:
-        """A model from its bytes.
+        """Decode a binary model.
 
         Raises:
-            OnnxTextError: the bytes are no model.
+            OnnxTextError: the bytes are not a valid model.
         """
         from onnxtext.proto.lift import lift_model
         from onnxtext.refusals import no_model
@@ -115,10 +115,10 @@ class Side:
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> Side:
-        """A model from a file, which is text or binary by its name, else by its content.
+        """Read a file; its name, else its content, decides whether it is text or binary.
 
         Raises:
-            OnnxTextError: the file is neither.
+            OnnxTextError: the file is not valid.
             OSError: it cannot be read.
         """
         from onnxtext.api import decode_text
@@ -133,7 +133,7 @@ class Side:
 
 
 def _read(path: Path) -> bytes | memoryview:
-    """The bytes of a file, mapped if they are many: weights stay where they are."""
+    """Read a file; map it if it is large."""
     try:
         view = view_file(Path(os.path.realpath(path)))
     except PathError:  # a pipe, or a directory, which cannot be read
@@ -142,7 +142,7 @@ def _read(path: Path) -> bytes | memoryview:
 
 
 _LARGE = 1 << 24
-"""Smaller files are faster to take apart in memory."""
+"""Smaller files are read, not mapped: that is faster."""
 
 _HEAD = 1 << 16
-"""So many bytes tell whether a file is a text."""
+"""Number of bytes for detecting whether a file is text."""
