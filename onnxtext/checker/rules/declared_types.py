@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
+from onnxtext.checker.declarations import plain_dim
 from onnxtext.checker.effective import field_of, number_of
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.rules.value_infos import plain_dim
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.type_records import type_records
 from onnxtext.checker.walk import TypeUse, inner_types, type_uses

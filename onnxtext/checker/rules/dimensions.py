@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
+from onnxtext.checker.declarations import plain_dim
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.kinds import sizes_fit_by_kind
 from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.rules.value_infos import plain_dim
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.symbolic.propagation import SymbolicShapes

@@ -267,17 +267,6 @@ def _free_names(scope: Scope, index: int) -> set[str]:
     return found
 
 
-def used_names(node: Node) -> Iterator[str]:
-    """The names that a node and the graphs in it use, those defined in there included."""
-    from onnxtext.ast.visit import walk_nodes
-
-    if any(attribute.type in (5, 10) for attribute in node.attributes):
-        for inner in walk_nodes(node):
-            yield from inner.inputs
-    else:
-        yield from node.inputs
-
-
 def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
     """One cycle of each group of nodes that wait for each other (Tarjan's components)."""
     before: list[list[int]] = []

@@ -11,18 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import ValueInfo
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
+from onnxtext.ast.types import SparseTensorType, Type
 from onnxtext.ast.values import SparseTensor
+from onnxtext.checker.declarations import contradiction
 from onnxtext.checker.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
@@ -144,63 +135,6 @@ def _own_type(value: ValueInfo) -> Type | None:
     if isinstance(value.data, SparseTensor):
         return SparseTensorType(value.data.values.type.element, value.data.dims)
     return value.type
-
-
-def contradiction(left: Type, right: Type) -> str | None:
-    """What two types of one value disagree about; None if both can be true."""
-    match left, right:
-        case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
-            return _tensors(left, right)  # type: ignore[arg-type]
-        case (TensorType(), SparseTensorType()) | (SparseTensorType(), TensorType()):
-            # The type of a sparse initializer: real models declare the dense tensor it stands for.
-            return _tensors(left, right)  # type: ignore[arg-type]
-        case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
-            return contradiction(a, b)
-        case MapType(key_a, a), MapType(key_b, b):
-            if key_a != key_b:
-                return f"keys are `{key_a}` and `{key_b}`"
-            return contradiction(a, b)
-        case OpaqueType(), OpaqueType():
-            return None
-    return f"{kind_of(left)} and {kind_of(right)}"
-
-
-def kind_of(type: Type) -> str:
-    """What a type is, in words."""
-    words = {
-        TensorType: "a tensor",
-        SparseTensorType: "a sparse tensor",
-        SequenceType: "a sequence",
-        OptionalType: "an optional",
-        MapType: "a map",
-    }
-    return words.get(type.__class__, "an opaque type")
-
-
-def _tensors(
-    left: TensorType | SparseTensorType, right: TensorType | SparseTensorType
-) -> str | None:
-    if left.element != right.element and "undefined" not in (left.element, right.element):
-        return f"elements are `{left.element}` and `{right.element}`"
-    if left.shape is None or right.shape is None:
-        return None
-    if len(left.shape) != len(right.shape):
-        return f"the rank is {len(left.shape)} and {len(right.shape)}"
-    for index, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
-        one, other = plain_dim(a), plain_dim(b)
-        if (
-            isinstance(one, int)
-            and isinstance(other, int)
-            and one != other
-            and min(one, other) >= 0
-        ):
-            return f"dimension {index} is {one} and {other}"
-    return None
-
-
-def plain_dim(dim: Dim) -> int | str | None:
-    """A dimension without its decorators."""
-    return dim.value if isinstance(dim, DecoratedDim) else dim
 
 
 FAMILY = Family(
