@@ -28,7 +28,7 @@ def contradiction(left: Type, right: Type) -> str | None:
             return contradiction(a, b)
         case MapType(key_a, a), MapType(key_b, b):
             if key_a != key_b:
-                return f"keys are `{key_a}` and `{key_b}`"
+                return f"the key types are `{key_a}` and `{key_b}`"
             return contradiction(a, b)
         case OpaqueType(), OpaqueType():
             return None
@@ -51,11 +51,11 @@ def _tensors(
     left: TensorType | SparseTensorType, right: TensorType | SparseTensorType
 ) -> str | None:
     if left.element != right.element and "undefined" not in (left.element, right.element):
-        return f"elements are `{left.element}` and `{right.element}`"
+        return f"the element types are `{left.element}` and `{right.element}`"
     if left.shape is None or right.shape is None:
         return None
     if len(left.shape) != len(right.shape):
-        return f"the rank is {len(left.shape)} and {len(right.shape)}"
+        return f"the ranks are {len(left.shape)} and {len(right.shape)}"
     for index, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
         one, other = plain_dim(a), plain_dim(b)
         if (
