@@ -19,7 +19,7 @@ Data = bytes | memoryview
 Fields = Mapping[str, list[Data]]
 
 STRINGS = r"a string cannot contain NUL or invalid UTF-8: these bytes become \x00 and the like"
-UNKNOWN = "a field that the schema does not know cannot be written: it is left out"
+UNKNOWN = "a field that the schema does not know is not part of the official syntax"
 GRAPH_NAME = (
     "the name of a graph in an attribute must be an identifier, but not a type or number: "
     "it is renamed"
@@ -85,7 +85,7 @@ class FieldReducer:
             elif spec.name in keep:
                 found.setdefault(spec.name, []).append(value)
             elif spec.repeated or not is_empty(value, item.wire_type):
-                lost[spec.name] = f"`{spec.name}` of {message} cannot be written: it is left out"
+                lost[spec.name] = f"`{spec.name}` of {message} is not part of the official syntax"
             else:
                 self.losses.presence_changed(message, spec.name)
         for name, why in lost.items():
