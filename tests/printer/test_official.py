@@ -254,7 +254,7 @@ LOSSES = [
     ('@doc("d") g () => () {}', "graph.doc_string", "is not part of"),
     ('g () => () { @meta("k": "v") y = A () }', "graph.node[0].metadata_props", "is not part of"),
     ('g (@doc("d") x) => () {}', "graph.input[0].doc_string", "is not part of"),
-    ('g (@type.denotation("I") float x) => () {}', "graph.input[0].type.denotation", "is not part of"),
+    ('g (@type.denotation("I") float x) => () {}', "graph.input[0].type.denotation", "is not part"),
     (
         'g (float[@denotation("N") 2] x) => () {}',
         "graph.input[0].type.tensor_type.shape.dim[0].denotation",
@@ -291,13 +291,15 @@ LOSSES = [
     ("g () => () <double[1] w = {nan(0x7ff8000000000001)}> {}",
      "graph.initializer[0].double_data", "payload"),
     (r'g () => () <float[2] w = raw_data(b"\x01")> {}', "graph.initializer[0].raw_data", "size"),
-    ("g () => () <float[1] w = int32_data{1}> {}", "graph.initializer[0].int32_data", "the data field of its type"),
+    ("g () => () <float[1] w = int32_data{1}> {}", "graph.initializer[0].int32_data",
+     "the data field of its type"),
     # Attributes
     ("g () => () { y = A <a = [float[1] {1}]> () }", 'graph.node[0].attribute["a"].tensors',
      "drops"),
     ("g () => () { y = A <a = {type: INT, i: 3, f: 1.0}> () }", 'graph.node[0].attribute["a"].f',
      "only one value"),
-    ("g () => () { y = A <a = {i: 3}> () }", 'graph.node[0].attribute["a"].type', "always has a type"),
+    ("g () => () { y = A <a = {i: 3}> () }", 'graph.node[0].attribute["a"].type',
+     "always has a type"),
     ("g () => () { y = A <a = {}> () }", 'graph.node[0].attribute["a"]', "left out"),
     ("g () => () { y = A <a = nan(0x7f800001)> () }", 'graph.node[0].attribute["a"].f', "payload"),
     (

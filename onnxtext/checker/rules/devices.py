@@ -9,6 +9,7 @@ Fix: correct the name, the axis or the number.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
@@ -20,6 +21,9 @@ from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
 
+Ranks = ChainMap[str, int]
+"""The ranks of values by name, inner scopes first."""
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check the configurations of a model and the sharding of its nodes."""
@@ -27,15 +31,12 @@ def check(subject: Subject) -> Iterator[Finding]:
     for configuration in subject.model.configurations if subject.model else ():
         yield from _configuration(configuration, known)
         known.setdefault(configuration.name, configuration)
+    ranks: dict[int, Ranks] = {}
     for scope in subject.scopes:
-        ranks: dict[str, int] | None = None
         for node in scope.nodes:
             if node.decorators:
-                records = list(_records(node))
-                if records and ranks is None:
-                    ranks = _ranks(scope)
-                for record in records:
-                    yield from _node(subject, node, record, known, ranks or {})
+                for record in _records(node):
+                    yield from _node(subject, node, record, known, _ranks(scope, ranks))
 
 
 def _number(record: Record, name: str) -> int | None:
@@ -100,10 +101,13 @@ def _device(decorator: Decorator) -> Record:
     return Record(fields)
 
 
-def _ranks(scope: Scope) -> dict[str, int]:
-    """Return the declared ranks of the values that are visible in a scope."""
+def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
+    """Return the declared ranks of the values that are visible in a scope; `known` caches them."""
+    found = known.get(id(scope))
+    if found is not None:
+        return found
     around = scope.parent or scope.beside
-    found = _ranks(around) if around is not None else {}
+    found = known[id(scope)] = _ranks(around, known).new_child() if around else ChainMap()
     for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
         shape = getattr(value.type, "shape", None)
         if shape is not None:
@@ -121,7 +125,7 @@ def _node(
     node: Node,
     record: Record,
     known: dict[str, Configuration],
-    ranks: dict[str, int],
+    ranks: Ranks,
 ) -> Iterator[Finding]:
     place = Place(node, ("op_type",))
     name = _text(field_of(record, "configuration_id"))
@@ -144,7 +148,7 @@ def _node(
 
 
 def _sharding(
-    node: Node, spec: Record, ranks: dict[str, int], count: int | None, place: Place
+    node: Node, spec: Record, ranks: Ranks, count: int | None, place: Place
 ) -> Iterator[Finding]:
     name = _text(field_of(spec, "tensor_name"))
     if not name or name not in (*node.inputs, *node.outputs):
