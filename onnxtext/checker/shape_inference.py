@@ -12,6 +12,7 @@ from onnxtext.ast.model import Function, Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import Attribute, RawData, Reference, SparseTensor, Tensor, TypedData
 from onnxtext.checker.call_memo import CallMemo
+from onnxtext.checker.declarations import contradiction
 from onnxtext.checker.environment import Environment
 from onnxtext.checker.explain import explain
 from onnxtext.checker.finding import Finding, Place, quoted
@@ -19,7 +20,6 @@ from onnxtext.checker.isolation.process import Failure
 from onnxtext.checker.merging import given_types, merged, plausible
 from onnxtext.checker.node_inference import Made, NodeInference
 from onnxtext.checker.objections import contradicted_outputs, failure_of, slug_of, wrong_items
-from onnxtext.checker.rules.value_infos import contradiction
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject

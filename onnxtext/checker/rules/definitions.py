@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Static single assignment: every name is defined once.
+"""Rules of static single assignment: no name is redefined or shadowed.
 
-What: a name has one definition in a graph, and a nested graph defines no name that is visible
-around it. An initializer may have the name of an input, whose default it is.
-Why: a use of the name would mean two values.
-Fix: rename one of them, and its uses.
+What: a name has one definition in a graph, and a nested graph does not redefine a name of an outer
+graph. An initializer may have the name of an input: it is that input's default.
+Why: a use of the name would be ambiguous.
+Fix: rename one of the values and its uses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from onnxtext.checker.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find names with several definitions."""
+    """Find names with more than one definition."""
     for scope in subject.scopes:
         if scope.again:
             yield from _redefined(scope)
@@ -42,15 +42,15 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
             "value-redefined",
             f"{quoted(name)} is {what}{times} of {scope.words()}",
             (places[0], first, *places[1:]),
-            help="rename one of them and its uses: every name has one definition",
+            help="rename one of them and its uses",
         )
 
 
 def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
-    """Find names that a nested graph defines although they are visible around it.
+    """Find names of a nested graph that shadow names of an outer graph.
 
-    The specification of IR version 8 forbids that for outputs of nodes only, the newer one for
-    inputs and initializers, too.
+    The specification of IR version 8 forbids it for outputs of nodes only; newer versions also for
+    inputs and initializers.
     """
     outer = list(scope.outer())
     for name, position in scope.position.items():
@@ -60,7 +60,7 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
             if at is not None and at < limit:
                 yield Finding(
                     "value-shadows-outer",
-                    f"{quoted(name)} is defined in {scope.words()}, and in {around.words()} "
+                    f"{quoted(name)} is defined in {scope.words()}, and also in {around.words()} "
                     "around it",
                     (
                         Place(*scope.definition(name)),
@@ -79,7 +79,7 @@ FAMILY = Family(
         Rule(
             "value-shadows-outer",
             "error",
-            "a nested graph defines no name that is visible around it; a warning for inputs and "
+            "a nested graph does not shadow names of outer graphs; a warning for inputs and "
             "initializers up to IR version 8",
             "IR Nodes",
         ),
