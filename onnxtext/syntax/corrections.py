@@ -50,8 +50,9 @@ _BREAK = 0.3
 _EXCHANGE = 1.5
 _LINE = 2.0
 _ACROSS = 1.0
+_WITHIN = 0.6
 """The cost of each token further back, but at most at the end of a line; of exchanging two tokens;
-of leaving out a line; of changing tokens in two lines."""
+of leaving out a line; of changing tokens in two lines; of a graph that begins within a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,8 @@ class _Search:
                 add(cost + more, start, stack, added, size, last)
             if size < _MOST_ADDED:
                 for text, longer, more in self._added(stack):
-                    add(cost + more, start, longer, f"{added} {text}", size + 1, None)
+                    within = _WITHIN * (text[-1] == "{" and start not in self.breaks)
+                    add(cost + more + within, start, longer, f"{added} {text}", size + 1, None)
         return None
 
     def _follows_break(self, index: int) -> bool:
