@@ -51,8 +51,10 @@ _EXCHANGE = 1.5
 _LINE = 2.0
 _ACROSS = 1.0
 _WITHIN = 0.6
+_WHOLE = 0.5
 """The cost of each token further back, but at most at the end of a line; of exchanging two tokens;
-of leaving out a line; of changing tokens in two lines; of a graph that begins within a line."""
+of leaving out a line; of changing tokens in two lines; of a graph that begins within a line;
+of changing a line that is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ class _Search:
         self.stacks: dict[int, list[int]] = {}
         self.breaks = {index for index in range(1, len(self.tokens)) if self._follows_break(index)}
         self.lines = self._lines()
+        self.line = max(self.breaks & {*range(self.error + 1)}, default=0) if scene.between else 0
         states = States(scene.automaton, scene.stretch.states)
         for index in range(self.error + 1):
             if index >= first or index in self.lines:
@@ -145,7 +148,7 @@ class _Search:
                 heappush(heap, (cost, next(order), start, stack, added, size, end))
 
         for start, stack in self.stacks.items():
-            back = _BACK * (self.error - start)
+            back = _BACK * (self.error - start) + _WHOLE * (start < self.line)
             add(min(back, _BREAK) if start in self.breaks else back, start, stack, "", 0, None)
             for cost, exchanged, text in self._exchanges(start, stack):
                 across = _ACROSS * (start + 1 in self.breaks)

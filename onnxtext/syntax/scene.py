@@ -176,8 +176,8 @@ class Scene:
         deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
         if last in _OPENING:
             return last == "{" or self.token == _CLOSER[last] or (deeper and last != "[")
-        if last == ",":  # of a list with an item a line, or of one that goes on
-            return deeper or opener is None
+        if last == ",":  # of a list with an item a line
+            return opener is None
         if not self.done and not ITEMS.isdisjoint(self.rules):
             return True
         if opener is None and self.done:
