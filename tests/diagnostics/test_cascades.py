@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections import Counter
@@ -18,9 +17,10 @@ from onnxtext.source import Source
 from onnxtext.syntax.lexer import load_lexer
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import onnx_directory, wheel_models
+from tests.seeds import fresh_seed
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
-SEED = int(os.environ.get("ONNXTEXT_SEED", random.SystemRandom().randrange(1 << 30)))
+SEED = fresh_seed()
 H = '<ir_version: 10, opset_import: ["": 21]>\n'
 HEAD = H + "g (float[2] x) => (float[2] y) {\n"
 G = "g (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n"

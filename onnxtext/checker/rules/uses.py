@@ -127,9 +127,7 @@ def _root(scope: Scope) -> Scope:
 
 
 def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
-    near = subject.near(name, _visible(scope, places[0].item))
-    # A value that is only defined later may depend on this node: not for a repair.
-    later = subject.near(name, scope.position) if near is None else None
+    near, later = _meant(subject, scope, name, places[0].item)
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name) if subject.patient else None
     if inner is not None:
@@ -148,6 +146,20 @@ def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> 
     )
 
 
+def _meant(subject: Subject, scope: Scope, name: str, node: Node) -> tuple[str | None, str | None]:
+    """The visible name that was probably meant; or else one that is only defined later.
+
+    A value that is defined later may depend on this node, so no repair names it.
+    """
+    if not subject.patient:
+        return None, None
+    visible = list(_visible(scope, node))
+    near = subject.near(name, [*visible, *_later(scope, node)])
+    if near is None:  # two may be equally near
+        return subject.near(name, visible), None
+    return (near, None) if near in visible else (None, near)
+
+
 def _nowhere_words(name: str, places: Sequence[Place]) -> str:
     times = f", used {counted(len(places), 'time')}" if len(places) > 1 else ""
     return f"{quoted(name)} is not defined{times}"
@@ -159,6 +171,12 @@ def _visible(scope: Scope, node: Node) -> Iterator[str]:
     yield from (name for name, at in scope.position.items() if at < index)
     for around, limit in scope.outer():
         yield from (name for name, at in around.position.items() if at < limit)
+
+
+def _later(scope: Scope, node: Node) -> Iterator[str]:
+    """The names that the nodes behind a node define in the same graph."""
+    index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
+    return (name for name, at in scope.position.items() if at > index)
 
 
 def _inner_definition(scope: Scope, name: str) -> Scope | None:
