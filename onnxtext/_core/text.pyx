@@ -114,6 +114,12 @@ cdef class Text:
         self.before += PyUnicode_GET_LENGTH(text)
         return 0
 
+    cdef int settle(self) except -1:
+        """Put what is large enough for that to the parts."""
+        if self.size >= LARGE and not self.trying:
+            self._flush()
+        return 0
+
     cdef int _flush(self) except -1:
         self.parts.append(PyUnicode_DecodeUTF8(self.data, self.size, NULL))
         self.before += self.size
