@@ -105,23 +105,34 @@ def _proven(
     data: bytes, message: str, finish: Finish | None = None
 ) -> tuple[bytes, Model | Fragment]:
     """A lifted message and what it lowers to: the quick way if that proves it, else carefully."""
+    quick = _proven_quickly(data, message, finish)
+    if quick is not None:
+        return data, quick
+    # Protobuf decides whether the bytes are a message, and encodes it canonically.
+    canonical = canonical_message(data, message)
+    if canonical != bytes(data):
+        quick = _proven_quickly(canonical, message, finish)
+        if quick is not None:
+            return canonical, quick
     try:
-        made = _lift_fast(data, message, finish)
-        if len(data) > _LARGE and isinstance(made, Model):
-            # Nothing is joined: the weights of both sides are the same memory.
-            if says(lower_pieces(made, verified=True), data):
-                return data, made
-        # A map of a file equals no bytes.
-        elif _lower(made) == bytes(data):
-            return data, made
-    except (WireError, LowerError):
-        pass  # Protobuf decides below whether the bytes are a message.
-    try:
-        canonical = canonical_message(data, message)
         made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made), made
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
+
+
+def _proven_quickly(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
+    """A message lifted the quick way; None if it does not lower to the same bytes."""
+    try:
+        made = _lift_fast(data, message, finish)
+        if len(data) > _LARGE and isinstance(made, Model):
+            # Nothing is joined: the weights of both sides are the same memory.
+            is_same = says(lower_pieces(made, verified=True), data)
+        else:
+            is_same = _lower(made) == bytes(data)  # a map of a file equals no bytes
+    except (WireError, LowerError):
+        return None
+    return made if is_same else None
 
 
 def canonical_encoding(data: bytes) -> bytes:
