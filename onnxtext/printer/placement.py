@@ -14,7 +14,7 @@ from onnxtext.ast.assemble import (
 )
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import list_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
 
@@ -31,7 +31,7 @@ def place_metadata(
         graphs: all of its graphs and functions, if they are known.
         short_too: whether such single entries go to the section too.
     """
-    graphs = list(walk_graphs(model)) if graphs is None else graphs
+    graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
         return
     owners: list[Graph | Function] = []
@@ -79,7 +79,7 @@ def leave_metadata_out(model: Model) -> None:
     Args:
         model: freshly lifted, is changed.
     """
-    graphs = list(walk_graphs(model))
+    graphs = list_graphs(model)
     if not has_metadata(graphs):
         return
     model.metadata_left_out = True

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from onnxtext.ast.assemble import inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
-from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.ast.visit import list_graphs, walk_nodes
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
@@ -165,7 +165,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
             made = Fragment(lifter.function(memoryview(data)), PLAIN)
         case _:
             made = Fragment(lifter.node(data), PLAIN)
-    graphs = list(walk_graphs(made))
+    graphs = list_graphs(made)
     settle_habits(made, graphs)
     settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):
