@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks over nodes: what `onnxtext.ast.visit` does."""
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
 
-from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
+from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, get
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
@@ -122,18 +124,25 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
     cdef str name
     for node in nodes:
         name = ""
-        for output in node.outputs:
+        for output in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
             if output:
                 name = output
                 break
         names.append(name)
         counts[name] = counts.get(name, 0) + 1
     for node, name in zip(nodes, names):
-        path = (*prefix, of_type(step, (name, None)))
-        fits = tied and bool(name) and counts[name] == 1
-        made.append(of_type(named, ("node", path, node, fits)))
+        path = prefix + (record(step, (name, None)),)
+        fits = tied and bool(name) and <object>counts[name] == 1
+        made.append(record(named, ("node", path, node, fits)))
     return made
 
 
-cdef inline object of_type(type kind, tuple items):
-    return tuple.__new__(kind, items)
+cdef inline object record(type kind, tuple items):
+    """A tuple of a subclass that adds no slots."""
+    cdef Py_ssize_t at, size = PyTuple_GET_SIZE(items)
+    made = PyType_GenericAlloc(kind, size)
+    for at in range(size):
+        item = <object>PyTuple_GET_ITEM(items, at)
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(made, at, item)
+    return made
