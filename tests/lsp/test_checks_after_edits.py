@@ -26,7 +26,7 @@ from onnxtext.syntax.parse import parse_partial
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import Session
 
-EDITS = 6
+EDITS = 8
 NODES = 220
 """More than for which kinds of nodes are told apart."""
 OPERATORS = ("Relu", "Add", "MatMul", "Softmax", "Reshape", "Concat", "Cast", "Transpose", "Exppp")
@@ -51,12 +51,17 @@ def edit(text: str, choose: random.Random) -> tuple[int, int, str]:
     if not words or choose.random() < 0.2:
         return at, min(len(text), at + choose.choice((0, 0, 1, 30))), choose.choice(TYPED)
     word = choose.choice(words)
-    match choose.choice(("operator", "number", "name", "copy", "line", "blank")):
+    match choose.choice(("size", "operator", "number", "name", "copy", "line", "blank")):
         case "operator":
             nodes = list(re.finditer(r"= (\w+) [(<]", text))
             if nodes:
                 node = choose.choice(nodes)
                 return node.start(1), node.end(1), choose.choice(OPERATORS)
+        case "size":  # everywhere: types change, the nodes do not
+            sizes = re.findall(r"(?<=[\[ ])\w+(?=[\],])", text)
+            if sizes:
+                size, new = choose.choice(sizes), str(choose.choice((2, 8, 63)))
+                return 0, len(text), re.sub(rf"(?<=[\[ ]){size}(?=[\],])", new, text)
         case "number":
             numbers = [m for m in words if m.group().isdigit()]
             if numbers:
