@@ -48,7 +48,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     unseen = unseen or subject.ir_version == 1
     if not errors and objection is None and not unknown and not unseen and expandable:
         return
-    findings = ShapeInference(subject).run()
+    findings = ShapeInference.of(subject).findings
     yield from findings
     if objection is not None and not findings:
         yield _negative(subject, objection) or _unplaced(subject, objection)
