@@ -54,12 +54,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         yield Finding(
             "value-redefined",
             f"{_listed(names)} {verb} {what} of {scope.words()}",
-            (
-                places[0],
-                Place(*scope.definition(names[0]), "first defined here"),
-                *places[1:],
-                *more,
-            ),
+            (places[0], defined, *places[1:], *more),
             help="rename one of them and its uses: every name has one definition",
         )
 
