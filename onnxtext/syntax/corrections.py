@@ -53,7 +53,7 @@ _BREAK = 0.3
 _EXCHANGE = 1.5
 _LINE = 2.0
 _ACROSS = 1.0
-_WITHIN = 0.6
+_WITHIN = 1.5
 _WHOLE = 0.5
 """The cost of each token further back, but at most at the end of a line; of exchanging two tokens;
 of leaving out a line; of changing tokens in two lines; of a graph that begins within a line;
@@ -182,11 +182,11 @@ class _Search:
             row = self.rows[stack[-1]]
             for last, more in self._ends(start, size):
                 if last == len(self.kinds) or self.kinds[last] in row:
-                    add(cost + more, start, stack, added, size, last)
+                    within = _WITHIN * (added[-1:] == "{" and last not in self.breaks)
+                    add(cost + more + within, start, stack, added, size, last)
             if size < _MOST_ADDED:
                 for text, longer, more in self._added(key[1]):
-                    within = _WITHIN * (text[-1] == "{" and start not in self.breaks)
-                    add(cost + more + within, start, longer, f"{added} {text}", size + 1, None)
+                    add(cost + more, start, longer, f"{added} {text}", size + 1, None)
         return None
 
     def _follows_break(self, index: int) -> bool:
