@@ -11,7 +11,7 @@ from typing import Any
 from onnxtext.ast.model import Model
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.rules import definitions, uses
-from onnxtext.checker.scopes import GIVEN, Scope
+from onnxtext.checker.scopes import GIVEN, Scope, used_names
 from onnxtext.checker.subject import Options, Subject, plain_domain
 
 _CALLS = "function-deleted"
@@ -108,7 +108,7 @@ def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
     """
     used = []
     for node in scope.nodes:
-        found = {scope.position.get(name, GIVEN) for name in uses.used_names(node)}
+        found = {scope.position.get(name, GIVEN) for name in used_names(node)}
         used.append(sorted(found - {GIVEN}))
     raised = _new_before_uses(used, new)
     rank = {index: at for at, index in enumerate(raised)}

@@ -32,7 +32,7 @@ def test_lossless_conversions_are_status_0_with_a_note(tmp_path: Path) -> None:
     result = run(*DIALECT, "m.onnx", cwd=tmp_path)
     assert (result.status, result.out) == (0, b"")
     assert result.err == (
-        "note[stored-otherwise]: stored in another way, with the same meaning: raw_data becomes "
+        "note[stored-otherwise]: stored differently, with the same meaning: raw_data becomes "
         "typed data in 1 tensor; empty fields become stored or absent: GraphProto.doc_string (1), "
         "NodeProto.domain (5), OperatorSetIdProto.domain (1)\n --> m.onnx: model\n"
     )
@@ -50,9 +50,9 @@ def test_losses_are_status_1_without_output(tmp_path: Path) -> None:
         assert names(tmp_path) == ["m.onnx"]
         said = result.err.splitlines()
         assert said[:5] == [
-            "error[not-official]: `doc_string` of GraphProto has no place in the official syntax",
+            "error[not-official]: `doc_string` of GraphProto is not part of the official syntax",
             " --> m.onnx: graph.doc_string",
-            "error[not-official]: `metadata_props` of NodeProto has no place in the official "
+            "error[not-official]: `metadata_props` of NodeProto is not part of the official "
             "syntax (5 places)",
             " --> m.onnx: graph.node[0].metadata_props",
             "  = note: also at graph.node[1].metadata_props, graph.node[2].metadata_props "

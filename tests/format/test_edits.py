@@ -6,9 +6,7 @@ The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` s
 
 from __future__ import annotations
 
-import os
 import random
-import secrets
 
 import pytest
 
@@ -16,6 +14,7 @@ import onnxtext
 from tests.format.edits import edited, is_text
 from tests.format.laws import check
 from tests.format.sources import drawn_text, wrapped
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 
@@ -30,7 +29,7 @@ resources { store : "a b/c" # the weights
 
 def sweep(wanted: int) -> None:
     """Check so many random texts."""
-    seed = int(os.environ.get("ONNXTEXT_SEED") or secrets.randbits(48))
+    seed = fresh_seed()
     done = 0
     while done < wanted:
         seed += 1

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 import warnings
 
 import pytest
@@ -14,6 +12,7 @@ from benchmarks.merge_trial import models, trials, verdict
 from onnxtext.merge import merge
 from tests.corpus import SHARED
 from tests.merge.laws import resolved
+from tests.seeds import fresh_seed
 
 
 def check(count: int, seed: int) -> None:
@@ -36,13 +35,13 @@ UNJUDGED = "wrong: merged, but the edits do not fit together"
 @pytest.mark.thorough
 @pytest.mark.data
 def test_a_fresh_sample() -> None:
-    check(30, int(os.environ.get("ONNXTEXT_SEED") or time.time_ns() % 10**9))
+    check(30, fresh_seed())
 
 
 @pytest.mark.data
 @pytest.mark.slow
 def test_many() -> None:
-    check(4000, int(os.environ.get("ONNXTEXT_SEED") or time.time_ns() % 10**9))
+    check(4000, fresh_seed())
 
 
 # ---- One case of each class ---------------------------------------------------------------------
