@@ -318,7 +318,7 @@ def dump(
         beside.write()
     write_atomically(Path(path), text.encode())
     if beside is not None:
-        beside.settle()
+        beside.remove_obsolete()
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.values import DataFile
     from onnxtext.tensor.blobs import Elsewhere
     from onnxtext.weights.external import ExternalFile
-    from onnxtext.weights.writer import Beside, Weights
+    from onnxtext.weights.writer import WeightFiles, Weights
     from onnxtext.wire.writer import Piece
 
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
@@ -59,7 +59,7 @@ def print_binary(
     embed_from: Path | None = None,
     stats: bool = False,
     name: str = "<bytes>",
-) -> tuple[str, Beside | None]:
+) -> tuple[str, WeightFiles | None]:
     """Print a binary model as text, with its weights beside it.
 
     Args:
@@ -85,7 +85,7 @@ def print_binary(
     from onnxtext.printer import print_model
     from onnxtext.tensor.blobs import BlobError
 
-    beside: Beside | None = None
+    beside: WeightFiles | None = None
     reuse_memory(len(data))
     try:
         with paused_collector():
@@ -106,9 +106,9 @@ def print_binary(
             if weights == "none" and model.resources:
                 model.resources, model.resources_left_out = {}, True
             if target is not None and digests:
-                from onnxtext.weights.writer import take_out
+                from onnxtext.weights.writer import move_resources
 
-                beside = take_out(model, digests, weights, target, place)
+                beside = move_resources(model, digests, weights, target, place)
             text = print_model(model)
             if comments:
                 text = comments.join(text.rpartition("\nresources ")[::2])

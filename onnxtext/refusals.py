@@ -44,7 +44,7 @@ def incomplete(source: Source) -> OnnxTextError:
 
 def without_weights(model: Model, source: Source) -> OnnxTextError:
     """What to raise for a text that was printed without its weights."""
-    from onnxtext.weights.missing import blob_owners
+    from onnxtext.weights.blob_owners import blob_owners
 
     at = source.text.rfind("\nresources none") + 1
     owners = blob_owners(model)

@@ -127,7 +127,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     from onnxtext.api import from_binary, parse, to_binary
     from onnxtext.conversion import encode_text
     from onnxtext.printer import print_model
-    from onnxtext.wire.compare import says
+    from onnxtext.wire.compare import pieces_equal
 
     model = parse(text, name=name)
     data = to_binary(text, base_dir=base_dir, name=name)
@@ -140,7 +140,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
         found += _compare_printed(again, made)
         del model, made
         # Joined, what many elements take would be there twice.
-        if not says(encode_text(again, base_dir=base_dir, name=printed), data):
+        if not pieces_equal(encode_text(again, base_dir=base_dir, name=printed), data):
             found.append(Difference("L3", "what is printed is encoded differently"))
     except OnnxTextError as error:
         found.append(_unreadable("L3", error))
@@ -153,7 +153,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 
 
 def _compare_model(data: bytes, model: Model) -> list[Difference]:
-    """Whether what was parsed says what the binary says that it was printed from."""
+    """Whether a parsed text equals the binary it was printed from."""
     from onnxtext.conversion import lift_placed
 
     return _compare_trees(lift_placed(data), model)
@@ -207,9 +207,9 @@ def _compare_printed(text: str, model: Model) -> list[Difference]:
 
 def _compare_bytes(wanted: bytes, pieces: Sequence[Piece]) -> list[Difference]:
     from onnxtext.conversion import joined
-    from onnxtext.wire.compare import says
+    from onnxtext.wire.compare import pieces_equal
 
-    if says(pieces, wanted):
+    if pieces_equal(pieces, wanted):
         return []
     from onnxtext.proto.places import path_at
 

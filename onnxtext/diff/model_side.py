@@ -122,12 +122,12 @@ class Side:
             OSError: it cannot be read.
         """
         from onnxtext.api import decode_text
-        from onnxtext.filetype import is_binary
+        from onnxtext.filetype import HEAD, is_binary
 
         path = Path(path)
         name = label or os.fspath(path)
         data = _read(path)
-        if is_binary(bytes(data[:_HEAD]), os.fspath(path)):
+        if is_binary(bytes(data[:HEAD]), os.fspath(path)):
             return cls.of_binary(data, label=name, base=path.parent)
         return cls.of_text(decode_text(bytes(data), name), label=name, base=path.parent)
 
@@ -143,6 +143,3 @@ def _read(path: Path) -> bytes | memoryview:
 
 _LARGE = 1 << 24
 """Smaller files are read, not mapped: that is faster."""
-
-_HEAD = 1 << 16
-"""Number of bytes for detecting whether a file is text."""

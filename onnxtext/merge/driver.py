@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.files import looks_binary
+from onnxtext.filetype import looks_binary
 
 if TYPE_CHECKING:
     from onnxtext.merge.merged_tree import Markers

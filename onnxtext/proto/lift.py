@@ -21,7 +21,7 @@ from onnxtext.proto.habits import settle_habits
 from onnxtext.proto.lift_nodes import PLAIN
 from onnxtext.proto.lifter import Lifter
 from onnxtext.proto.lower import LowerError, lower_fragment, lower_model, lower_pieces
-from onnxtext.wire.compare import says
+from onnxtext.wire.compare import pieces_equal
 from onnxtext.wire.patch import make_patch
 from onnxtext.wire.reader import WireError
 
@@ -127,7 +127,7 @@ def _proven_quickly(data: bytes, message: str, finish: Finish | None) -> Model |
         made = _lift_fast(data, message, finish)
         if len(data) > _LARGE and isinstance(made, Model):
             # Nothing is joined: the weights of both sides are the same memory.
-            is_same = says(lower_pieces(made, verified=True), data)
+            is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
             is_same = _lower(made) == bytes(data)  # a map of a file equals no bytes
     except (WireError, LowerError):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.proto.corruption import Corruption, find_corruption
 from onnxtext.proto.lookalike import is_odd, looks_like
-from onnxtext.wire.mistakes import recognize
+from onnxtext.wire.file_kinds import recognize
 
 _CODES = {"deep": "too-deep", "cut": "truncated-model", "wrong": "corrupt-model"}
 _AGAIN = "download or copy the file again"

@@ -224,7 +224,7 @@ SETTINGS: dict[str, str | bytes] = {
 
 @pytest.mark.parametrize("kind", SETTINGS)
 def test_odd_settings(tmp_path: Path, kind: str) -> None:
-    from onnxtext.cli.report import Refused
+    from onnxtext.cli.report import CommandError
     from onnxtext.cli.settings import read_settings
 
     content = SETTINGS[kind]
@@ -233,7 +233,7 @@ def test_odd_settings(tmp_path: Path, kind: str) -> None:
     messages = [str(path)]
     try:
         read_settings(tmp_path / "m.onnxtxt")
-    except Refused as refused:
+    except CommandError as refused:
         messages.append(str(refused))
     assert all(str(path) in message and len(message) < 1000 for message in messages)
 

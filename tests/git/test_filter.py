@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A working day with the filter: git stores text, the working tree has the very bytes."""
+"""The filter in daily use: git stores text, the working tree has the same bytes."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def test_renormalize_repairs_an_unfiltered_file(filtered: Repository) -> None:
     filtered.git("checkout", "--", "m.onnx")
     assert filtered.read("m.onnx") == binary()
     found = filtered.onnxtext("git", "verify", check=False)
-    assert "its text is not the one that the filter gives: `git add --renormalize`" in found.text
+    assert "its text differs from the output of the filter: `git add --renormalize`" in found.text
     filtered.git("add", "--renormalize", ".")
     filtered.git("commit", "-q", "-m", "canonical")
     assert filtered.blob("m.onnx") == TEXT.encode()

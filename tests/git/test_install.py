@@ -55,7 +55,7 @@ def test_install_and_uninstall_leave_no_trace(repository: Repository, mode: str)
     assert installed != before
     assert FOREIGN.encode() not in config(repository) or mode == "source"
     again = repository.onnxtext("git", "install", "--mode", mode).text
-    assert again.splitlines()[0] == "everything is as it should be"
+    assert again.splitlines()[0] == "already installed"
     assert snapshot(repository.path) == installed
     repository.onnxtext("git", "uninstall")
     assert snapshot(repository.path) == before
@@ -186,7 +186,7 @@ def test_a_damaged_block_is_left_alone(repository: Repository) -> None:
     before = snapshot(repository.path)
     result = repository.onnxtext("git", "install", check=False)
     assert result.status == 2
-    assert "are not whole" in result.err
+    assert "is damaged" in result.err
     assert snapshot(repository.path) == before
 
 
@@ -196,7 +196,7 @@ def test_worktrees_share_the_configuration(repository: Repository) -> None:
     repository.git("worktree", "add", "-q", "-b", "side", "../side tree")
     tree = Repository(repository.path.parent / "side tree", repository.home)
     assert tree.onnxtext("git", "status").status == 0
-    assert tree.onnxtext("git", "install", "--mode", "filter").text.startswith("everything is as")
+    assert tree.onnxtext("git", "install", "--mode", "filter").text.startswith("already installed")
     tree.commit("in the tree", other=binary())
     assert tree.blob("other.onnx").startswith(b"<\n  onnxtext: 1")
     tree.onnxtext("git", "uninstall")
@@ -224,7 +224,7 @@ def test_submodules_are_separate_repositories(filtered: Repository, tmp_path: Pa
     assert inner.onnxtext("git", "status").status == 0
     assert outer.onnxtext("git", "status", check=False).status == 1
     outer.git("-c", "core.commentChar=;", "commit", "-q", "-m", "a submodule")
-    assert outer.onnxtext("git", "verify").text == "0 models, 0 with something to say\n"
+    assert outer.onnxtext("git", "verify").text == "0 models, 0 with problems\n"
 
 
 def test_status_names_commands_that_do_not_run(repository: Repository) -> None:
@@ -330,6 +330,6 @@ def test_attributes_outside_of_the_worktree_are_not_written(repository: Reposito
     for name in (".gitattributes", "sub/attributes"):
         result = repository.onnxtext("git", "install", "--attributes", name, check=False)
         assert result.status == 2
-        assert "a link that leads out of the working tree" in result.err
+        assert "a link to outside of the working tree" in result.err
     assert (outside / "attributes").read_text() == "of somebody else\n"
-    assert repository.onnxtext("git", "status", check=False).text.count("not set up") == 3
+    assert repository.onnxtext("git", "status", check=False).text.count("not installed") == 3

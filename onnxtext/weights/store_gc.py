@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Caring for weight stores: which blobs texts name, and which nobody does."""
+"""Garbage collection of weight stores: find referenced and orphaned blobs, and verify blobs."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _HEAD = 4096
 
 
 def find_texts(store: Path) -> Iterator[Path]:
-    """The texts that may name a store: those below its parent, and in the directories above.
+    """Find the texts that may reference a store: below its parent, and in the directories above.
 
-    A text names no path that leaves its own directory, so no others can. Links to directories are
-    not followed. A file by any name may be a text; one that begins with binary data is none.
+    Other texts cannot, as paths never leave the directory of a text. Links to directories are not
+    followed. A file of any name may be a text unless it begins with binary data.
 
     Args:
-        store: its directory.
+        store: the directory of the store.
 
     Raises:
-        OSError: a directory or text cannot be read, so that nobody knows what it names.
+        OSError: a directory or text cannot be read, so its references are unknown.
     """
 
-    def refuse(error: OSError) -> None:
+    def raise_error(error: OSError) -> None:
         raise error
 
     parent = Path(os.path.realpath(store)).parent
-    for root, directories, names in os.walk(parent, onerror=refuse):
+    for root, directories, names in os.walk(parent, onerror=raise_error):
         directories.sort()
         yield from _texts(Path(root), names)
     for above in parent.parents:
@@ -49,18 +49,18 @@ def find_texts(store: Path) -> Iterator[Path]:
 def _texts(directory: Path, names: list[str]) -> Iterator[Path]:
     for name in sorted(names):
         path = directory / name
-        # A file that is being written names only blobs that are young, or named by others.
+        # A file that is being written references only young blobs, or blobs of other texts.
         ours = DIGEST.fullmatch(name) or TEMPORARY.fullmatch(name)
         if not ours and _is_file(path) and _may_be_text(path):
             yield path
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a file that was listed is a regular file.
+    """Whether a listed file is a regular file.
 
     Raises:
-        OSError: it cannot be read; or it has the name of a text, and has vanished. A program that
-            is replacing it, but not atomically, may still need the blobs that it named.
+        OSError: it cannot be read; or it has the suffix of a text and has vanished. A program may
+            be replacing it non-atomically and still need its blobs.
     """
     try:
         return stat.S_ISREG(path.stat().st_mode)
@@ -81,14 +81,14 @@ def _may_be_text(path: Path) -> bool:
         return False
 
 
-def named_blobs(text: Path) -> set[str]:
-    """The digests of all that looks like a blob in a text.
+def referenced_blobs(text: Path) -> set[str]:
+    """Return the digests of all blob references in a text.
 
-    The text is not parsed: one with an error keeps its blobs too, and so does one that only
-    mentions them in a comment. What is kept too long costs disk; what is removed too soon, weights.
+    The text is not parsed: references in texts with errors and in comments count too. Keeping a
+    blob too long costs disk space; removing it too early costs weights.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the text cannot be read.
     """
     found: set[str] = set()
     with text.open("rb") as file:
@@ -100,54 +100,54 @@ def named_blobs(text: Path) -> set[str]:
 
 
 @dataclass(slots=True)
-class Usage:
-    """What is known of a store.
+class StoreReferences:
+    """The references to a store.
 
     Attributes:
         store: the store.
-        texts: the texts that were found, and how many blobs of the store each names.
-        users: the texts that name each blob of the store.
-        unused: blobs that no text names.
-        leftovers: files that were being written when their writer was killed.
+        texts: the texts that were found, with the number of blobs that each references.
+        users: the texts that reference each blob.
+        orphaned: orphaned blobs.
+        leftovers: temporary files of killed processes.
     """
 
     store: Store
     texts: dict[Path, int] = field(default_factory=dict)
     users: dict[str, list[Path]] = field(default_factory=dict)
-    unused: list[str] = field(default_factory=list)
+    orphaned: list[str] = field(default_factory=list)
     leftovers: list[Path] = field(default_factory=list)
 
 
-def usage(directory: Path) -> Usage:
-    """Which blobs of a store are named by texts; `find_texts` says where they are looked for.
+def find_references(directory: Path) -> StoreReferences:
+    """Find the references to the blobs of a store in the texts of `find_texts`.
 
     Args:
-        directory: the store's.
+        directory: the directory of the store.
 
     Raises:
         OSError: the store, a directory beside it or a text cannot be read.
     """
     store = Store(directory)
-    made = Usage(store, users={name: [] for name in store.names()})
+    made = StoreReferences(store, users={name: [] for name in store.names()})
     for text in find_texts(directory):
         count = 0
-        for digest in sorted(named_blobs(text)):
+        for digest in sorted(referenced_blobs(text)):
             for name in store.matching(digest):
                 made.users[name].append(text)
                 count += 1
         if count or text.name.lower().endswith(TEXT_SUFFIXES):
             made.texts[text] = count
-    made.unused = [name for name, texts in made.users.items() if not texts]
+    made.orphaned = [name for name, texts in made.users.items() if not texts]
     made.leftovers = list(store.leftovers())
     return made
 
 
 def check_blob(store: Store, name: str) -> int:
-    """The size of a blob in bytes, after its digest was verified.
+    """Verify the digest of a blob; return its size in bytes.
 
     Raises:
         BlobError: it is damaged.
-        PathError: it is no regular file.
+        PathError: it is not a regular file.
         OSError: it cannot be read.
     """
     path = inside(store.directory, name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file is that is no binary model: the usual mistakes, known from the bytes alone.
+"""Recognize files of other formats by their first bytes, to explain why they are not models.
 
-This only explains a failure. Nothing is refused because of what stands here.
+This only improves error messages; it never decides whether a file is accepted.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _HEAD = 4096
-"""So many bytes at the beginning tell what a text is."""
+"""Number of bytes to examine in a text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """What a file really is.
+class FileKind:
+    """The kind of a file.
 
     Attributes:
-        code: of the diagnostic.
-        what: to be read after "this is".
-        help: what to do about it.
+        code: code of the diagnostic.
+        what: description that follows "this is".
+        help: what to do.
     """
 
     code: str
@@ -29,17 +29,17 @@ class Mistake:
     help: str | None
 
 
-def recognize(data: bytes) -> Mistake | None:
-    """What these bytes are, if they are one of the things that are usually taken for models."""
+def recognize(data: bytes) -> FileKind | None:
+    """Recognize a file that is not a binary model; None if its kind is unknown."""
     for offset, magic, what, help in _MAGIC:
         if data.startswith(magic, offset):
-            return Mistake("not-a-model", what, help)
+            return FileKind("not-a-model", what, help)
     if data.startswith(b"ustar", 257):
-        return Mistake("not-a-model", "a tar archive", "unpack it: the model is inside")
+        return FileKind("not-a-model", "a tar archive", "unpack it: the model is inside")
     if _is_safetensors(data):
-        return Mistake("not-a-model", "a safetensors file", _ONLY_WEIGHTS)
+        return FileKind("not-a-model", "a safetensors file", _ONLY_WEIGHTS)
     if data and not data[:_HEAD].strip(b"\0"):
-        return Mistake("not-a-model", "a file of zero bytes", _AGAIN)
+        return FileKind("not-a-model", "a file of zero bytes", _DOWNLOAD_AGAIN)
     return _text(data)
 
 
@@ -48,7 +48,7 @@ def recognize(data: bytes) -> Mistake | None:
 _UNPACK = "unpack it: the model is inside"
 _EXPORT = "export the model to ONNX"
 _ONLY_WEIGHTS = "it holds weights without a graph: export the model to ONNX"
-_AGAIN = "download or copy it again"
+_DOWNLOAD_AGAIN = "download or copy it again"
 
 _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
     (0, b"\x1f\x8b", "a gzip file", "unpack it with gunzip"),
@@ -82,20 +82,20 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
     (0, b"\x80\x02c", "a Python pickle", _EXPORT),
     (0, b"\x80\x03c", "a Python pickle", _EXPORT),
 )
-"""Offset and bytes that tell a kind of file, what it is called, and what to do about it."""
+"""Offset, magic bytes, description and help of each kind of binary file."""
 
 
 def _is_safetensors(data: bytes) -> bool:
-    """Its first eight bytes are the length of the JSON behind them."""
+    """Whether the first eight bytes are the length of the JSON header behind them."""
     return data[8:10] == b'{"' and 2 <= int.from_bytes(data[:8], "little") <= 100_000_000
 
 
 # ---- Texts --------------------------------------------------------------------------------------
 
 
-def _text(data: bytes) -> Mistake | None:
+def _text(data: bytes) -> FileKind | None:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return Mistake(
+        return FileKind(
             "not-a-model",
             "a text in UTF-16",
             "the `>` of some shells (PowerShell) turns into text what a program writes: let the "
@@ -109,27 +109,27 @@ def _text(data: bytes) -> Mistake | None:
         if pattern.match(start):
             return make(start)
     line = start.partition("\n")[0].strip()
-    return Mistake("not-a-model", f"a text, which begins with `{line[:60]}`", None)
+    return FileKind("not-a-model", f"a text, which begins with `{line[:60]}`", None)
 
 
 def _decoded(data: bytes) -> str | None:
-    """The beginning of a text; None for what is none, and for what is too short to tell."""
+    """Decode the beginning of a text; None if it is binary or too short to decide."""
     head = data[:_HEAD]
     if len(head) < 4 or re.search(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]", head):
         return None
     try:
         return head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # The last character may be cut by us.
+        # The last character may be cut.
         if len(data) > _HEAD and error.start > _HEAD - 4:
             return head[: error.start].decode("utf-8")
         return None
 
 
-def _pointer(text: str) -> Mistake:
+def _pointer(text: str) -> FileKind:
     size = re.search(r"^size (\d{1,20})\r?$", text, re.MULTILINE)
     stands = f", which stands for {int(size[1]):,} bytes" if size else ""
-    return Mistake(
+    return FileKind(
         "git-lfs-pointer",
         f"a Git LFS pointer{stands}, not the file itself",
         "fetch the file with `git lfs pull`",
@@ -141,8 +141,8 @@ def _official(format: str, suffix: str) -> str:
     return f"onnx reads it: python -c \"import onnx; onnx.save({load}, 'm.onnx')\""
 
 
-def _is(what: str, help: str | None) -> Callable[[str], Mistake]:
-    return lambda text: Mistake("not-a-model", what, help)
+def _is(what: str, help: str | None) -> Callable[[str], FileKind]:
+    return lambda text: FileKind("not-a-model", what, help)
 
 
 _SPACE = r"(?:\s|#[^\n]*(?:\n|\Z)|//[^\n]*(?:\n|\Z))*"
@@ -155,7 +155,7 @@ _JSON_FIELDS = (
     "trainingInfo|" + _FIELDS
 )
 
-_TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], Mistake]], ...] = (
+_TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
     (re.compile(r"version https://git-lfs\.github\.com/"), _pointer),
     (re.compile(r"version https?://\S*(?:git-lfs|hawser)"), _pointer),
     (
@@ -183,4 +183,4 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], Mistake]], ...] = (
         _is("a model in protobuf's text form", _official("textproto", "textproto")),
     ),
 )
-"""What texts begin with, and what they are then; the first one that fits counts."""
+"""Patterns for the beginning of texts and their kinds; the first match wins."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models that two commits differ in, as files that can be compared."""
+"""Find the models that differ between two commits, and write both versions to files."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from onnxtext.git.drivers import named_by_content
+from onnxtext.git.drivers import with_matching_suffix
 from onnxtext.git.repository import run_git
 from onnxtext.git.verification import SUFFIXES, objects
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A model that is not the same in two commits.
+    """A model that differs between two commits.
 
     Attributes:
-        old_path: where it was; None for a new model.
-        new_path: where it is; None for one that is gone.
+        old_path: its old path; None for an added model.
+        new_path: its new path; None for a removed model.
         old: the name of the old blob, zeros if there is none.
         new: the name of the new blob.
     """
@@ -33,15 +33,15 @@ class Change:
 
     @property
     def labels(self) -> tuple[str, str]:
-        """What the two are called."""
+        """The names of both versions in output."""
         return self.old_path or os.devnull, self.new_path or os.devnull
 
 
 def find_changes(top: Path, old: str, new: str) -> list[Change]:
-    """The models that differ between two commits, renamed ones included.
+    """Return the models that differ between two commits, including renamed ones.
 
     Raises:
-        OnnxTextError: git fails, for instance because a commit is not there.
+        OnnxTextError: git fails, for example because a commit does not exist.
     """
     commits = ["--end-of-options", old, new, "--"]
     options = ["--raw", "-z", "--no-abbrev", "-M", "-r", "--no-textconv"]
@@ -53,7 +53,7 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
         old_path = new_path = next(fields)
         if status[0] in "RC":
             new_path = next(fields)
-        # Nothing but files: no links, no submodules.
+        # Regular files only: no links, no submodules.
         made = Change(
             old_path if old_mode.startswith("100") else None,
             new_path if new_mode.startswith("100") else None,
@@ -68,7 +68,7 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
 
 @contextmanager
 def files_of(top: Path, change: Change) -> Iterator[tuple[Path, Path]]:
-    """Both versions of a model as files, for as long as the block runs.
+    """Write both versions of a model to temporary files for the duration of the block.
 
     Raises:
         OnnxTextError: an object is missing.
@@ -83,5 +83,5 @@ def files_of(top: Path, change: Change) -> Iterator[tuple[Path, Path]]:
             if path is not None:
                 file = Path(directory, f"{number}{Path(path).suffix}")
                 file.write_bytes(read(name))
-            made.append(stack.enter_context(named_by_content(file)))
+            made.append(stack.enter_context(with_matching_suffix(file)))
         yield made[0], made[1]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The long-running filter process: one Python for all files that a git command touches.
+"""Run as git's long-running filter process: one Python for all files of a git command.
 
 Source: gitattributes(5), "Long Running Filter Process"; git/Documentation/technical/
-long-running-process-protocol.txt. Version 2, capabilities clean and smudge. Git writes a request as
-a whole before it reads the answer, so the content is taken in before anything is sent.
+long-running-process-protocol.txt. Version 2, capabilities clean and smudge. Git writes a whole
+request before it reads the answer, so we read all content before we send anything.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from onnxtext.git.content import HEAD, Converted, clean, is_binary, is_source, smudge, too_large
+from onnxtext.filetype import HEAD, has_binary_content
+from onnxtext.git.clean_smudge import Converted, clean, is_source, smudge, too_large
 from onnxtext.git.pktline import PacketError, read_list, write_content, write_flush, write_lines
 
 CAPABILITIES = ("clean", "smudge")
 _IN_MEMORY = 16 << 20
-"""Content of more bytes waits in a temporary file until it is known whether it is converted."""
+"""Content with more bytes is buffered in a temporary file."""
 _CHUNK = 1 << 20
 
 
@@ -32,13 +33,13 @@ def serve(
     """Answer the requests of git until it closes the stream.
 
     Args:
-        source: where git writes.
-        target: where git reads.
-        limit: gives the most bytes of a model that is cleaned; asked at the first one.
-        warn: is told of what could not be converted: the path of the file, and why.
+        source: git's output.
+        target: git's input.
+        limit: returns the maximum size of a model to clean; called when needed.
+        warn: receives the path of a file that was not converted, and the reason.
 
     Raises:
-        PacketError: the other side is no git, or has gone away in the middle of a request.
+        PacketError: the client is not git, or the stream ends within a request.
     """
     _greet(source, target)
     while True:
@@ -52,23 +53,23 @@ def serve(
 
 
 def _greet(source: IO[bytes], target: IO[bytes]) -> None:
-    """Agree on version 2 and on what we can do."""
+    """Negotiate version 2 and our capabilities."""
     try:
         greeting = [line.rstrip(b"\n") for line in read_list(source)]
         if greeting[:1] != [b"git-filter-client"] or b"version=2" not in greeting:
-            raise PacketError("this is no git that speaks version 2 of the filter protocol")
+            raise PacketError("the client is not git with version 2 of the filter protocol")
         write_lines(target, "git-filter-server", "version=2")
         target.flush()
         offered = {line.rstrip(b"\n") for line in read_list(source)}
     except EOFError:
-        raise PacketError("the stream ends before git has said what it wants") from None
+        raise PacketError("the stream ends before git has sent its capabilities") from None
     able = [name for name in CAPABILITIES if f"capability={name}".encode() in offered]
     write_lines(target, *[f"capability={name}" for name in able])
     target.flush()
 
 
 def _pairs(lines: Iterator[bytes]) -> dict[str, str]:
-    """`key=value` lines; paths need not be UTF-8."""
+    """Parse `key=value` lines; paths need not be UTF-8."""
     pairs = [line.rstrip(b"\n").decode("utf-8", "surrogateescape").partition("=") for line in lines]
     return {key: value for key, _, value in pairs}
 
@@ -83,12 +84,12 @@ def _answer(
 ) -> None:
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
         try:
-            trouble = _take_in(source, content)
+            trouble = _receive(source, content)
             if trouble is not None:
                 raise trouble
             converted = Converted(None) if is_source(name) else _convert(command, content, limit)
             content.seek(0)
-        except OSError as error:  # the disk of the temporary file, most likely
+        except OSError as error:  # most likely the temporary file
             warn(name, f"left as it is: {error.strerror or error}")
             converted = None
         except MemoryError:
@@ -103,9 +104,9 @@ def _answer(
 
 
 def _send(target: IO[bytes], content: IO[bytes]) -> None:
-    """Send content; that it could not be read to its end is said behind it."""
+    """Send content; a status behind it reports if reading it failed."""
     write_lines(target, "status=success")
-    status: tuple[str, ...] = ()  # an empty list: the status stands
+    status: tuple[str, ...] = ()  # an empty list confirms the first status
     try:
         for piece in iter(lambda: content.read(_CHUNK), b""):
             write_content(target, piece)
@@ -115,8 +116,8 @@ def _send(target: IO[bytes], content: IO[bytes]) -> None:
     write_lines(target, *status)
 
 
-def _take_in(source: IO[bytes], content: IO[bytes]) -> OSError | None:
-    """Read the content of a request to its end, even if it cannot be kept; the reason if so."""
+def _receive(source: IO[bytes], content: IO[bytes]) -> OSError | None:
+    """Read the content of a request to its end; return the error if it cannot be stored."""
     trouble: OSError | None = None
     for packet in read_list(source):
         if trouble is None:
@@ -128,7 +129,7 @@ def _take_in(source: IO[bytes], content: IO[bytes]) -> OSError | None:
 
 
 def _convert(command: str, content: IO[bytes], limit: Callable[[], int]) -> Converted | None:
-    """Convert content; what will be passed through in any case is not read as a whole."""
+    """Convert content; content that is passed through in any case is not read entirely."""
     size = content.tell()
     content.seek(0)
     if command == "clean":
@@ -138,5 +139,5 @@ def _convert(command: str, content: IO[bytes], limit: Callable[[], int]) -> Conv
         return clean(content.read(), limit=most)
     if command == "smudge":
         head = content.read(HEAD)
-        return Converted(None) if is_binary(head) else smudge(head + content.read())
-    return None  # nothing that we have offered
+        return Converted(None) if has_binary_content(head) else smudge(head + content.read())
+    return None  # not one of our capabilities

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose data the blobs of a model are."""
+"""Describe the owners of a model's blobs, for messages about missing blobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnxtext.ast.visit import walk_graphs, walk_nodes
 
 
 def walk_blobs(model: Model) -> Iterator[tuple[str, Blob]]:
-    """Every blob, and in words whose it is, in the order of the text."""
+    """Return every blob with a description of its owner, in the order of the text."""
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         for value in values:
@@ -45,5 +45,5 @@ def _blobs(value: Any) -> Iterator[Blob]:
 
 
 def blob_owners(model: Model) -> list[str]:
-    """All blobs of a model, in words."""
+    """Describe all blobs of a model."""
     return [f"{whose}, blob {blob.digest}" for whose, blob in walk_blobs(model)]
