@@ -120,7 +120,7 @@ CALLED = {"opset-domain-not-imported": "function-opset-missing"}
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_nothing_is_broken(place: object) -> None:
+def test_the_unbroken_models_have_no_findings(place: object) -> None:
     assert callable(place)
     assert not codes(place(OK))
 

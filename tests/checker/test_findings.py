@@ -88,7 +88,7 @@ def test_a_name_used_ten_times_is_one_finding_with_ten_places() -> None:
     assert len(found[0].labels) == 10
 
 
-def test_what_follows_from_a_mistake_is_not_told() -> None:
+def test_no_cascading_findings() -> None:
     nodes = "a = Rellu (x)\nb = Neg (a)\nc = MatMul (b, b)\ny = Add (c, x)"
     assert [item.code for item in onnxtext.check(text(nodes))] == ["op-unknown"]
 
@@ -123,7 +123,7 @@ def test_the_cycle_and_the_chain_are_shown() -> None:
         ("y = Gelu (x)", "it was added in version 20"),
     ],
 )
-def test_near_names_are_offered(nodes: str, help: str) -> None:
+def test_similar_names_are_suggested(nodes: str, help: str) -> None:
     found = onnxtext.check(text(nodes, opsets="17"))
     assert any(item.help and help in item.help for item in found), found
 
@@ -222,7 +222,7 @@ def test_hostile_models_are_checked_fast(name: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [10, 45, 400, 3000])
-def test_deep_nesting_is_no_crash(depth: int) -> None:
+def test_deep_nesting_does_not_crash(depth: int) -> None:
     graph = "y = Relu (x)"
     opening = "y = If (c) <then_branch = p () => (float[4] y) { "
     closing = " }, else_branch = o () => (float[4] y) { y = Neg (x) }>"
@@ -232,7 +232,7 @@ def test_deep_nesting_is_no_crash(depth: int) -> None:
     assert codes(text("y = Relu (x)", inputs=f"{type} x")) & {"too-deep", "type-mismatch"}
 
 
-def test_recursion_through_functions_ends() -> None:
+def test_recursive_functions_terminate() -> None:
     functions = "".join(
         f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
         f"{{ b = my.f{(i + 1) % 50} (a) }}\n"
@@ -242,7 +242,7 @@ def test_recursion_through_functions_ends() -> None:
     assert codes(model) == {"function-recursive"}
 
 
-def test_calls_that_double_at_every_level_end() -> None:
+def test_calls_that_double_at_every_level_terminate() -> None:
     functions = "".join(
         f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
         f"{{ c = my.f{i + 1} (a)\n b = my.f{i + 1} (c) }}\n"
@@ -255,7 +255,7 @@ def test_calls_that_double_at_every_level_end() -> None:
     assert time.process_time() - start < 20
 
 
-def test_linear() -> None:
+def test_checking_takes_linear_time() -> None:
     def seconds(count: int) -> float:
         nodes = [helper.make_node("Neg", [f"v{i}"], [f"v{i + 1}"]) for i in range(count)]
         x = helper.make_tensor_value_info("v0", 1, [4])

@@ -54,7 +54,7 @@ def test_a_graph(nodes: str, wanted: set[str]) -> None:
     assert errors(onnx.parser.parse_graph(text)) == wanted
 
 
-def test_what_may_be_meant_otherwise_is_a_warning() -> None:
+def test_undefined_values_of_a_fragment_are_warnings() -> None:
     text = GRAPH.format(nodes="y = Add (x, outer)")
     found = {item.code: item for item in onnxtext.check(text)}
     assert {item.severity for item in found.values()} == {"warning"}
@@ -103,7 +103,7 @@ def test_messages_of_nodes() -> None:
     assert codes(helper.make_node("Relu", ["x", "x"], ["y"])) == {"input-count"}
 
 
-def test_the_version_is_told() -> None:
+def test_the_assumed_version_is_reported() -> None:
     (finding,) = onnxtext.check("y = Relu (x, x)")
     newest = onnx.defs.onnx_opset_version()
     said = f"checked with version {newest} of the standard operators, which fits best"
@@ -111,7 +111,7 @@ def test_the_version_is_told() -> None:
     assert finding.help
 
 
-def test_graphs_of_real_models_are_right_without_their_headers() -> None:
+def test_graphs_of_real_models_have_no_findings_without_headers() -> None:
     """No false alarms, whatever version they were made for."""
     for file in wheel_models():
         model = onnx.load(onnx_directory() / file)

@@ -122,7 +122,7 @@ POSSIBLE = {
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_what_cannot_be_is_explained_by_two_places(name: str) -> None:
+def test_contradictory_sizes_are_explained_by_two_places(name: str) -> None:
     model = symbolic(IMPOSSIBLE[name])
     found = onnxtext.check(model)
     assert [item.code for item in found] == ["dim-variable-conflict"], found
@@ -139,11 +139,11 @@ def test_what_cannot_be_is_explained_by_two_places(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", POSSIBLE)
-def test_what_can_be_is_no_finding(name: str) -> None:
+def test_consistent_sizes_are_not_found(name: str) -> None:
     assert not codes(symbolic(POSSIBLE[name]))
 
 
-def test_the_labels_say_both_sizes() -> None:
+def test_the_labels_show_both_sizes() -> None:
     (finding,) = onnxtext.check(symbolic(f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)"))
     assert finding.message == "the dimension `N` would have to be both 4 and 5"
     shown = {label.message for label in finding.labels}
@@ -153,7 +153,7 @@ def test_the_labels_say_both_sizes() -> None:
     assert lines[0] > lines[1]
 
 
-def test_where_symbols_were_joined_is_shown() -> None:
+def test_a_label_shows_why_two_symbols_are_equal() -> None:
     (finding,) = onnxtext.check(symbolic(IMPOSSIBLE["equal symbols"]))
     assert [label.message for label in finding.labels].count("these sizes are equal") == 1
 

@@ -57,7 +57,7 @@ def test_values_are_those_of_ml_dtypes(element: ElementType) -> None:
 
 
 @each_narrow
-def test_every_code_comes_back_one_by_one(element: ElementType) -> None:
+def test_every_code_round_trips_alone(element: ElementType) -> None:
     form = FORMATS[element.name]
     for code, value in enumerate(values_of(element.name).tolist()):
         text = narrow_text(element, code)
@@ -72,7 +72,7 @@ def test_every_code_comes_back_one_by_one(element: ElementType) -> None:
 
 @each_narrow
 @pytest.mark.parametrize("row", [1, 16])
-def test_every_code_comes_back_in_bulk(element: ElementType, row: int) -> None:
+def test_every_code_round_trips_in_bulk(element: ElementType, row: int) -> None:
     codes = codes_of(element)
     data = raw_of(element, codes)
     rows = format_rows(element, data, row, codes.size)
@@ -87,7 +87,7 @@ def test_every_code_comes_back_in_bulk(element: ElementType, row: int) -> None:
 
 
 @each_narrow
-def test_every_code_comes_back_in_braces(element: ElementType) -> None:
+def test_every_code_round_trips_in_braces(element: ElementType) -> None:
     codes = codes_of(element)
     entries = codes if element.bits > 4 else np.frombuffer(raw_of(element, codes), np.uint8)
     data = entries.astype("<i4").tobytes()
@@ -98,7 +98,7 @@ def test_every_code_comes_back_in_braces(element: ElementType) -> None:
 
 
 @each_narrow
-def test_every_code_comes_back_as_bits(element: ElementType) -> None:
+def test_every_code_round_trips_as_bits(element: ElementType) -> None:
     codes = codes_of(element).tolist()
     text = f"[{', '.join(map(hex, codes))}]"
     assert parse_raw(element, text, [len(codes)]) == raw_of(element, codes_of(element))
@@ -241,7 +241,7 @@ def test_sixteen_bits_around_halfway_points(name: str, data: st.DataObject) -> N
 
 
 @each_narrow
-def test_one_and_many_round_alike(element: ElementType) -> None:
+def test_scalar_and_bulk_rounding_agree(element: ElementType) -> None:
     form = FORMATS[element.name]
     values = values_of(element.name)[: form.top + 1]
     middles = (values[1:] + values[:-1]) / 2

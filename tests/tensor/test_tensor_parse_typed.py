@@ -96,7 +96,9 @@ def test_agrees_with_the_official_parser(
 
 @pytest.mark.parametrize("element", OFFICIAL, ids=lambda e: e.name)
 @given(st.lists(st.integers(-(1 << 31), (1 << 31) - 1), min_size=1, max_size=200))
-def test_integers_mean_what_they_mean_officially(element: ElementType, values: list[int]) -> None:
+def test_integers_mean_the_same_as_in_the_official_parser(
+    element: ElementType, values: list[int]
+) -> None:
     literal = f"{{{', '.join(map(str, values))}}}"
     assert ours(element, literal) == official(element, literal)
 
@@ -196,7 +198,7 @@ def test_errors(name: str, text: str, message: str | None, times: int) -> None:
         assert (caught.value.offset, caught.value.length) == (3 * times + 1, len(text))
 
 
-def test_bools_and_integers_mixed_with_mistakes() -> None:
+def test_bools_and_integers_mixed_with_errors() -> None:
     with pytest.raises(LiteralError, match="expected an integer, found tru") as caught:
         parse_typed(ELEMENTS["bool"], "{1, false, tru}")
     assert caught.value.offset == 11
