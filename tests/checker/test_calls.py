@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of attributes through calls: the call is to blame, and the body is shown."""
+"""Attribute types through calls: the finding is at the call, and a label at the body."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def marked(source: str, found: Diagnostic) -> list[str]:
 @pytest.mark.parametrize("given", VALUES)
 @pytest.mark.parametrize("wanted", VALUES)
 def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) -> None:
-    """Every type that is given where another is needed is an error of the call, and only of it."""
+    """A wrong attribute type is an error of the call, and of nothing else."""
     inner = (
         f"F0 <k> (a) => (b) {{ c = Constant <{CONSTANTS[wanted]}: {wanted} = @k> ()\n"
         " b = Identity (a) }"

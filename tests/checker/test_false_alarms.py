@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the specification allows is no error; findings are where the mistake is."""
+"""Valid models have no findings, and findings are at the place of the error."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_cycles_through_nested_graphs(nodes: str, code: str) -> None:
 
 
 def test_a_name_that_a_nested_graph_defines_is_not_a_cycle() -> None:
-    """The branch defines its own `y`, which has nothing to do with the output of its node."""
+    """The branch defines its own `y`, which is not the output of its node."""
     branch = BRANCHES.format(y="y", use="x").replace(
         "z = Relu (x) }", "k = Relu (x)\n z = Neg (k) }"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said about broken models: all of it, once, in words, with its places, in good time."""
+"""Findings about broken models are complete, unique, placed, and made in linear time."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_checking_takes_linear_time() -> None:
 
 @pytest.mark.thorough
 def test_many_findings_of_any_kind_take_linear_time() -> None:
-    """What is done for a finding does not grow with the model.
+    """The time for a finding does not grow with the model.
 
     Four times as many take four times as long, and something for caches; a quadratic step, sixteen.
     """
@@ -335,7 +335,7 @@ def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:
 
 @pytest.mark.thorough
 def test_a_name_that_is_used_a_million_times() -> None:
-    """One node with a million inputs, undefined and defined; and it is one finding."""
+    """A node with a million undefined inputs is one finding."""
     for name, uses, wanted in (("missing", 1_000_000, {"value-undefined"}), ("x", 100_000, set())):
         model = text(f"y = Sum ({', '.join([name] * uses)})")
         seconds, found = seconds_to_check(model)
@@ -359,7 +359,7 @@ def test_a_name_that_many_nodes_use() -> None:
 
 
 def test_many_symbols_take_linear_time() -> None:
-    """Chains of equal symbols, each of them a number in the end."""
+    """Chains of equal symbols, each of which is a number in the end."""
     count = 5_000
     inputs = ", ".join(f"float[N{i}] x{i}" for i in range(count))
     nodes = "\n".join(f"y{i} = Concat <axis = 1> (a{i}, a{i + 1})" for i in range(count - 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of dimensions that can only be one size, and strings that lose backslashes."""
+"""Symbolic dimensions with only one possible size, and strings that lose backslashes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_contradiction_is_reported_once() -> None:
 
 
 def made_dynamic(name: str) -> bytes:
-    """An export of a model with a fixed batch, whose inputs and outputs then got a symbol."""
+    """An exported model with a fixed batch size, whose inputs and outputs were made symbolic."""
     assert SHARED is not None
     model = onnx.load(SHARED / "exports" / name)
     for value in (*model.graph.input, *model.graph.output):
@@ -176,7 +176,7 @@ def test_backslashes_outside_of_plain_strings_are_not_found() -> None:
 
 
 def test_printed_strings_lose_no_backslash() -> None:
-    """No string that `from_binary` prints has such a backslash, whatever it holds."""
+    """`from_binary` prints no string with such a backslash."""
     for data in (b"c:\\temp", b"\\", b'\\"', b"a\nb\\n", b"\x00\\x00", b'"""\\'):
         node = onnx.helper.make_node("Op", [], ["y"], name=data.decode(), domain="e")
         node.attribute.append(onnx.helper.make_attribute("a", data))

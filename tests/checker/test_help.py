@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every finding says what the rule is and how to fix it; every fix removes its finding."""
+"""Every finding has help and names its rule; every fix removes its finding."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FIXABLE = {
 
 
 def failing(directory: Path) -> Iterator[tuple[str, str, list[Diagnostic]]]:
-    """Every failing example of the tests, and what is found in it."""
+    """Every failing example of the tests, with its findings."""
     for slug in rules():
         model = example(slug, "Example")
         yield slug, model, onnxtext.check(model, base_dir=directory, select=select(slug))

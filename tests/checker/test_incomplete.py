@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the schema says MUST be present: types all the way down, and fields of device shardings."""
+"""Required parts must be present: element types and fields of device shardings."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_incomplete_shardings_are_found(what: str) -> None:
 
 @pytest.mark.parametrize("number", ["0 1", "0x", "-", "1.5", "1e3", "99999999999999999999999", "x"])
 def test_invalid_device_counts_are_found(number: str) -> None:
-    """Rules look at records before anything knows that these can be encoded."""
+    """Rules read records that were not yet checked against the schema."""
     source = onnxtext.from_binary(sharded().SerializeToString())
     assert source.count("device: [0, -1]") == 1
     found = onnxtext.check(source.replace("device: [0, -1]", f"device: [0, {number}]"))

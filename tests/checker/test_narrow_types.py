@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries of typed fields hold the elements they stand for, and nothing else (TensorProto)."""
+"""Entries of typed fields are in the range of their elements (TensorProto)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule has a page; the example on it breaks that rule and no other, the fixed one none."""
+"""Every rule has a page; its example breaks only that rule, and its fixed example no rule."""
 
 from __future__ import annotations
 

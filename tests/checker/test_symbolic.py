@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions: what cannot be is told with two places; what can be is not told."""
+"""Symbolic dimensions: contradictions are reported with two places, others not at all."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ IMPOSSIBLE = {
     "a call": f"{FOUR}\nt = my.twice (n)\nv = MatMul (t, rows_5)",
     "twice called": f"{FOUR}\ns = my.twice (n)\nt = my.twice (s)\nv = MatMul (t, rows_5)",
 }
-"""Nodes after which a symbol would have to be two numbers."""
+"""Nodes that require two sizes of one symbol."""
 
 POSSIBLE = {
     "broadcasting leaves 1": "u = Add (n, four)\nv = Add (n, five)",
@@ -118,7 +118,7 @@ POSSIBLE = {
     "float[K] s = Identity (t)",
     "unknown sizes": f"{FOUR}\nfloat[?] t = Identity (n)\nfloat[5] s = Identity (m)",
 }
-"""Nodes for which there are inputs."""
+"""Nodes with consistent sizes."""
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)

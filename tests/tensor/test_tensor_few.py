@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short literals are read without numpy: the same bytes as always, or left to the slow road."""
+"""Short literals are read without numpy: with the same bytes, or left to the slow path."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ def test_float32_close_to_a_halfway_point(code: int, nudge: int, place: int) -> 
 
 
 def significant(text: str) -> int:
-    """Count the digits of a decimal that matter."""
+    """Count the significant digits of a decimal."""
     return len(text.lstrip("-").lower().split("e")[0].replace(".", "").strip("0"))
 
 

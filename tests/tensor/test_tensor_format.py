@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of text: what is written is read back, in the spelling of the scalar writers."""
+"""Rows of text round-trip, and look the same as those of the scalar writers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ each_raw = pytest.mark.parametrize("element", RAW, ids=lambda e: e.name)
 
 
 def random_raw(element: ElementType, count: int, seed: int) -> bytes:
-    """Any bytes that are elements of this type."""
+    """Draw the bytes of elements of this type."""
     rng = np.random.default_rng(seed)
     if element.kind == "bool":
         return rng.integers(0, 2, count, dtype=np.uint8).tobytes()

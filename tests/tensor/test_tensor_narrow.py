@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floats of at most 16 bits: every code has a text that gives it back, every decimal one code."""
+"""Floats of at most 16 bits: every code round-trips, and every decimal is rounded correctly."""
 
 from __future__ import annotations
 
@@ -176,12 +176,12 @@ def test_spelling(name: str, code: int, text: str) -> None:
 
 
 def nearest_code(element: ElementType, value: Fraction) -> int | None:
-    """Round by definition: the nearest number as if exponents had no end, ties to even."""
+    """Round by definition: to the nearest number with unbounded exponents, ties to even."""
     form = FORMATS[element.name]
     values = values_of(element.name)
     size = abs(value)
     exact = [Fraction(float(values[code])) for code in range(form.top + 1)]
-    # The next code, which is infinity, a NaN or nothing, as a number.
+    # The value of the next code, as if it were a number.
     exact.append(exact[-1] * 2 if form.mantissa == 0 else 2 * exact[-1] - exact[-2])
     if form.mantissa and (form.top + 1) % (1 << form.mantissa) == 1:
         exact[-1] = exact[-2] + 2 * (exact[-2] - exact[-3])
@@ -394,7 +394,7 @@ def test_nans_can_be_written_by_their_bits_as_in_wider_formats() -> None:
 def test_splats_are_found_block_by_block(
     name: str, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """4,000,000,000 elements of 4 bits fit into a file; unpacked they are twice its bytes."""
+    """4,000,000,000 elements of 4 bits fit into a file; unpacked they take twice as many bytes."""
     monkeypatch.setattr("onnxtext.tensor.format._BLOCK", 2)
     element = ELEMENTS[name]
     count = 64 + more

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Literals in brackets: nesting, counting, every element type, every mistake."""
+"""Literals in brackets: nesting, counting, every element type, every error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RAW = [element for element in ELEMENTS.values() if element.kind != "string"]
 
 
 def nest(texts: list[str], dims: list[int], tail: str = "", blank: str = " ") -> str:
-    """Write elements nested over all dims, a comma at the end of every list if wanted."""
+    """Write elements nested over all dims, optionally with trailing commas."""
     if not dims:
         return texts[0]
     step = math.prod(dims[1:])
@@ -320,7 +320,7 @@ NOISE = st.sampled_from([*"0123456789.,+-eE nxij_\n()tf#\x00\x1c", "1", "e+", ".
 
 @st.composite
 def texts(draw: Any) -> str:
-    """Long lists of numbers, some with a mistake."""
+    """Long lists of numbers, some with an error."""
     elements = draw(st.lists(st.one_of(PLAIN, PLAIN, PLAIN, ODD), min_size=3, max_size=12))
     elements *= 30
     blank = draw(BLANKS)
@@ -372,7 +372,7 @@ def test_bulk_and_scalar_reading_agree(name: str, text: str, extra: int) -> None
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=3), st.data())
 def test_damaged_nesting_is_rejected(dims: list[int], data: st.DataObject) -> None:
-    """Any one bracket or comma more or less is an error, except commas at the end of a list."""
+    """A missing or extra bracket or comma is an error, except trailing commas."""
     values = list(map(str, range(math.prod(dims))))
     text = nest(values, dims, blank="")
     place = data.draw(st.integers(0, len(text)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Literals in braces mean what the official parser makes of them; lists of attributes too."""
+"""Literals in braces and lists in attributes mean the same as in the official parser."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ WIDTHS = {
     "int64_data": "<i8",
     "uint64_data": "<u8",
 }
-# Elements narrower than six bits are the documented difference: we pack them.
+# Elements narrower than six bits are packed, a documented difference.
 OFFICIAL = [e for e in ELEMENTS.values() if e.kind != "string" and e.bits not in (2, 4)]
 PACKED = [e for e in ELEMENTS.values() if e.bits in (2, 4)]
 
 
 def official(element: ElementType, literal: str) -> bytes | None:
-    """Return the entries the official parser makes of a literal, None if it refuses it."""
+    """Return the entries that the official parser reads; None if it rejects the literal."""
     text = f"g () => () <{element.name}[1] w = {literal}> {{}}"
     try:
         tensor = onnx.parser.parse_graph(text).initializer[0]
@@ -73,7 +73,7 @@ SPACES = st.sampled_from(["", " ", "\n", " # comment {,\n", "\t\v\f\r"])
 
 
 def is_our_extension(element: ElementType, literal: str) -> bool:
-    """Whether we read on purpose what the official parser refuses."""
+    """Whether a literal is an extension that the official parser rejects."""
     words = any(mark in literal for mark in (".", "e", "E", "n", "N"))
     return element.kind == "float" and element.bits <= 16 and words
 
