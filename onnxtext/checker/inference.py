@@ -53,24 +53,35 @@ class TypeInference:
     def __init__(self, subject: Subject) -> None:
         self.findings: list[Finding] = []
         self.environments: dict[int, Types] = {}
-        self._subject = subject
+        # Not the subject: it remembers the walk, and what refers to itself is freed slowly.
+        self._scopes = subject.scopes
+        self._functions = subject.functions
         self._targets = targets(subject)
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, Misfit | None]] = {}
         self._calls = CallMemo(subject)
         self._told: set[tuple[int, str, int]] = set()
 
+    @classmethod
+    def of(cls, subject: Subject) -> TypeInference:
+        """The walk over a model, which is done once."""
+        known: TypeInference | None = subject.memo.get("element-types")
+        if known is None:
+            known = subject.memo["element-types"] = cls(subject)
+            known.run()
+        return known
+
     def run(self) -> list[Finding]:
         """Go through all graphs, and through the functions that nothing calls."""
         main: Types | None = None
-        for scope in self._subject.scopes:
+        for scope in self._scopes:
             if scope.parent is not None or scope.kind == "function":
                 continue
             around = main if scope.kind == "algorithm" else None
             environment = self._scope(scope, (), around)
             main = environment if scope.kind == "main" else main
         called = {key[0] for key in self._calls.known}
-        for scope in self._subject.functions.values():
+        for scope in self._functions.values():
             if id(scope) not in called:
                 self._scope(scope, (), None)
         return self.findings

@@ -22,7 +22,7 @@ from onnxtext.checker.objections import errors_of, whole_model
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Options, Subject
-from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, OPERATORS
+from onnxtext.checker.symbolic.operators import TYPES_ALONE
 from onnxtext.checker.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.targets import Target, targets
 from onnxtext.proto.generic import RecordError
@@ -34,8 +34,6 @@ _FEWEST = 200
 _ALIKE = 4
 """How many nodes there are of a kind at least, on average, once there are more than `_MANY`."""
 _MANY = 50
-_PLAIN = OPERATORS.keys() - CONSTANT_INPUTS
-"""Operators for which it makes no difference what their inputs hold."""
 
 Types = tuple[Type | None, ...]
 
@@ -48,6 +46,14 @@ def fits_by_kind(subject: Subject) -> bool:
 def sizes_fit_by_kind(subject: Subject) -> bool:
     """Whether it is known, from one node of each kind, that no symbolic dimension contradicts."""
     return _verdict(subject)[1]
+
+
+def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
+    """The types of all values of each scope (by id); None if they do not all fit by kind."""
+    if not fits_by_kind(subject):
+        return None
+    kinds: _Kinds = subject.memo["kinds"]
+    return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
 
 
 def _verdict(subject: Subject) -> tuple[bool, bool]:
@@ -75,6 +81,7 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
     made = Subject(small, Options(encoded=lambda: data, inference=subject.options.inference))
     if TypeInference(made).run() or whole_model(made) is not None:
         return False, False
+    subject.memo["kinds"] = kinds
     if not all(map(_is_full, kinds.types())):
         return True, False
     # A symbol that has to be a number makes declared types less than all that is known.
@@ -108,10 +115,11 @@ class _Kinds:
 
     def __init__(self, subject: Subject) -> None:
         self.kinds: list[_Kind] = []
-        self._inference = NodeInference(subject)
+        self._inference = NodeInference.of(subject)
         self._opsets = subject.main.opsets if subject.main is not None else None
         self._targets = targets(subject)
         self._types: dict[str, Type | None] = {"": None}
+        self._nested: dict[int, dict[str, Type]] = {}
         # No name means two values in one place: that is an error, and none was found.
         self._made: dict[tuple[int, ...], Types] = {}
         self._equal: dict[Type, Type] = {}
@@ -124,6 +132,14 @@ class _Kinds:
         return {
             type for kind in self.kinds for type in (*kind.given, *kind.made) if type is not None
         }
+
+    def types_in(self, scope: Scope) -> dict[str, Type]:
+        """The types of the values of a scope that was gone through."""
+        known = self._nested.get(id(scope))
+        if known is not None:
+            return known
+        types = {name: self._types.get(name) for name in scope.position}
+        return {name: type for name, type in types.items() if type is not None}
 
     def _one(self, type: Type | None) -> Type:
         """The object for all types that are equal to one."""
@@ -161,6 +177,8 @@ class _Kinds:
                 raise _Unlike
             if found is not declaration and self._merged(declaration, found) is not found:
                 raise _Unlike
+        if scope.parent is not None:  # another branch may have values of the same names
+            self._nested[id(scope)] = self.types_in(scope)
 
     def _nodes(self, scope: Scope, declared: dict[str, Type | None]) -> None:
         types, made, children = self._types, self._made, scope.children
@@ -200,7 +218,7 @@ class _Kinds:
 
     def _new(self, node: Node, target: Target, given: Types, typed: Types) -> Types:
         """The types of the outputs of the first node of a kind."""
-        if type(target) is not Signature or target.domain or target.name not in _PLAIN:
+        if type(target) is not Signature or target.domain or target.name not in TYPES_ALONE:
             raise _Unlike
         if any(type is None for type, name in zip(given, node.inputs, strict=True) if name):
             raise _Unlike

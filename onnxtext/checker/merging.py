@@ -14,7 +14,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.checker.declarations import plain_dim
+from onnxtext.checker.declarations import contradiction, plain_dim
 
 
 def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:
@@ -31,6 +31,25 @@ def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...
 
 def _shapeless(type: Type | None) -> Type | None:
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
+
+
+class Joins:
+    """Joins declared types with inferred ones. Most values have the same two types as another."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[str | None, Type]] = {}
+        self._kept: list[Type] = []  # so that no id is given twice
+
+    def join(self, declared: Type, inferred: Type) -> tuple[str | None, Type]:
+        """What two types disagree about, None if nothing; and what they say together."""
+        key = id(declared), id(inferred)
+        known = self._known.get(key)
+        if known is None:
+            said = contradiction(inferred, declared)
+            both = declared if said is not None else merged(declared, inferred)
+            known = self._known[key] = said, both
+            self._kept += declared, inferred
+        return known
 
 
 def merged(declared: Type, inferred: Type) -> Type:

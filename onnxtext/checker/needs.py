@@ -48,10 +48,19 @@ class Needs:
         self._callers: dict[Parameter, list[Parameter]] = {}
         self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = targets(subject)
+        names = {
+            id(scope.function): {value.name for value in scope.inputs}
+            for scope in subject.functions.values()
+        }
         for scope in subject.scopes:
             if scope.function is not None:
+                function = id(scope.function)
+                inputs = names.get(function, set())
                 for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
-                    self._node(id(scope.function), node, target)
+                    if not inputs.isdisjoint(node.inputs):
+                        self._inputs(function, node, target)
+                    if node.attributes:
+                        self._attributes(function, node, target)
         self._propagate()
 
     def inputs(self, function: Scope) -> set[str]:
@@ -70,7 +79,8 @@ class Needs:
     def _has(self, function: Scope, kind: Literal["input", "attribute"], name: str) -> bool:
         return (id(function.function), kind, name) in self._needed
 
-    def _node(self, function: int, node: Node, target: Target) -> None:
+    def _inputs(self, function: int, node: Node, target: Target) -> None:
+        """What a node that uses inputs of the function needs."""
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):
                 formal = target.input(index)
@@ -80,6 +90,8 @@ class Needs:
             for value, name in zip(target.inputs, node.inputs, strict=False):
                 inner: Parameter = id(target.function), "input", value.name
                 self._callers.setdefault(inner, []).append((function, "input", name))
+
+    def _attributes(self, function: int, node: Node, target: Target) -> None:
         for index, attribute in enumerate(node.attributes):
             if isinstance(attribute.value, Reference):
                 place = Place(node, ("attributes", index, "value"))

@@ -46,6 +46,15 @@ class NodeInference:
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._opsets: dict[int, dict[str, int]] = {}
         self._kept: list[object] = []  # so that no id is given twice
+        self._lifted_types: dict[bytes, Type | None] = {}
+
+    @classmethod
+    def of(cls, subject: Subject) -> NodeInference:
+        """The one of a model, whose answers all walks share."""
+        known: NodeInference | None = subject.memo.get("node-inference")
+        if known is None:
+            known = subject.memo["node-inference"] = cls(subject)
+        return known
 
     def plain(
         self,
@@ -151,10 +160,18 @@ class NodeInference:
         return known
 
     def _lifted(self, data: bytes | None) -> Type | None:
-        try:
-            return lift_type(data) if data is not None else None
-        except WireError:
+        if data is None:
             return None
+        try:
+            return self._lifted_types[data]
+        except KeyError:
+            pass
+        try:
+            known = lift_type(data)
+        except WireError:
+            known = None
+        self._lifted_types[data] = known
+        return known
 
     def _versions(self, opsets: Opsets | None) -> dict[str, int]:
         """The operator sets that C++ can take."""

@@ -11,7 +11,7 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.backslashes import lost_backslashes
 from onnxtext.checker.echoes import without_echoes
 from onnxtext.checker.finding import Finding, Place
-from onnxtext.checker.isolation.inference import start_worker
+from onnxtext.checker.isolation.inference import Answers, Inference, start_worker
 from onnxtext.checker.model_paths import ModelPaths
 from onnxtext.checker.places import TextPlaces
 from onnxtext.checker.registry import BACKSLASH_LOST, SEVERITIES, families, rules
@@ -66,7 +66,11 @@ def find(subject: Subject) -> list[Finding]:
         if not active.isdisjoint([rule.slug for rule in family.rules]):
             subject.found += list(family.check(subject))
     told = [finding for finding in subject.found if finding.slug in active]
-    return without_echoes(told, subject.scopes)
+    kept = without_echoes(told, subject.scopes)
+    if len(kept) < len(told):
+        known = {id(finding) for finding in kept}
+        subject.echoes = [finding for finding in told if id(finding) not in known]
+    return kept
 
 
 def check_tree(
@@ -109,8 +113,12 @@ def find_in(
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
+    answers: Answers | None = None,
 ) -> tuple[Subject, list[Finding]]:
-    """What breaks the rules that are on, without places; arguments as those of `check_tree`.
+    """What breaks the rules that are on, without places.
+
+    Arguments are those of `check_tree`, and `answers`: what the inference of onnx said in checks
+    before, which is added to.
 
     Raises:
         UnknownRule: a slug is no rule's.
@@ -119,7 +127,7 @@ def find_in(
     selected = active if ALL in (select or ()) else active & set(select or ())
     if encoded is not None and isinstance(root, Model):
         encoded = _with_implied_import(root, encoded)
-    options = Options(base_dir, active, frozenset(selected), encoded)
+    options = Options(base_dir, active, frozenset(selected), encoded, inference=Inference(answers))
     if isinstance(root, Fragment):
         from onnxtext.checker.fragments import find_in_fragment
 
@@ -164,6 +172,9 @@ def diagnose(
         return lost
     from onnxtext.checker.repair import fix_of
 
+    if suppressions and subject.echoes:  # what is silenced explains nothing
+        spoken = suppressions.spoken([*findings, *subject.echoes], subject)
+        findings = without_echoes(spoken, subject.scopes)
     places = TextPlaces(source, subject)
     made: list[Diagnostic] = []
     for finding in findings:

@@ -6,23 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Attribute, RawData, Reference, SparseTensor, Tensor, TypedData
+from onnxtext.ast.values import (
+    Attribute,
+    RawData,
+    Reference,
+    SparseTensor,
+    Tensor,
+    TensorData,
+    TypedData,
+)
 from onnxtext.checker.call_memo import CallMemo
-from onnxtext.checker.declarations import contradiction
 from onnxtext.checker.environment import Environment
 from onnxtext.checker.explain import explain
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.isolation.process import Failure
-from onnxtext.checker.merging import given_types, merged, plausible
+from onnxtext.checker.merging import Joins, given_types, plausible
 from onnxtext.checker.node_inference import Made, NodeInference
 from onnxtext.checker.objections import contradicted_outputs, failure_of, slug_of, wrong_items
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
+from onnxtext.checker.symbolic.operators import TYPES_ALONE
 from onnxtext.checker.targets import Target, targets
 from onnxtext.proto.lower_values import lower_tensor
 from onnxtext.proto.value_lowering import LowerError
@@ -31,22 +38,26 @@ _MOST_ELEMENTS = 1024
 """Tensors of up to so many elements are shown to inference: shapes, axes, pads."""
 
 
+Constant = tuple[TensorType, TensorData]
+"""The type and the data of a tensor."""
+
+
 @dataclass(slots=True)
 class Shapes(Environment[Type]):
     """The types of the values of a scope, small constants among them, and attributes of a call.
 
     Attributes:
-        constants: encoded tensors, by the names of values.
+        constants: the types and data of tensors, by the names of values.
         places: where a value's type is known from.
         parameters: the attributes of a call.
     """
 
-    constants: dict[str, bytes] = field(default_factory=dict)
+    constants: dict[str, Constant] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
 
-    def constant(self, name: str) -> bytes | None:
-        """An encoded tensor, if the value is a small constant."""
+    def constant(self, name: str) -> Constant | None:
+        """A tensor, if the value is a small constant."""
         holder = self.holder(name)
         return holder.constants.get(name) if isinstance(holder, Shapes) else None
 
@@ -67,20 +78,32 @@ class ShapeInference:
     def __init__(self, subject: Subject) -> None:
         self.findings: list[Finding] = []
         self.environments: dict[int, Shapes] = {}
-        self._subject = subject
+        # Not the subject: it remembers the walk, and what refers to itself is freed slowly.
+        self._scopes = subject.scopes
         self._targets = targets(subject)
-        self._inference = NodeInference(subject)
+        self._inference = NodeInference.of(subject)
+        self._joins = Joins()
         self._told: set[tuple[int, int]] = set()
+        self._encoded: dict[tuple[int, int], bytes | None] = {}
         self._calls = CallMemo(subject)
         # What is wrong with a node already says why its outputs are not known.
         self._wrong = wrong_items(subject)
         # Neither of two contradictory types is used: what follows from them is no other mistake.
         self._contradicted = contradicted_outputs(subject)
 
+    @classmethod
+    def of(cls, subject: Subject) -> ShapeInference:
+        """The walk over a model, which is done once."""
+        known: ShapeInference | None = subject.memo.get("shapes")
+        if known is None:
+            known = subject.memo["shapes"] = cls(subject)
+            known.run()
+        return known
+
     def run(self) -> list[Finding]:
         """Go through all graphs, and the functions they call."""
         main: Shapes | None = None
-        for scope in self._subject.scopes:
+        for scope in self._scopes:
             if scope.parent is None and scope.kind != "function":
                 around = main if scope.kind == "algorithm" else None
                 environment = self._scope(scope, (), around)
@@ -113,36 +136,34 @@ class ShapeInference:
         for value in scope.initializers:
             small = isinstance(value.type, TensorType) and _is_small(value.type, value.data)
             if small and value.name not in inputs:
-                constant = self._tensor(value.type, value.data)  # type: ignore[arg-type]
-                if constant is not None:
-                    environment.constants[value.name] = constant
+                environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             made = self._node(scope, index, node, resolved[index], environment)
-            self._outputs(node, dict(zip(node.outputs, made, strict=False)), declared, environment)
+            self._outputs(node, made, declared, environment)
         return environment
 
     def _outputs(
         self,
         node: Node,
-        made: dict[str, Type | None],
+        made: Made,
         declared: dict[str, tuple[Type, Place]],
         environment: Shapes,
     ) -> None:
         for number, name in enumerate(node.outputs):
             if not name or name in environment.known or (id(node), number) in self._contradicted:
                 continue
-            found = made.get(name)
+            found = made[number] if number < len(made) else None
             wanted = declared.get(name)
             if node.output_types and node.output_types[number] is not None:
                 wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
             if wanted is not None and found is not None:
-                said = contradiction(found, wanted[0])
+                said, both = self._joins.join(wanted[0], found)
                 if said is not None:
                     if "elements are" not in said:
                         self._differs(node, number, found, wanted)
                     continue  # which of the two is wrong is unknown: no findings behind it
-                found = merged(wanted[0], found)
+                found = both
             elif wanted is not None:
                 found = wanted[0]
             if found is not None:
@@ -232,10 +253,12 @@ class ShapeInference:
             return ()  # references in there are not bound
         bound = _bound(node, environment.parameters) if scope.function is not None else node
         constants = {}
-        for name in node.inputs:
-            constant = environment.constant(name) if name else None
-            if constant is not None:
-                constants[name] = constant
+        if signature.domain or signature.name not in TYPES_ALONE:
+            for name in node.inputs:
+                constant = environment.constant(name) if name else None
+                encoded = self._tensor(*constant) if constant is not None else None
+                if encoded is not None:
+                    constants[name] = encoded
         if bodies:
             names = {name: environment.find(name) for name in _names_in(bodies)}
             names |= dict(zip(node.inputs, inputs, strict=True))
@@ -294,19 +317,21 @@ class ShapeInference:
 
     # ---- Encoding ---------------------------------------------------------------------------
 
-    def _tensor(self, type: TensorType, data: Any) -> bytes | None:
-        try:
-            return b"".join(lower_tensor(type, None, data))
-        except (LowerError, ValueError):
-            return None
+    def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
+        """An encoded tensor; None if that cannot be had."""
+        key = id(type), id(data)  # of items of the tree, which outlive the walk
+        if key not in self._encoded:
+            try:
+                self._encoded[key] = b"".join(lower_tensor(type, None, data))
+            except (LowerError, ValueError):
+                self._encoded[key] = None
+        return self._encoded[key]
 
     def _remember(self, node: Node, environment: Shapes) -> None:
         for attribute in node.attributes:
             value = attribute.value
             if isinstance(value, Tensor) and _is_small(value.type, value.data) and node.outputs:
-                constant = self._tensor(value.type, value.data)
-                if constant is not None:
-                    environment.constants[node.outputs[0]] = constant
+                environment.constants[node.outputs[0]] = value.type, value.data
 
 
 def _parameters(function: object, node: Node, outer: Shapes) -> dict[str, Attribute]:

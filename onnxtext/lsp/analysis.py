@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.isolation.inference import Answers
 from onnxtext.checker.subject import Subject
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label
@@ -32,6 +33,10 @@ MOST_FINDINGS = 1000
 """So many findings of one document are sent to the editor, errors first."""
 
 
+Tell = Callable[[list[Diagnostic]], None]
+"""Is told what the checker found."""
+
+
 @dataclass(slots=True)
 class Analysis:
     """What was found out about one version of a text.
@@ -46,14 +51,23 @@ class Analysis:
     types: dict[int, dict[str, str]] = field(default_factory=dict)
 
 
-def analyse(text: str, name: str, base_dir: Path | None) -> Analysis:
+def analyse(
+    text: str,
+    name: str,
+    base_dir: Path | None,
+    answers: Answers | None = None,
+    tell: Tell | None = None,
+) -> Analysis:
     """Check a text and infer the types of its values.
 
     Args:
         text: the text; it may have mistakes.
         name: what to call it.
         base_dir: the directory it is in; None if it is in none.
+        answers: what the inference of onnx said about other versions; it is added to.
+        tell: is told the diagnostics before the types are inferred, which may take longer.
     """
+    from onnxtext.checker.value_types import value_types
     from onnxtext.lsp.document import read_partial
 
     source = Source(text, name)
@@ -62,15 +76,23 @@ def analyse(text: str, name: str, base_dir: Path | None) -> Analysis:
         if root is None:
             return Analysis()
         try:
-            return _analyse(root, source, base_dir, broken=bool(syntax))
+            subject, found = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
+            if tell is not None:
+                tell(found)
+            return Analysis(found, value_types(subject))
         except RecursionError:
             message = "graphs or types are nested too deep to be checked"
             return Analysis([Diagnostic("too-deep", message, labels=(Label(Span(0, 0)),))])
 
 
-def _analyse(
-    root: Model | Fragment, source: Source, base_dir: Path | None, *, broken: bool
-) -> Analysis:
+def _check(
+    root: Model | Fragment,
+    source: Source,
+    base_dir: Path | None,
+    *,
+    broken: bool,
+    answers: Answers | None,
+) -> tuple[Subject, list[Diagnostic]]:
     from onnxtext.checker.config import Settings, SettingsError, find_settings
     from onnxtext.checker.run import diagnose, find_in
     from onnxtext.checker.sources import encoded_for_checks
@@ -94,11 +116,12 @@ def _analyse(
         select=settings.select,
         ignore=settings.ignore,
         encoded=encoded,
+        answers=answers,
     )
     found += diagnose(subject, findings, source=source)
     if broken:
         found = [item for item in found if item.code not in DEPEND_ON_ALL and _is_sure(item)]
-    return Analysis(_light(found), infer_types(subject))
+    return subject, _light(found)
 
 
 def _is_sure(diagnostic: Diagnostic) -> bool:
@@ -111,36 +134,3 @@ def _light(found: list[Diagnostic]) -> list[Diagnostic]:
     rank = {"error": 0, "warning": 1}
     chosen = sorted(found, key=lambda item: rank.get(item.severity, 2))[:MOST_FINDINGS]
     return [replace(item, source=None) for item in chosen]
-
-
-def infer_types(subject: Subject) -> dict[int, dict[str, str]]:
-    """The types of all values as far as they follow, with shapes where those do.
-
-    Args:
-        subject: a model that was checked.
-    """
-    from onnxtext.checker.elements import shown
-    from onnxtext.checker.explain import written
-    from onnxtext.checker.inference import TypeInference
-    from onnxtext.checker.shape_inference import ShapeInference
-
-    found: dict[int, dict[str, str]] = {}
-    if any(finding.slug == "function-recursive" for finding in subject.found):
-        return found
-    elements = TypeInference(subject)
-    elements.run()
-    shapes = ShapeInference(subject)
-    shapes.run()
-    for scope in subject.scopes:
-        types: dict[str, str] = {}
-        plain = elements.environments.get(id(scope))
-        for name, text in plain.known.items() if plain is not None else ():
-            if text is not None:
-                spelled = shown(text)
-                types[name] = f"{spelled}[]" if spelled != text else spelled
-        whole = shapes.environments.get(id(scope))
-        for name, type in whole.known.items() if whole is not None else ():
-            types[name] = written(type)
-        if scope.place.at >= 0:
-            found[scope.place.at] = types
-    return found

@@ -14,30 +14,39 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import IO
 
+from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.analysis import Analysis
 from onnxtext.lsp.worker import HEAD, Failure, Job, pack
 
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
-GRACE = 0.5
+GRACE = 1.0
 """Seconds that an outdated check may still take before its process is stopped: starting another
-one takes about as long."""
+one takes about as long, and it knows nothing of the text."""
 LONGEST = 60.0
 """Seconds after which a check is given up."""
 
 Done = Callable[[str, int, Analysis | Failure], None]
+Found = Callable[[str, int, list[Diagnostic]], None]
 
 
 class Checker:
     """Checks documents, the newest version of one at a time.
 
+    Args:
+        done: is told that a check has ended.
+        found: is told the diagnostics before that, as soon as they are known.
+
     Attributes:
         stopped: how many checks were cancelled.
     """
 
-    def __init__(self, done: Done) -> None:
+    def __init__(self, done: Done, found: Found | None = None) -> None:
         self._done = done
+        self._found = found
         self._delays: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, tuple[int, Job]] = {}
         self._running: tuple[str, int, float] | None = None
@@ -95,7 +104,10 @@ class Checker:
             number, job = self._waiting.pop(uri)
             self._running = uri, number, loop.time()
             made: Analysis | Failure | None
-            asked = loop.run_in_executor(self._thread, _ask, self._process, job)
+            told = partial(self._tell, uri, number)
+            asked = loop.run_in_executor(
+                self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, told)
+            )
             try:
                 made = await asyncio.wait_for(asyncio.shield(asked), LONGEST)
             except asyncio.TimeoutError:
@@ -113,6 +125,10 @@ class Checker:
             if made is not None and not self._closed:
                 self._done(uri, number, made)
             self._spawn()
+
+    def _tell(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+        if self._found is not None and not self._closed:
+            self._found(uri, number, found)
 
     def _spawn(self) -> None:
         if self._closed or (self._process is not None and self._process.poll() is None):
@@ -139,8 +155,15 @@ class Checker:
                 _close(process)
 
 
-def _ask(process: subprocess.Popen[bytes] | None, job: Job) -> Analysis | Failure:
+def _ask(
+    process: subprocess.Popen[bytes] | None, job: Job, tell: Callable[[list[Diagnostic]], object]
+) -> Analysis | Failure:
     """Have a job done, in a thread that waits for it.
+
+    Args:
+        process: it does it; None if there is none.
+        job: what to do.
+        tell: is told the diagnostics as soon as they are known.
 
     Raises:
         OSError: the process is gone; so EOFError, ValueError.
@@ -150,15 +173,23 @@ def _ask(process: subprocess.Popen[bytes] | None, job: Job) -> Analysis | Failur
     try:
         process.stdin.write(pack(job))
         process.stdin.flush()
-        head = process.stdout.read(HEAD)
-        size = int.from_bytes(head, "little")
-        data = process.stdout.read(size)
-        if len(head) < HEAD or len(data) < size:
-            raise EOFError
+        while True:
+            made = _message(process.stdout)
+            if not isinstance(made, list):
+                return made
+            tell(made)
     except (OSError, EOFError, ValueError):
         _close(process)
         raise
-    made: Analysis | Failure = pickle.loads(data)
+
+
+def _message(stream: IO[bytes]) -> list[Diagnostic] | Analysis | Failure:
+    head = stream.read(HEAD)
+    size = int.from_bytes(head, "little")
+    data = stream.read(size)
+    if len(head) < HEAD or len(data) < size:
+        raise EOFError
+    made: list[Diagnostic] | Analysis | Failure = pickle.loads(data)
     return made
 
 

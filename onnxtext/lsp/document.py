@@ -134,6 +134,7 @@ class Document:
         tokens: the semantic tokens that the client has, and how it calls them.
         columns: what features have made of the statements.
         told_syntax: whether the client was told of mistakes in the text.
+        told_check: the number of the version of which it was last told what the checker found.
     """
 
     uri: str
@@ -146,6 +147,7 @@ class Document:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     diagnosed: int = -1
     told_syntax: bool = False
+    told_check: int = -1
     tokens: tuple[str, list[int]] | None = None
     columns: Columns = field(default_factory=Columns)
 

@@ -74,7 +74,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("onnxtext", __version__, protocol_cls=Protocol)
         self.documents: dict[str, Document] = {}
-        self.checker = Checker(self._checked)
+        self.checker = Checker(self._checked, self._found)
         self.strict = bool(os.environ.get(STRICT))
         self.status = 0
         self._reading: dict[str, asyncio.TimerHandle] = {}
@@ -274,8 +274,18 @@ class Server(LanguageServer):
         else:
             self.checker.submit(document.uri, version.number, job, delay)
 
+    def _found(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+        """Tell what the checker has found in a version, unless it is an old one."""
+        document = self.documents.get(uri)
+        if document is None or document.version.number != number:
+            return
+        syntax = list(document.version.syntax)
+        document.told_syntax = bool(syntax)
+        self._tell(document, [*syntax, *found])
+        document.told_check = number
+
     def _checked(self, uri: str, number: int, made: Analysis | Failure) -> None:
-        """The checker is done with a version; what it says of an old one is not told."""
+        """The checker is done with a version; what it says of an old one is not used."""
         document = self.documents.get(uri)
         if document is None or document.version.number != number:
             return
@@ -284,9 +294,8 @@ class Server(LanguageServer):
             self.window_log_message(t.LogMessageParams(t.MessageType.Error, made.message))
             made = Analysis()
         document.analysis, document.analysed = made, number
-        syntax = list(document.version.syntax)
-        document.told_syntax = bool(syntax)
-        self._tell(document, [*syntax, *made.diagnostics])
+        if document.told_check != number:
+            self._found(uri, number, made.diagnostics)
         self._refresh()
         self._wake(uri)
 

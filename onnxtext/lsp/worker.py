@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that checks: `python -m onnxtext.lsp.worker`, one job after the other.
 
-Each message is its length, eight bytes, little-endian, and that many bytes of pickle. It is a
-process of its own so that typing waits for nothing it does, so that it can be stopped at any time,
-and so that what crashes the inference of onnx crashes nothing else.
+Each message is its length, eight bytes, little-endian, and that many bytes of pickle. The answer to
+a job is a list of diagnostics as soon as it is known, and then the whole `Analysis`; or a
+`Failure`. It is a process of its own so that typing waits for nothing it does, so that it can be
+stopped at any time, and so that what crashes the inference of onnx crashes nothing else.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import os
 import pickle
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from onnxtext.lsp.analysis import Analysis, analyse
+from onnxtext.checker.isolation.inference import Answers
+from onnxtext.lsp.analysis import Analysis, Tell, analyse
 
 HEAD = 8
 
@@ -55,21 +58,26 @@ def main() -> None:
     # Whatever a library prints must not get between the messages.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _warm_up()
+    answers: Answers = {}  # most of one version are those of the next
     while True:
         job = _read(reader)
         if job is None:
             return
-        writer.write(pack(_answer(job)))
-        writer.flush()
+        _send(writer, _answer(job, answers, partial(_send, writer)))
 
 
-def _answer(job: Job) -> Analysis | Failure:
+def _answer(job: Job, answers: Answers, tell: Tell) -> Analysis | Failure:
     try:
-        return analyse(job.text, job.name, job.base_dir)
+        return analyse(job.text, job.name, job.base_dir, answers, tell)
     except Exception:  # whatever it is, the next version deserves an answer
         import traceback
 
         return Failure(traceback.format_exc())
+
+
+def _send(writer: BinaryIO, message: object) -> None:
+    writer.write(pack(message))
+    writer.flush()
 
 
 def _read(reader: BinaryIO) -> Job | None:

@@ -28,10 +28,13 @@ int64[4] pads = [1, 0, 1, 0],
 """
 INPUTS = (
     "float[N, 4] x, float[N] n, float[M] m, float[N, M] nm, float[N, N] nn, float[2, N] two_n, "
-    "float[4, N] four_n, float[B, C, H, W] image, bool c, float[N, 3] n3"
+    "float[4, N] four_n, float[B, C, H, W] image, bool c, "
+    "bool[N] cs, float[N, 3] n3"
 )
 TWICE = "twice (a) => (b) {\n  b = Add (a, a)\n}\n"
-FUNCTION = f'<domain: "my", opset_import: ["": 21]>\n{TWICE}'
+PART = "part (a, w) => (b) {\n  float[K] b = Compress <axis = 0> (a, w)\n}\n"
+HEADER = '<domain: "my", opset_import: ["": 21]>'
+FUNCTION = f"{HEADER}\n{TWICE}\n{HEADER}\n{PART}"
 
 
 def symbolic(nodes: str) -> str:
@@ -94,6 +97,9 @@ IMPOSSIBLE = {
     "r = Loop <body = l (int64 i, bool g, float[4] s) => (bool h, float[4] t) "
     "{ h = Identity (g)\n e = MatMul (n, rows_5)\n t = Relu (s) }> (k, c, four)",
     "a call": f"{FOUR}\nt = my.twice (n)\nv = MatMul (t, rows_5)",
+    "one call before, and one after": f"s = my.twice (n)\n{FOUR}\nt = my.twice (n)\n"
+    "v = MatMul (t, rows_5)",
+    "the output of one call": "p = my.part (n, cs)\nu = MatMul (p, rows_4)\nv = MatMul (p, rows_5)",
     "twice called": f"{FOUR}\ns = my.twice (n)\nt = my.twice (s)\nv = MatMul (t, rows_5)",
 }
 """Nodes that require two sizes of one symbol."""
@@ -112,6 +118,8 @@ POSSIBLE = {
     "\nfloat[3] s = Identity (r)\nfloat[K] t = Identity (n)",
     "calls with different sizes": "s = my.twice (n)\nt = my.twice (m)\nu = MatMul (s, rows_4)\n"
     "v = MatMul (t, rows_5)",
+    "calls with sizes of their own": "p = my.part (n, cs)\nq = my.part (n, cs)\n"
+    "u = MatMul (p, rows_4)\nv = MatMul (q, rows_5)",
     "a convolution of stride 2": "float[B, 8, H, W] t = Conv <strides = [2, 2]> (image, kernel)",
     "a padded convolution": "float[B, 8, H, W] t = Conv <pads = [1, 1, 1, 1]> (image, kernel)",
     "a slice": f"{FOUR}\ne = Constant <value = int64[1] [-1]> ()\nt = Slice (n, axis_0, e)\n"

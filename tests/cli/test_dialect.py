@@ -27,7 +27,7 @@ def save(path: Path, *, metadata: int = 0, doc: str = "") -> bytes:
     return path.read_bytes()
 
 
-def test_what_loses_nothing_is_status_0_with_a_note(tmp_path: Path) -> None:
+def test_lossless_conversions_are_status_0_with_a_note(tmp_path: Path) -> None:
     save(tmp_path / "m.onnx")
     result = run(*DIALECT, "m.onnx", cwd=tmp_path)
     assert (result.status, result.out) == (0, b"")
@@ -42,7 +42,7 @@ def test_what_loses_nothing_is_status_0_with_a_note(tmp_path: Path) -> None:
     assert [node.op_type for node in model.graph.node] == ["Relu"] * 5
 
 
-def test_a_loss_is_status_1_and_nothing_is_written(tmp_path: Path) -> None:
+def test_losses_are_status_1_without_output(tmp_path: Path) -> None:
     save(tmp_path / "m.onnx", metadata=5, doc="d")
     for output in ((), ("-o", "-")):
         result = run(*DIALECT, "m.onnx", *output, cwd=tmp_path)
@@ -98,7 +98,7 @@ def test_several_files(tmp_path: Path) -> None:
     assert result.err.endswith("1 of 2 files could not be converted\n")
 
 
-def test_what_is_no_model(tmp_path: Path) -> None:
+def test_invalid_models(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(NO_MODEL)
     result = run(*DIALECT, "--allow-loss", "m.onnx", cwd=tmp_path)
     assert result.status == 1
@@ -116,7 +116,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         ["--dialect", "textproto"],
     ],
 )
-def test_options_that_do_not_go_together(tmp_path: Path, options: list[str]) -> None:
+def test_conflicting_options(tmp_path: Path, options: list[str]) -> None:
     save(tmp_path / "m.onnx")
     result = run("from-binary", *options, "m.onnx", cwd=tmp_path)
     assert result.status == 2
@@ -124,7 +124,7 @@ def test_options_that_do_not_go_together(tmp_path: Path, options: list[str]) -> 
     assert names(tmp_path) == ["m.onnx"]
 
 
-def test_onnx_itself_loads_the_file(tmp_path: Path) -> None:
+def test_onnx_loads_the_file(tmp_path: Path) -> None:
     save(tmp_path / "m.onnx")
     assert run(*DIALECT, "m.onnx", cwd=tmp_path).status == 0
     with pytest.warns(UserWarning, match="experimental"):

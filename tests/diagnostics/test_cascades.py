@@ -35,6 +35,14 @@ CASES = {
         2,
         "tensor-dim-negative",
     ),
+    "a negative dim of an input": (H + G.replace("2] x", "-2] x"), 2, "dim-value-negative"),
+    "a line twice": (
+        HEAD.replace("[2] y", "[1] y, float[1] z")
+        + "  y, z = Split <num_outputs = 2> (x)\n" * 2
+        + "}\n",
+        4,
+        "value-redefined",
+    ),
     "a wrong type of a value": (
         H + "g (float[2] x) => (float[2] y) <int64[2] h> {\n  h = Relu (x)\n  y = Neg (h)\n}\n",
         3,
@@ -316,10 +324,10 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
     assert near.total() / total.total() >= 0.97, seed
 
 
-def test_mistakes_at_random(capsys: pytest.CaptureFixture[str]) -> None:
+def test_random_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED, 50, 8, capsys)
 
 
 @pytest.mark.slow
-def test_many_mistakes_at_random(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_random_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED + 1, 400, 40, capsys)

@@ -57,7 +57,7 @@ def test_many_random_edits_and_sentences(part: int) -> None:
     sweep(2_000)
 
 
-def test_places_of_weights_stay() -> None:
+def test_paths_of_weights_are_kept() -> None:
     formatted = check(STORE)
     assert '  store: "a b/c" # the weights\n  safetensors: "m.safetensors"\n' in formatted
 
@@ -71,7 +71,7 @@ def test_places_of_weights_stay() -> None:
         "g () => () { y = If (x) <b = t () => () {\n z =\n# c\n A () # fmt: skip\n }> }\n",
     ],
 )
-def test_comments_inside_of_what_is_skipped_stay_there(text: str) -> None:
+def test_comments_in_skipped_statements_stay(text: str) -> None:
     check(text)
 
 
@@ -91,12 +91,12 @@ def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: st
 @pytest.mark.thorough
 @pytest.mark.parametrize("depth", [48, 90, 97, 200, 330])
 @pytest.mark.parametrize("comment", ["", "# why\n"])
-def test_records_are_formatted_however_deep(depth: int, comment: str) -> None:
+def test_deeply_nested_records(depth: int, comment: str) -> None:
     check(f"@set(999: {comment}{'{1: ' * depth}1{'}' * depth})g () => () {{}}")
 
 
 @pytest.mark.parametrize("depth", [10, 50, 90, 97, 98])
-def test_nested_groups_of_binaries_are_formatted(depth: int) -> None:
+def test_nested_groups_of_binaries(depth: int) -> None:
     data = bytes([0x0B] * depth + [0x0C] * depth)  # groups of field 1 inside of one another
     text = onnxtext.from_binary(b"\x9b\x06" + data + b"\x9c\x06")
     assert onnxtext.format_text(text) == text

@@ -177,10 +177,10 @@ def test_a_checking_process_that_was_killed_takes_nothing_along() -> None:
     patch = """\
 from onnxtext.lsp import background
 original = background._ask
-def ask(process, job):
+def ask(process, *rest):
     process.kill()
     process.wait()
-    return original(process, job)
+    return original(process, *rest)
 background._ask = ask
 """
     text = "g () => () {}" + " " * (1 << 20)

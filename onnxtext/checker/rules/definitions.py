@@ -16,6 +16,8 @@ from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import GIVEN, Scope
 from onnxtext.checker.subject import Subject
 
+_MOST_NAMES = 5
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find names with more than one definition."""
@@ -31,19 +33,43 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
     for index, number, name in scope.again:
         place = Place(scope.nodes[index], ("outputs", number), "defined again here")
         by_name.setdefault(name, []).append(place)
+    alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for name, places in by_name.items():
+        first = scope.definition(name)[0]
         given = scope.position[name] == GIVEN
-        what = "an input or initializer, and " if given else ""
-        times = "an output of a node" if given else "an output of more than one node"
-        if not given and scope.definition(name)[0] is places[0].item:
-            times = "two outputs of one node"
-        first = Place(*scope.definition(name), "first defined here")
+        kind = "given" if given else "twice" if first is places[0].item else "again"
+        # A node that stands there twice is one mistake, however many outputs it has.
+        nodes = () if kind != "again" else (id(first), *(id(place.item) for place in places))
+        alike.setdefault((kind, nodes or (len(alike),)), []).append(name)
+    for (kind, _), names in alike.items():
+        what = {
+            "given": "an input or initializer, and an output of a node",
+            "twice": "two outputs of one node",
+            "again": "an output of more than one node",
+        }[kind]
+        verb = "is" if len(names) == 1 else "are each"
+        places = by_name[names[0]]
+        more = [Place(place.item, place.part) for name in names[1:] for place in by_name[name]]
         yield Finding(
             "value-redefined",
-            f"{quoted(name)} is {what}{times} of {scope.words()}",
-            (places[0], first, *places[1:]),
+            f"{_listed(names)} {verb} {what} of {scope.words()}",
+            (
+                places[0],
+                Place(*scope.definition(names[0]), "first defined here"),
+                *places[1:],
+                *more,
+            ),
             help="rename one of them and its uses",
         )
+
+
+def _listed(names: list[str]) -> str:
+    """Names in words; no more than `_MOST_NAMES`."""
+    most = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
+    words = [quoted(name) for name in most]
+    if len(most) < len(names):
+        words.append(f"{len(names) - len(most)} others")
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:

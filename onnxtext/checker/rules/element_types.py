@@ -21,7 +21,7 @@ from onnxtext.checker.subject import Subject
 def check(subject: Subject) -> Iterator[Finding]:
     """Find values whose types violate a constraint of an operator."""
     if not fits_by_kind(subject):
-        yield from TypeInference(subject).run()
+        yield from TypeInference.of(subject).findings
 
 
 FAMILY = Family(

@@ -14,6 +14,7 @@ node is inferred separately, which finds all errors and their places.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from onnxtext.checker.finding import Finding, Place
 from onnxtext.checker.isolation.process import Failure
@@ -41,10 +42,22 @@ def check(subject: Subject) -> Iterator[Finding]:
     unseen = unseen or subject.ir_version == 1
     if not errors and objection is None and not unknown and not unseen and expandable:
         return
-    findings = ShapeInference(subject).run()
+    findings = ShapeInference.of(subject).findings
     yield from findings
     if objection is not None and not findings:
-        yield _unplaced(subject, objection)
+        yield _negative(subject, objection) or _unplaced(subject, objection)
+
+
+def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
+    """A negative dimension to which onnx objects: an error instead of the warning."""
+    if isinstance(objection, Failure) or "(-" not in objection:
+        return None
+    found = (finding for finding in subject.found if finding.slug == "dim-value-negative")
+    warning = next(found, None)
+    if warning is None:
+        return None
+    subject.found[:] = [finding for finding in subject.found if finding is not warning]
+    return replace(warning, severity="error", notes=("the inference of onnx objects to it",))
 
 
 def _unplaced(subject: Subject, objection: str | Failure) -> Finding:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
@@ -151,13 +152,10 @@ def _suggestions(
 
     A value that is defined later may depend on this node, so no repair uses it.
     """
-    if not subject.patient:
-        return None, None
-    visible = list(_visible(scope, node))
-    near = subject.near(name, [*visible, *_later(scope, node)])
+    near = subject.near(name, chain(_visible(scope, node), _later(scope, node)))
     if near is None:  # two names may be equally similar
-        return subject.near(name, visible), None
-    return (near, None) if near in visible else (None, near)
+        return subject.near(name, _visible(scope, node)), None
+    return (near, None) if near in _visible(scope, node) else (None, near)
 
 
 def _undefined_message(name: str, places: Sequence[Place]) -> str:
@@ -176,7 +174,7 @@ def _visible(scope: Scope, node: Node) -> Iterator[str]:
 def _later(scope: Scope, node: Node) -> Iterator[str]:
     """Yield the names that later nodes of the same graph define."""
     index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
-    return (name for name, at in scope.position.items() if at > index)
+    yield from (name for name, at in scope.position.items() if at > index)
 
 
 def _inner_definition(scope: Scope, name: str) -> Scope | None:

@@ -221,3 +221,5 @@ CONSTANT_INPUTS = frozenset({"Pad", "Reshape", "Slice", "Split", "Squeeze", "Uns
     f"Reduce{name}" for name in _REDUCTIONS.split()
 }
 """Those whose result depends on what their inputs hold."""
+TYPES_ALONE = OPERATORS.keys() - CONSTANT_INPUTS
+"""Those for which it makes no difference what their inputs hold."""

@@ -63,6 +63,7 @@ class SymbolicShapes:
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, Shape]] = {}
         self._said: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
+        self._called: dict[tuple[object, ...], tuple[Shape, ...]] = {}
         self._kept: list[Sizes] = []
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
@@ -227,14 +228,25 @@ class SymbolicShapes:
     def _call(
         self, function: Scope, inputs: tuple[Shape, ...], environment: _Environment
     ) -> tuple[Shape, ...]:
+        sizes = environment.sizes
+        key = id(function), inputs, sizes.state
+        known = self._called.get(key)
+        if known is not None:
+            return known
         self._budget -= len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:
             return ()
-        inner = _Environment({}, None, environment.sizes)
+        before = sizes.learned
+        inner = _Environment({}, None, sizes)
         self._depth += 1
-        self._scope(function, inputs, inner, self._instance())
+        self._scope(function, inputs, inner, self._instance() if _declares(function) else "")
         self._depth -= 1
-        return tuple([inner.find(value.name) for value in function.outputs])
+        made = tuple([inner.find(value.name) for value in function.outputs])
+        # A symbol of the body is another one in the next call.
+        own = [name for name in _symbols(made) - _symbols(inputs) if "\0" in name]
+        if sizes.learned == before and not own:
+            self._called[key] = made
+        return made
 
     def _instance(self) -> str:
         self._instances += 1
@@ -269,6 +281,20 @@ class SymbolicShapes:
 def _is_plain(target: Target) -> bool:
     """Whether what a node says depends on nothing but its attributes, shapes and constants."""
     return target is None or (type(target) is Signature and target.name != "Constant")
+
+
+def _declares(function: Scope) -> bool:
+    """Whether a function may declare types, and so symbols of its own."""
+    values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
+    return (
+        bool(function.children)
+        or any(value.type is not None for value in values)
+        or any(node.output_types for node in function.nodes)
+    )
+
+
+def _symbols(shapes: tuple[Shape, ...]) -> set[str]:
+    return {dim.name for shape in shapes for dim in shape or () if isinstance(dim, Size)}
 
 
 def _extent(dim: int | str | None, instance: str) -> Extent:
