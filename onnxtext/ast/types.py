@@ -92,8 +92,8 @@ Type = TensorType | SparseTensorType | SequenceType | OptionalType | MapType | O
 
 
 def type_depth(type: Type) -> int:
-    """How many types a type is made of, one inside the other."""
-    depth = 1
+    """How many types are around the innermost one."""
+    depth = 0
     while not isinstance(type, (TensorType, SparseTensorType, OpaqueType)):
         type = type.value if isinstance(type, MapType) else type.element
         depth += 1
