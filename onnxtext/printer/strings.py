@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from onnxtext.tensor.elements import ELEMENTS
 
-_OTHER_TYPES = ("seq", "map", "optional", "sparse_tensor", "opaque", "undefined")
-SPECIAL_WORDS = frozenset((*ELEMENTS, *_OTHER_TYPES, "true", "false"))
+SPECIAL_WORDS = frozenset(
+    (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
+)
 """Words that are bare names only in some places; quoting them everywhere reads better."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
