@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from onnxtext.ast.model import EncodingPatch, Function, Graph, Model
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import list_graphs
 from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.refusals import (
@@ -168,7 +168,7 @@ def lift_placed(
 
         if embed_external(model, embed_from):
             model.encoding = None  # it is of the model as it was
-        move(model, list(walk_graphs(model)))
+        move(model, list_graphs(model))
     if metadata == "none":
         leave_metadata_out(model)
     return model

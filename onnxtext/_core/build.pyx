@@ -3,6 +3,8 @@
 
 Each function gives None for what Python has to make.
 """
+from cpython.bytes cimport PyBytes_AS_STRING
+
 from onnxtext._core.grammar cimport ONE_INNER, ONE_STRING, Rule
 from onnxtext._core.literals cimport Layout, read_literal
 from onnxtext._core.slots cimport (
@@ -12,6 +14,8 @@ from onnxtext._core.slots cimport (
 from onnxtext._core.stack cimport Entry, Stack
 
 cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef tuple EMPTY = ()
@@ -41,10 +45,11 @@ cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t
 
 
 cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts):
-    """What a short plain literal says."""
+    """What a plain literal says."""
     cdef Layout layout
-    cdef bytes text
     cdef Entry* entry = &stack.entries[place]
+    cdef const char* start
+    cdef bytes copy
     if entry.form < 0 or entry.end < entry.start:  # its end was read by the machine
         return None
     key = <Py_ssize_t><void*>type
@@ -53,11 +58,15 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
         layout = layouts[key] = stack.grammar.layout(type)
     if not layout.kind:
         return None
-    text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
-    data = read_literal(layout, text)
+    if PyUnicode_KIND(stack.text) == 1:
+        start = <const char*>PyUnicode_DATA(stack.text) + entry.start
+    else:
+        copy = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+        start = PyBytes_AS_STRING(copy)
+    data = read_literal(layout, start, entry.end - entry.start)
     if data is None:
         return None
-    if text[0] == c"{":
+    if start[0] == c"{":
         made = PyType_GenericAlloc(TYPED_DATA, 0)
         put(made, OF_TYPED, data)
     else:

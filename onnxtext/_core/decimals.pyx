@@ -14,6 +14,9 @@ cdef enum:
     LEAST_POWER = -45  # the decimal exponents of the least and the greatest float32
     MOST_POWER = 31
     MANTISSA = 1 << 23  # the implicit bit of a float32
+    EIGHT = 100_000_000
+    MOST_DIGITS = 17  # of a float
+    ROOM = 24  # for them
 
 # floor(10**-k * 2**s) + 1 for each exponent k, where s is such that 64 bits are left.
 cdef uint64_t[MOST_POWER - LEAST_POWER + 1] POWERS
@@ -33,16 +36,44 @@ for _k in range(LEAST_POWER, MOST_POWER + 1):
 
 
 cdef int write_unsigned(char* out, uint64_t value) noexcept:
-    cdef char[20] digits
-    cdef int at = 20
-    while True:
-        at -= 1
-        digits[at] = <char>(c"0" + value % 10)
-        value //= 10
-        if not value:
-            break
-    memcpy(out, digits + at, 20 - at)
-    return 20 - at
+    cdef int count = count_digits(value)
+    write_digits(out, value, count)
+    return count
+
+
+cdef inline int count_digits(uint64_t value) noexcept:
+    cdef int count = 1
+    while value >= EIGHT:
+        value //= EIGHT
+        count += 8
+    return (
+        count + (value > 9) + (value > 99) + (value > 999) + (value > 9_999) + (value > 99_999)
+        + (value > 999_999) + (value > 9_999_999)
+    )
+
+
+cdef void write_digits(char* out, uint64_t value, int count) noexcept:
+    """Write a number that has so many digits; what is behind them may change."""
+    cdef uint64_t digits
+    if count > 8:
+        write_digits(out, value // EIGHT, count - 8)
+        digits = eight_digits(value % EIGHT)
+        memcpy(out + count - 8, &digits, 8)
+    elif count == 1:
+        out[0] = <char>(c"0" + value)
+    else:
+        digits = eight_digits(value) >> (64 - 8 * count)
+        memcpy(out, &digits, 8)
+
+
+cdef inline uint64_t eight_digits(uint64_t value) noexcept:
+    """The eight digits of a number below 10**8, the first of them in the lowest byte."""
+    cdef uint64_t part
+    value = value // 10_000 | (value % 10_000) << 32
+    part = value * 10_486 >> 20 & 0x7F_0000_007FULL  # of each half a hundredth
+    value = part | (value - 100 * part) << 16
+    part = value * 103 >> 10 & 0xF_000F_000F_000FULL  # of each quarter a tenth
+    return (part | (value - 10 * part) << 8) + 0x3030_3030_3030_3030ULL
 
 
 cdef int write_integer(char* out, int64_t value) noexcept:
@@ -70,7 +101,7 @@ cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
     exponent -= 149
     if not mantissa:
         out[start] = c"0"
-        return spell(out, start, 1, 1, point, 13, -6)
+        return start + spell(out + start, 1, 1, point, 13, -6)
     # The number is `mantissa * 2**exponent`. All that is nearer to it than to its neighbours is
     # between `lower` and `upper`, in units of a quarter of `10**power`.
     is_odd = mantissa & 1
@@ -102,8 +133,9 @@ cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
     while digits % 10 == 0:
         digits //= 10
         power += 1
-    count = write_unsigned(out + start, digits)
-    return spell(out, start, count, count + power, point, 13, -6)
+    count = count_digits(digits)
+    write_digits(out + start + leading_zeros(out + start, count + power, -6), digits, count)
+    return start + spell(out + start, count, count + power, point, 13, -6)
 
 
 cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
@@ -117,7 +149,8 @@ cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
     """As `write_float32`; Python knows the digits."""
     cdef double value
     cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
-    cdef char* text
+    cdef char* shortest
+    cdef char[ROOM] digits
     cdef int at = 0, start = bits >> 63, count = 0, position = 0, exponent = 0
     cdef bint behind = False, negative
     if size >= 0x7FF0000000000000ULL:
@@ -125,66 +158,73 @@ cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
             out, bits, bits >> 63, size == 0x7FF0000000000000ULL, size == 0x7FF8000000000000ULL, 16
         )
     memcpy(&value, &size, 8)
-    text = PyOS_double_to_string(value, c"r", 0, 0, NULL)
+    shortest = PyOS_double_to_string(value, c"r", 0, 0, NULL)
     if start:
         out[0] = c"-"
-    while text[at] == c"." or c"0" <= text[at] <= c"9":
-        if text[at] == c".":
+    while shortest[at] == c"." or c"0" <= shortest[at] <= c"9":
+        if shortest[at] == c".":
             behind = True
-        elif count or text[at] != c"0":
-            out[start + count] = text[at]
+        elif count or shortest[at] != c"0":
+            digits[count] = shortest[at]
             count += 1
             position += not behind
         elif behind:
             position -= 1
         at += 1
-    if text[at]:
-        negative = text[at + 1] == c"-"
+    if shortest[at]:
+        negative = shortest[at + 1] == c"-"
         at += 2
-        while text[at]:
-            exponent = 10 * exponent + text[at] - c"0"
+        while shortest[at]:
+            exponent = 10 * exponent + shortest[at] - c"0"
             at += 1
         position += -exponent if negative else exponent
-    PyMem_Free(text)
-    while count and out[start + count - 1] == c"0":
+    PyMem_Free(shortest)
+    while count and digits[count - 1] == c"0":
         count -= 1
     if not count:
-        out[start] = c"0"
+        digits[0] = c"0"
         count = position = 1
-    return spell(out, start, count, position, point, 16, -5)
+    memcpy(out + start + leading_zeros(out + start, position, -5), digits, ROOM)
+    return start + spell(out + start, count, position, point, 16, -5)
 
 
-cdef int spell(
-    char* out, int start, int count, int position, bint point, int most, int least
-) noexcept:
-    """Put the point among some digits, or write an exponent behind them.
+cdef inline int leading_zeros(char* out, int position, int least) noexcept:
+    """Write what stands before the digits of small numbers; how many characters that is.
 
-    `position` is where the point is, counted from the first digit; it is written out where it is
-    above `least` and not above `most`.
+    `position` is where the point is, counted from the first digit.
     """
-    cdef char* digits = out + start
+    if not least < position <= 0:
+        return 0
+    memcpy(out, b"0.000000", 8)
+    return 2 - position
+
+
+cdef inline int spell(
+    char* out, int count, int position, bint point, int most, int least
+) noexcept:
+    """Put the point among some digits, or write an exponent behind them; how long all is.
+
+    The point is written out where it is above `least` and not above `most`.
+    """
     if position > most or position <= least:
         if count > 1:
-            memmove(digits + 2, digits + 1, count - 1)
-            digits[1] = c"."
+            memmove(out + 2, out + 1, MOST_DIGITS - 1)
+            out[1] = c"."
             count += 1
-        digits[count] = c"e"
-        return start + count + 1 + write_integer(digits + count + 1, position - 1)
+        out[count] = c"e"
+        return count + 1 + write_integer(out + count + 1, position - 1)
     if position <= 0:
-        memmove(digits + 2 - position, digits, count)
-        memset(digits, c"0", 2 - position)
-        digits[1] = c"."
-        return start + 2 - position + count
+        return 2 - position + count
     if position < count:
-        memmove(digits + position + 1, digits + position, count - position)
-        digits[position] = c"."
-        return start + count + 1
-    memset(digits + count, c"0", position - count)
+        memmove(out + position + 1, out + position, MOST_DIGITS - 1)
+        out[position] = c"."
+        return count + 1
+    memset(out + count, c"0", position - count)
     if point:
-        digits[position] = c"."
-        digits[position + 1] = c"0"
+        out[position] = c"."
+        out[position + 1] = c"0"
         position += 2
-    return start + position
+    return position
 
 
 cdef int write_special(

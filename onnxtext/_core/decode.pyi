@@ -17,4 +17,7 @@ class Decoder:
         lists: dict[int, list[Any]],
         nodes: list[Any],
         initializers: list[Any] | None,
+        texts: dict[int, list[str]],
     ) -> list[tuple[int, Data]]: ...
+
+def field_keys(data: Data) -> set[tuple[int, int]]: ...

@@ -5,6 +5,8 @@ What is rare is read in Python, in its place among the others.
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from onnxtext._core.decode_values cimport (
     SMALL,
@@ -64,9 +66,9 @@ cdef class Decoder:
 
     def fields(
         self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth, dict lists, list nodes,
-        list initializers,
+        list initializers, dict texts,
     ):
-        """Read the nodes and values of a graph or function.
+        """Read the nodes, values and texts of a graph or function.
 
         Args:
             lifter: the `Lifter` that reads what is rare.
@@ -77,6 +79,7 @@ cdef class Decoder:
             lists: what takes the nodes, initializers and value infos, by the numbers of fields.
             nodes: which of them takes the nodes.
             initializers: which of them takes the initializers.
+            texts: what takes the texts, likewise.
 
         Returns:
             The number and the payload of each other field that has a length.
@@ -115,7 +118,10 @@ cdef class Decoder:
                 at = field.end
                 into = lists.get(number)
                 if into is None:
-                    if at - field.value > SMALL:
+                    into = texts.get(number)
+                    if into is not None:
+                        into.append(text_of(start_of, field.value, at))
+                    elif at - field.value > SMALL:
                         others.append((number, view[field.value:at]))
                     else:
                         others.append((number, copied(start_of, field.value, at)))
@@ -134,20 +140,13 @@ cdef class Decoder:
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         cdef Field field
         cdef Py_ssize_t at = start
-        cdef list inputs = [], outputs = []
+        cdef tuple inputs, outputs
         cdef object name = None
         cdef Tail tail = None
-        while at < end:
-            if not read_field(data, at, end, &field):
-                return self.lifter.node(view[start:end], depth)
-            if field.key == NODE_INPUT:
-                inputs.append(text_of(data, field.value, field.end))
-            elif field.key == NODE_OUTPUT:
-                outputs.append(text_of(data, field.value, field.end))
-            elif field.key == NODE_NAME:
-                name = text_of(data, field.value, field.end)
-            else:
-                break
+        inputs = texts_of(data, &at, end, NODE_INPUT)
+        outputs = texts_of(data, &at, end, NODE_OUTPUT)
+        while at < end and read_field(data, at, end, &field) and field.key == NODE_NAME:
+            name = text_of(data, field.value, field.end)
             at = field.end
         if end - at > SHORT:
             tail = self._tail(data, view, at, end, depth, None)
@@ -158,13 +157,13 @@ cdef class Decoder:
                 tail = self._tail(data, view, at, end, depth, key)
         made = tail.whole
         if made is not None:  # in an order that nobody uses
-            inputs.extend(made.inputs)
-            outputs.extend(made.outputs)
+            inputs += made.inputs
+            outputs += made.outputs
             name = name if made.name is None else made.name
         made = PyType_GenericAlloc(NODE, 0)
         put(made, OF_NODE.op_type, tail.op_type)
-        put(made, OF_NODE.inputs, tuple(inputs))
-        put(made, OF_NODE.outputs, tuple(outputs))
+        put(made, OF_NODE.inputs, inputs)
+        put(made, OF_NODE.outputs, outputs)
         put(made, OF_NODE.attributes, tail.attributes)
         put(made, OF_NODE.name, name)
         put(made, OF_NODE.domain, tail.domain)
@@ -224,6 +223,49 @@ cdef class Decoder:
         ):
             self.tails[key] = tail
         return tail
+
+
+cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
+    """The texts of all fields of a key up to another one, which is then at the offset."""
+    cdef Field field
+    cdef Py_ssize_t start = at[0], count = 0, index
+    while at[0] < end and read_field(data, at[0], end, &field) and field.key == key:
+        count += 1
+        at[0] = field.end
+    if not count:
+        return ()
+    made = PyTuple_New(count)
+    for index in range(count):
+        read_field(data, start, end, &field)
+        text = text_of(data, field.value, field.end)
+        Py_INCREF(text)
+        PyTuple_SET_ITEM(made, index, text)
+        start = field.end
+    return made
+
+
+def field_keys(data):
+    """The numbers and wire types of a message's fields.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    cdef const unsigned char[::1] whole = data
+    cdef Py_ssize_t at = 0, end = whole.shape[0]
+    cdef Field field
+    cdef int last = -1
+    cdef set found = set()
+    while at < end:
+        if not read_field(&whole[0], at, end, &field) or field.key < 8:
+            other = next(read_fields(data, at, end))
+            found.add((other.number, other.wire_type))
+            at = other.end
+            continue
+        if field.key != last:
+            found.add((field.key >> 3, field.key & 7))
+            last = field.key
+        at = field.end
+    return found
 
 
 cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:

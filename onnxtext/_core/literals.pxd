@@ -14,4 +14,4 @@ cdef class Layout:
     cdef Py_ssize_t count
     cdef Py_ssize_t[8] dims
 
-cdef bytes read_literal(Layout layout, bytes text)
+cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size)

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short literals of plain numbers to bytes.
+"""Literals of plain numbers to bytes.
 
 Whatever is not plain (words, hexadecimals, comments, another number of elements, numbers that
 would be rounded twice or do not fit) gives None, and `onnxtext.tensor.parse` reads it.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport HUGE_VAL
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, strncmp
+
+cdef extern from "math.h":
+    float nextafterf(float, float) noexcept
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char*, char**, void*) except? -1.0
 
 cdef enum:
-    MOST_ELEMENTS = 1 << 16
+    FEW_ELEMENTS = 1 << 16  # are stored before it is known whether the literal has as many
+    UNINTERRUPTED = 1 << 18
     MOST_EXPANDED = 1 << 16  # bytes; Python does not expand more
 
 cdef double[23] POWERS
@@ -43,39 +49,49 @@ cdef class Layout:
         self.rank = len(dims)
         self.count = 1
         for axis, size in enumerate(dims):
-            if not 0 < size <= MOST_ELEMENTS or self.count > MOST_ELEMENTS:
+            if not 0 < size < 1 << 31 or self.count >> 31:
                 return
             self.dims[axis] = size
             self.count *= size
-        if self.count <= MOST_ELEMENTS:
+        if not self.count >> 31:
             self.kind = ord(kind[0])
 
 
 cdef struct Reader:
-    const char* at  # the text ends with a zero byte, which no step passes
+    const char* at
     char* out
+    int patience
 
 
-cdef bytes read_literal(Layout layout, bytes text):
-    """The elements that a literal holds, little-endian; None if it is not as plain as that."""
+cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
+    """The elements that a literal holds, little-endian.
+
+    Args:
+        layout: of the literal's type.
+        text: the literal, and more; it ends with a zero byte, which no step passes.
+        size: of the literal.
+
+    Returns:
+        None if it is not as plain as that.
+    """
     cdef Reader reader
     cdef bint flat
-    cdef char first = PyBytes_AS_STRING(text)[0]
-    if not layout.kind or (first == c"{" and not layout.braces):
+    if not layout.kind or (text[0] == c"{" and not layout.braces):
         return None
-    reader.at = PyBytes_AS_STRING(text)
+    if layout.count > FEW_ELEMENTS and layout.count > size // 2:
+        return None
     made = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)
+    reader.at = text
     reader.out = PyBytes_AS_STRING(made)
-    if first != c"{" and first != c"[":
+    reader.patience = UNINTERRUPTED
+    if text[0] != c"{" and text[0] != c"[":
         if layout.rank or not read_element(layout, &reader):
             return None
     else:
-        flat = after_blanks(reader.at + 1)[0] != c"["
+        flat = after_blanks(text + 1)[0] != c"["
         if not layout.rank or not read_bracket(layout, 0, flat, &reader):
             return None
-    if reader.at != PyBytes_AS_STRING(text) + len(text):
-        return None
-    return made
+    return made if reader.at == text + size else None
 
 
 cdef inline const char* after_blanks(const char* at) noexcept:
@@ -136,6 +152,10 @@ cdef bint read_splat(
 
 cdef bint read_element(Layout layout, Reader* reader) except -1:
     cdef int64_t integer
+    reader.patience -= 1
+    if not reader.patience:
+        reader.patience = UNINTERRUPTED
+        PyErr_CheckSignals()
     if layout.kind == c"f":
         if not read_float(layout, reader):
             return False
@@ -171,32 +191,54 @@ cdef bint read_word(Reader* reader) noexcept:
 cdef bint read_float(Layout layout, Reader* reader) except -1:
     """A decimal number, which is rounded to a double first, and then to the type.
 
-    Both decide the same, but where the double lies exactly between two numbers of the type. Those,
-    what is too large, and what is below the least normal number, are read in Python.
+    Both decide the same, but where the double lies exactly between two numbers of the type. Those
+    and what is too large are read in Python.
     """
     cdef const char* start = reader.at
     cdef double number
-    cdef uint64_t bits, size
-    cdef int surplus = 52 - layout.fraction
+    cdef float single
+    cdef uint64_t bits
     if not read_double(&reader.at, &number):
         return False
     memcpy(&bits, &number, 8)
-    size = bits & 0x7FFFFFFFFFFFFFFFULL
-    if layout.width == 2:  # where an integer means bits
-        while is_digit(start[0]) or start[0] == c"-":
-            start += 1
-        if start == reader.at:
+    if layout.width == 8:
+        write_integer(reader.out, bits, 8)
+        return not is_infinite(number)
+    if layout.width == 4:
+        single = <float>number
+        if is_infinite(single) or (not bits & 0xFFFFFFF and is_halfway(number, single)):
             return False
-    if surplus and size:
+        memcpy(reader.out, &single, 4)
+        return True
+    while is_digit(start[0]) or start[0] == c"-":
+        start += 1
+    # Integers mean bits here.
+    return start != reader.at and write_narrow(layout, bits, reader.out)
+
+
+cdef inline bint is_infinite(double number) noexcept:
+    return number - number != 0
+
+
+cdef bint is_halfway(double number, float nearest) noexcept:
+    """Whether a number lies exactly between two of 32 bits, of which one is known."""
+    if number == nearest:
+        return False
+    return <double>nearest + nextafterf(nearest, (number - nearest) * HUGE_VAL) == 2 * number
+
+
+cdef bint write_narrow(Layout layout, uint64_t bits, char* out) noexcept:
+    """Round a double to 16 bits; False for what is halfway, too large or below normal numbers."""
+    cdef int surplus = 52 - layout.fraction
+    cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
+    if size:
         if bits & ((1ULL << surplus) - 1) == 1ULL << (surplus - 1):
             return False
         size += 1ULL << (surplus - 1)
         if not 1024 - layout.bias <= <int64_t>(size >> 52) <= 1023 + layout.bias:
             return False
         size = (size >> surplus) - (<uint64_t>(1023 - layout.bias) << layout.fraction)
-    elif size >> 52 == 2047:
-        return False
-    write_integer(reader.out, (bits >> 63) << (8 * layout.width - 1) | size, layout.width)
+    write_integer(out, (bits >> 63) << 15 | size, 2)
     return True
 
 

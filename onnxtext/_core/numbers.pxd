@@ -38,10 +38,27 @@ cdef class Numbers:
     cdef int integers(self, tuple values) except -1
     cdef int elements(self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type) except -1
     cdef int flat_list(self, Text out, const char* brackets, int indent, Py_ssize_t budget) except -1
-    cdef int nested_list(self, Text out, Elements type, int indent, Py_ssize_t budget) except -1
+    cdef int raw_list(
+        self, Text out, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
+    ) except -1
+    cdef int typed_list(
+        self, Text out, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
+    ) except -1
+    cdef int _list(
+        self, Text out, const char* brackets, Kind kind, int width, const char* data,
+        Py_ssize_t size, Elements type, int indent, Py_ssize_t budget
+    ) except -1
+    cdef bint _flat_rows(self, Text out, Elements type, Py_ssize_t row, Py_ssize_t budget) except -1
+    cdef int _row(
+        self, Text out, Elements type, Py_ssize_t number, Py_ssize_t first, Py_ssize_t count, int indent
+    ) except -1
     cdef int first(self, Text out) except -1
     cdef int _reserve(self, Py_ssize_t count) except -1
     cdef int _end(self) except -1
     cdef Py_ssize_t _start(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t _size(self, Py_ssize_t first, Py_ssize_t count) noexcept
-    cdef int _lines(self, Text out, int indent, Py_ssize_t first, Py_ssize_t last) except -1
+    cdef bint _fits(self, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last) noexcept
+    cdef Py_ssize_t _line_size(self, int indent, Py_ssize_t first, Py_ssize_t last) noexcept
+    cdef int _lines(
+        self, Text out, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last
+    ) except -1

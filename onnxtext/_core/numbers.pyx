@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of numbers as text: the layout of `onnxtext.printer.layout` and `onnxtext.printer.values`."""
 cimport cython
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -20,6 +21,9 @@ from onnxtext.ast.types import TensorType
 from onnxtext.printer.layout import ROWS, STEP, WIDTH
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.shortest import narrow_texts
+
+cdef enum:
+    BLOCK = 1 << 12  # elements that are spelled before they are laid out; whole lines of any size
 
 cdef int LINE = WIDTH
 cdef int INDENT = len(STEP)
@@ -93,10 +97,10 @@ cdef class Numbers:
         return 0
 
     cdef int _end(self) except -1:
-        """End a number: a comma and a blank stand behind it."""
+        """End a number: a comma and a blank stand behind it, and there is room for the next."""
         self.ends[self.count] = self.items.size
         self.count += 1
-        self.items.need(2)
+        self.items.need(LONGEST)
         self.items.data[self.items.size] = c","
         self.items.data[self.items.size + 1] = c" "
         self.items.size += 2
@@ -121,10 +125,10 @@ cdef class Numbers:
         if kind == CODE:
             pages, most = type.pages, <uint64_t>1 << (8 * type.width)
         self._reserve(size // width)
+        self.items.need(LONGEST)
         for index in range(size // width):
             bits = 0
             memcpy(&bits, data + index * width, width)
-            self.items.need(LONGEST)
             out = self.items.data + self.items.size
             if kind == CODE and bits < most:
                 texts = pages(bits >> 8)
@@ -152,33 +156,42 @@ cdef class Numbers:
         """As `layout.numbers`: on one line if it fits in the budget."""
         if not self.count:
             return out.add(brackets, 2)
+        out.character(brackets[0])
         if self.count <= budget and self.ends[self.count - 1] + 2 <= budget:
-            out.character(brackets[0])
             out.add(self.items.data, self.ends[self.count - 1])
         else:
-            out.character(brackets[0])
             out.line(indent + INDENT)
-            self._lines(out, indent + INDENT, 0, self.count)
+            self._lines(
+                out, self._line_size(indent + INDENT, 0, self.count), indent + INDENT, 0, self.count
+            )
             out.line(indent)
         return out.character(brackets[1])
 
     cdef Py_ssize_t _start(self, Py_ssize_t index) noexcept:
         return self.ends[index - 1] + 2 if index else 0
 
-    cdef int _lines(self, Text out, int indent, Py_ssize_t first, Py_ssize_t last) except -1:
-        """Some numbers in lines of the most that fit, each line with a comma."""
-        cdef Py_ssize_t at, size = 1
-        cdef int choice
-        for choice in range(4):
-            size = SIZES[choice]
-            if size == 1:
-                break
-            at = first
-            while at < last and self._size(at, min(size, last - at)) + indent < LINE:
-                at += size
-            if at >= last:
-                break
-        at = first
+    cdef bint _fits(self, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last) noexcept:
+        """Whether some numbers fit in lines of so many each."""
+        if size == 1:
+            return True
+        while first < last:
+            if self._size(first, min(size, last - first)) + indent >= LINE:
+                return False
+            first += size
+        return True
+
+    cdef Py_ssize_t _line_size(self, int indent, Py_ssize_t first, Py_ssize_t last) noexcept:
+        """How many numbers stand in a line: the most with which all lines fit."""
+        cdef int choice = 0
+        while not self._fits(SIZES[choice], indent, first, last):
+            choice += 1
+        return SIZES[choice]
+
+    cdef int _lines(
+        self, Text out, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last
+    ) except -1:
+        """Some numbers in lines of so many, each line with a comma."""
+        cdef Py_ssize_t at = first
         while at < last:
             if at > first:
                 out.line(indent)
@@ -187,44 +200,116 @@ cdef class Numbers:
             at += size
         return 0
 
-    cdef int nested_list(self, Text out, Elements type, int indent, Py_ssize_t budget) except -1:
-        """A literal of two dimensions or more, as `values.flat_rows` or `values.nested_lines`."""
-        cdef Py_ssize_t row = type.dims[type.rank - 1], rows = self.count // row, index, mark
-        cdef int opened, closed, level
-        if self.count <= budget:
-            mark = out.begin_trial()
-            for index in range(rows):
-                for level in range(starting(type, index) + 1):
-                    out.character(c"[")
-                out.add(self.items.data + self._start(index * row), self._size(index * row, row))
-                closed = starting(type, index + 1)
-                for level in range(closed + 1):
-                    out.character(c"]")
-                if index + 1 < rows:
-                    out.add(b", ", 2)
-            if out.end_trial(mark, out.width(mark) <= budget):
+    # ---- Whole tensors ----------------------------------------------------------------------
+
+    cdef int typed_list(
+        self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
+        Py_ssize_t budget
+    ) except -1:
+        """The entries of a typed field."""
+        return self._list(
+            out, b"{}", type.typed, type.typed_width, data, size, type, indent, budget
+        )
+
+    cdef int raw_list(
+        self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
+        Py_ssize_t budget
+    ) except -1:
+        """Raw data, some rows at a time; as `values.flat_rows` or `values.nested_lines`."""
+        cdef Py_ssize_t row, rows, some, first = 0, index
+        if type.rank < 2:
+            return self._list(out, b"[]", type.raw, type.width, data, size, type, indent, budget)
+        row = type.dims[type.rank - 1]
+        rows = type.count // row
+        if type.count <= budget:
+            self.clear()
+            self.elements(type.raw, type.width, data, size, type)
+            if self._flat_rows(out, type, row, budget):
                 return 0
+        while first < rows:
+            some = min(max(1, BLOCK // row), rows - first)
+            self.clear()
+            self.elements(
+                type.raw, type.width, data + first * row * type.width, some * row * type.width, type
+            )
+            for index in range(some):
+                self._row(out, type, first + index, index * row, row, indent)
+            first += some
+            out.settle()
+            PyErr_CheckSignals()
+        return 0
+
+    cdef int _list(
+        self, Text out, const char* brackets, Kind kind, int width, const char* data,
+        Py_ssize_t size, Elements type, int indent, Py_ssize_t budget
+    ) except -1:
+        """As `flat_list`; many elements are written some at a time."""
+        cdef Py_ssize_t at, some, mark, count
+        cdef int choice
+        if size <= BLOCK * width:
+            self.clear()
+            self.elements(kind, width, data, size, type)
+            return self.flat_list(out, brackets, indent, budget)
+        for choice in range(4):
+            mark = out.begin_trial()
+            out.character(brackets[0])
+            at = 0
+            while at < size:
+                PyErr_CheckSignals()
+                some = min(BLOCK * width, size - at)
+                self.clear()
+                self.elements(kind, width, data + at, some, type)
+                count = some // width
+                if not self._fits(SIZES[choice], indent + INDENT, 0, count):
+                    break
+                out.line(indent + INDENT)
+                self._lines(out, SIZES[choice], indent + INDENT, 0, count)
+                at += some
+            if out.end_trial(mark, at >= size):
+                break
+        out.line(indent)
+        return out.character(brackets[1])
+
+    cdef bint _flat_rows(self, Text out, Elements type, Py_ssize_t row, Py_ssize_t budget) except -1:
+        """All rows on one line; False if they do not fit in the budget."""
+        cdef Py_ssize_t index, rows = self.count // row, mark = out.begin_trial()
+        cdef int level
         for index in range(rows):
-            opened = type.rank - 1 - starting(type, index)
-            for level in range(opened, type.rank - 1):
-                if index or level:
-                    out.line(indent + INDENT * level)
+            for level in range(starting(type, index) + 1):
                 out.character(c"[")
-            level = indent + INDENT * (type.rank - 1)
-            out.line(level)
-            if self._size(index * row, row) + level + 3 <= LINE:
-                out.character(c"[")
-                out.add(self.items.data + self._start(index * row), self._size(index * row, row))
-            else:
-                out.character(c"[")
-                out.line(level + INDENT)
-                self._lines(out, level + INDENT, index * row, (index + 1) * row)
-                out.line(level)
-            out.add(b"],", 2)
-            closed = starting(type, index + 1)
-            for level in range(type.rank - 2, type.rank - 2 - closed, -1):
+            out.add(self.items.data + self._start(index * row), self._size(index * row, row))
+            for level in range(starting(type, index + 1) + 1):
+                out.character(c"]")
+            if index + 1 < rows:
+                out.add(b", ", 2)
+        return out.end_trial(mark, out.width(mark) <= budget)
+
+    cdef int _row(
+        self, Text out, Elements type, Py_ssize_t number, Py_ssize_t first, Py_ssize_t count,
+        int indent
+    ) except -1:
+        """A row on lines of its own, and the brackets around it that begin or end there."""
+        cdef int level
+        for level in range(type.rank - 1 - starting(type, number), type.rank - 1):
+            if number or level:
                 out.line(indent + INDENT * level)
-                out.add(b"],", 2 if level else 1)
+            out.character(c"[")
+        level = indent + INDENT * (type.rank - 1)
+        out.line(level)
+        out.character(c"[")
+        if self._size(first, count) + level + 3 <= LINE:
+            out.add(self.items.data + self._start(first), self._size(first, count))
+        else:
+            level += INDENT
+            out.line(level)
+            self._lines(
+                out, self._line_size(level, first, first + count), level, first, first + count
+            )
+            out.line(level - INDENT)
+        out.add(b"],", 2)
+        for level in range(type.rank - 2, type.rank - 2 - starting(type, number + 1), -1):
+            out.line(indent + INDENT * level)
+            out.add(b"],", 2 if level else 1)
         return 0
 
     cdef Py_ssize_t _size(self, Py_ssize_t first, Py_ssize_t count) noexcept:

@@ -38,7 +38,7 @@ cdef enum:
     MOST_GRAPHS = 50  # graphs nested deeper than this are printed in Python
     REST = 0
     VALUE = 1
-    FUNCTION = 2
+    FUNCTIONS = 2
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH, NAME = NAME_WIDTH
@@ -73,14 +73,9 @@ cdef class Printer(ValuePrinter):
         """A declaration or an initializer, in parts."""
         return self._print(owner, value, len(indent), VALUE)
 
-    def function(self, owner, function):
-        """A function, in parts; None for one with decorators, a doc string or default values."""
-        if function.decorators or function.doc_string is not None:
-            return None
-        for parameter in function.attributes:
-            if parameter.__class__ is not str:
-                return None
-        return self._print(owner, function, 0, FUNCTION)
+    def functions(self, owner, functions):
+        """The functions of a model, with a blank line before each, in parts."""
+        return self._print(owner, functions, 0, FUNCTIONS)
 
     cdef list _print(self, owner, thing, int indent, int what):
         cdef Text outer = self.out
@@ -92,7 +87,14 @@ cdef class Printer(ValuePrinter):
             elif what == VALUE:
                 self._value(thing, indent)
             else:
-                self._function(thing)
+                for function in thing:
+                    self.out.character(c"\n")
+                    if is_plain(function):
+                        self._function(function)
+                    else:
+                        self.out.part(owner.function_statement(function))
+                    self.out.character(c"\n")
+                    self.out.settle()
             return self.out.take()
         finally:
             self.out, self.owner = outer, caller
@@ -361,3 +363,13 @@ cdef class Printer(ValuePrinter):
             if item.__class__ is not bytes:
                 return False
         return True
+
+
+cdef bint is_plain(function) except -1:
+    """Whether a function has no decorators, doc string or default values."""
+    if function.decorators or function.doc_string is not None:
+        return False
+    for parameter in function.attributes:
+        if parameter.__class__ is not str:
+            return False
+    return True

@@ -15,7 +15,9 @@ cdef class ValuePrinter:
     cdef int _value(self, value, int indent) except -1
     cdef Elements _type(self, kind)
     cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1
-    cdef bint _fits(self, Elements type, bytes data) except -1
-    cdef int _raw(self, Elements type, bytes data, int indent, Py_ssize_t budget) except -1
+    cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept
+    cdef int _raw(
+        self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
+    ) except -1
     cdef int _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
     cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1

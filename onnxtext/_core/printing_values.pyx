@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values and tensors to text: what `onnxtext.printer.values` prints."""
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
@@ -12,13 +12,12 @@ from onnxtext.ast.values import RawData, SparseTensor, TypedData
 from onnxtext.printer.graphs import NAME_WIDTH
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
-from onnxtext.printer.values import LARGE, data_parts, sparse_text, type_text
+from onnxtext.printer.values import data_parts, sparse_text, type_text
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
 
 cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH
-cdef Py_ssize_t MOST_ELEMENTS = LARGE
 
 
 cdef class ValuePrinter:
@@ -69,53 +68,50 @@ cdef class ValuePrinter:
     cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1:
         """The literal of a tensor's data; without one, the blank before it goes too."""
         cdef Text out = self.out
-        cls = data.__class__
-        if cls is RawData:
-            held = data.data
-            if len(held) <= 8 * MOST_ELEMENTS:
-                held = bytes(held)
-                if self._fits(type, held):
-                    return self._raw(type, held, indent, budget)
-        elif cls is TypedData:
-            held = data.entries
-            if type.typed != OTHER and len(held) % type.typed_width == 0:
-                self.numbers.clear()
-                self.numbers.elements(
-                    type.typed, type.typed_width, PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held),
-                    type,
-                )
-                return self.numbers.flat_list(out, b"{}", indent, budget)
+        cdef Py_buffer held
+        cdef bint is_raw = data.__class__ is RawData
+        if is_raw or data.__class__ is TypedData:
+            PyObject_GetBuffer(data.data if is_raw else data.entries, &held, PyBUF_SIMPLE)
+            try:
+                if is_raw:
+                    if self._fits(type, <const char*>held.buf, held.len):
+                        return self._raw(type, <const char*>held.buf, held.len, indent, budget)
+                elif type.typed != OTHER and held.len % type.typed_width == 0:
+                    return self.numbers.typed_list(
+                        out, type, <const char*>held.buf, held.len, indent, budget
+                    )
+            finally:
+                PyBuffer_Release(&held)
         parts = data_parts(type.type, data, " " * indent, budget)
         out.size -= not parts[0]
         for part in parts:
             out.part(part)
         return 0
 
-    cdef bint _fits(self, Elements type, bytes data) except -1:
+    cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept:
         """Whether raw data is printed here."""
         cdef Py_ssize_t at
-        if type.raw == OTHER or not 0 <= type.count <= MOST_ELEMENTS:
-            return False
-        if type.count * type.width != PyBytes_GET_SIZE(data):
+        if type.raw == OTHER or not 0 <= type.count <= size or type.count * type.width != size:
             return False
         if type.raw == BOOL:
             for at in range(type.count):
-                if PyBytes_AS_STRING(data)[at] & ~1:
+                if data[at] & ~1:
                     return False
         return True
 
-    cdef int _raw(self, Elements type, bytes data, int indent, Py_ssize_t budget) except -1:
+    cdef int _raw(
+        self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
+    ) except -1:
         cdef Text out = self.out
         cdef Numbers numbers = self.numbers
-        cdef const char* start = PyBytes_AS_STRING(data)
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(data), first
-        numbers.clear()
+        cdef Py_ssize_t first
         if not size:
             return out.add(b"[]", 2)
         if type.is_scalar or (
-            type.count > 2 and memcmp(start, start + type.width, size - type.width) == 0
+            type.count > 2 and memcmp(data, data + type.width, size - type.width) == 0
         ):
-            numbers.elements(type.raw, type.width, start, type.width, type)
+            numbers.clear()
+            numbers.elements(type.raw, type.width, data, type.width, type)
             if type.is_scalar:
                 return numbers.first(out)
             first = numbers.ends[0]
@@ -123,11 +119,7 @@ cdef class ValuePrinter:
                 out.character(c"[")
                 numbers.first(out)
                 return out.add(b", ...]", 6)
-            numbers.clear()
-        numbers.elements(type.raw, type.width, start, size, type)
-        if type.rank < 2:
-            return numbers.flat_list(out, b"[]", indent, budget)
-        return numbers.nested_list(out, type, indent, budget)
+        return numbers.raw_list(out, type, data, size, indent, budget)
 
     cdef int _tensor(self, tensor, int indent, Py_ssize_t budget) except -1:
         cdef Text out = self.out

@@ -13,7 +13,7 @@ ctypedef fused Character:
     uint32_t
 
 
-cdef Py_ssize_t LIMIT = 4096  # longer tokens are read many characters at a time, in Python
+cdef Py_ssize_t LIMIT = 4096  # longer strings and comments are read in Python, as `str.find` does
 cdef int DEEPEST = 100  # brackets in brackets; the lexer has its own rule for deeper ones
 
 KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOTHING": NOTHING}
@@ -111,14 +111,18 @@ cdef int find_token(
     cdef Py_ssize_t at, stop
     cdef int state, found, depth
     cdef bint is_nested
+    cdef uint64_t brackets = (
+        1ULL << class_of(tables, <Character>c"[") | 1ULL << class_of(tables, <Character>c"]")
+    )
     while True:  # until it is no blank and no comment
         at = start[0]
         if at >= length:
             return END
-        stop = min(length, at + LIMIT)
+        is_nested = text[at] == c"["
+        # A literal is no longer than it takes: at its first other character the reading ends.
+        stop = length if is_nested or text[at] == c"{" else min(length, at + LIMIT)
         state = depth = 0
         found = BAD
-        is_nested = text[at] == c"["
         if is_nested:
             # The only thing that is not regular: what is nested ends where it is closed.
             while at < stop:
@@ -134,6 +138,9 @@ cdef int find_token(
                     end[0] = at
                 if depth == 0:
                     break
+                loop = loops[state] & ~brackets
+                while loop and at < stop and loop >> class_of(tables, text[at]) & 1:
+                    at += 1
         else:
             while at < stop:
                 state = moves[state * width + class_of(tables, text[at])]

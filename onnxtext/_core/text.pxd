@@ -35,6 +35,7 @@ cdef class Text:
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
     cdef list take(self)
+    cdef int settle(self) except -1
     cdef int _flush(self) except -1
     cdef bint _plain(self, text, bint anywhere) except -1
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1

@@ -3,12 +3,12 @@
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_integer
 
-from onnxtext.printer.strings import quoted, string_value
+from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -24,7 +24,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     LARGE = 1 << 16  # texts of more bytes are parts of their own, and not copied
-    LONGEST_KEYWORD = 16  # no longer word has a meaning of its own
+
+cdef uint64_t ONES = 0x0101010101010101ULL, HIGHEST = 0x8080808080808080ULL
 
 cdef enum Class:
     ODD = 0  # is escaped
@@ -39,6 +40,11 @@ for _code in range(256):
         ODD if _code > 126 or _code < 32 or _one in '"\\'
         else DIGIT if _one.isdigit() else LETTER if _one.isidentifier() else PRINTABLE
     )
+
+# For each first character the lengths, as bits, of words that may have a meaning of their own.
+cdef uint64_t[256] LENGTHS
+for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)]:
+    LENGTHS[ord(_word[0])] |= 1ULL << len(_word)
 
 
 @cython.final
@@ -114,6 +120,12 @@ cdef class Text:
         self.before += PyUnicode_GET_LENGTH(text)
         return 0
 
+    cdef int settle(self) except -1:
+        """Put what is large enough for that to the parts."""
+        if self.size >= LARGE and not self.trying:
+            self._flush()
+        return 0
+
     cdef int _flush(self) except -1:
         self.parts.append(PyUnicode_DecodeUTF8(self.data, self.size, NULL))
         self.before += self.size
@@ -163,7 +175,7 @@ cdef class Text:
                     return False
                 least = PRINTABLE
         if least == LETTER:
-            if size <= LONGEST_KEYWORD and not anywhere:
+            if not anywhere and size < 64 and LENGTHS[<uint8_t>data[0]] >> size & 1:
                 return False
             self.add(data, size)
             return True
@@ -211,13 +223,11 @@ cdef class Text:
 
     cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1:
         """Add the characters of ASCII at an offset that are not escaped; how many there are."""
-        cdef const uint8_t* characters = <const uint8_t*>data
-        cdef Py_ssize_t end = at
+        cdef Py_ssize_t count = 0
         if kind == 1:
-            while end < size and CLASSES[characters[end]]:
-                end += 1
-            self.add(<const char*>characters + at, end - at)
-        return end - at
+            count = printable_run(<const uint8_t*>data + at, size - at)
+            self.add(<const char*>data + at, count)
+        return count
 
     cdef bint _quoted(self, text) except -1:
         """Add a text as `strings.quoted` spells it."""
@@ -326,10 +336,8 @@ cdef class Text:
 
     cdef bint _printable(self, const char* data, Py_ssize_t size) except -1:
         """Add a quoted string of printable characters of ASCII; False for any other."""
-        cdef Py_ssize_t at
-        for at in range(size):
-            if not CLASSES[<uint8_t>data[at]]:
-                return False
+        if printable_run(<const uint8_t*>data, size) < size:
+            return False
         return self._quote(data, size)
 
     cdef Py_ssize_t here(self) noexcept:
@@ -366,6 +374,28 @@ cdef class Text:
         """All of it, in parts."""
         self._flush()
         return self.parts
+
+
+cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
+    """How many characters come before the first that is escaped, looked at by eights."""
+    cdef Py_ssize_t at = 0
+    cdef uint64_t word
+    while at + 8 <= size:
+        memcpy(&word, data + at, 8)
+        # Each term has the highest bit of a byte set, at least of the first byte that it is about:
+        # below a blank; a quote; a backslash; above a tilde.
+        if HIGHEST & (
+            (word - 0x20 * ONES)
+            | ((word ^ c'"' * ONES) - ONES)
+            | ((word ^ c"\\" * ONES) - ONES)
+            | (word + ONES)
+            | word
+        ):
+            break
+        at += 8
+    while at < size and CLASSES[data[at]]:
+        at += 1
+    return at
 
 
 def metadata_blocks(blocks):

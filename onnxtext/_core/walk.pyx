@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks over nodes: what `onnxtext.ast.visit` does."""
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
 
+from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, get
 
-from onnxtext.ast.model import Graph
+from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import RawData
 from onnxtext.tensor.elements import ELEMENTS
@@ -13,24 +16,85 @@ def attribute_lists(nodes):
     cdef dict found = {}
     last = None
     for node in nodes:
-        attributes = node.attributes
+        attributes = get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes
         if attributes and attributes is not last:
             last = attributes
             found[<size_t><void*>attributes] = attributes
     return list(found.values())
 
 
+def count_domains(nodes):
+    """How many nodes store no domain, and how many an empty one; those with decorators."""
+    cdef Py_ssize_t silent = 0, empty = 0
+    cdef list decorated = []
+    for node in nodes:
+        domain = get(node, OF_NODE.domain) if type(node) is NODE else node.domain
+        if domain is None:
+            silent += 1
+        elif domain == "":
+            empty += 1
+        if get(node, OF_NODE.decorators) if type(node) is NODE else node.decorators:
+            decorated.append(node)
+    return silent, empty, decorated
+
+
 def nested_graphs(nodes):
     """The graphs that the attributes of some nodes hold."""
-    cdef list found = []
-    for attributes in attribute_lists(nodes):
-        for attribute in attributes:
-            value = attribute.value
-            if value.__class__ is Graph:
-                found.append(value)
-            elif value.__class__ is tuple and value and value[0].__class__ is Graph:
-                found.extend(value)
+    return graphs_in(nodes)
+
+
+def list_graphs(list stack):
+    """All graphs and functions in some, of which the last is the first."""
+    cdef list found = [], inner
+    while stack:
+        graph = stack.pop()
+        found.append(graph)
+        inner = []
+        if isinstance(graph, Function):
+            add_graphs(graph.attributes, inner)
+        inner += graphs_in(graph.nodes)
+        inner.reverse()
+        stack += inner
     return found
+
+
+cdef list graphs_in(nodes):
+    """The graphs in nodes; attributes that nodes share are looked at once."""
+    cdef list found = []
+    cdef dict seen = {}
+    last = None
+    for node in nodes:
+        attributes = get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes
+        if not attributes or attributes is last:
+            continue
+        last = attributes
+        if has_graph(attributes) and <size_t><void*>attributes not in seen:
+            seen[<size_t><void*>attributes] = attributes
+            add_graphs(attributes, found)
+    return found
+
+
+cdef bint has_graph(attributes) except -1:
+    for attribute in attributes:
+        if type(attribute) is not ATTRIBUTE:
+            return True
+        value = get(attribute, OF_ATTRIBUTE.value)
+        if type(value) is Graph or (type(value) is tuple and value and type(value[0]) is Graph):
+            return True
+    return False
+
+
+cdef int add_graphs(attributes, list found) except -1:
+    """Add the graphs that some attributes hold; names of parameters hold none."""
+    for attribute in attributes:
+        if type(attribute) is str:
+            continue
+        value = attribute.value
+        if type(value) is Graph:
+            found.append(value)
+        elif type(value) is tuple and value and type(value[0]) is Graph:
+            found.extend(value)
+    return 0
 
 
 def large_values(values, Py_ssize_t most):
@@ -60,18 +124,25 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
     cdef str name
     for node in nodes:
         name = ""
-        for output in node.outputs:
+        for output in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
             if output:
                 name = output
                 break
         names.append(name)
         counts[name] = counts.get(name, 0) + 1
     for node, name in zip(nodes, names):
-        path = (*prefix, of_type(step, (name, None)))
-        fits = tied and bool(name) and counts[name] == 1
-        made.append(of_type(named, ("node", path, node, fits)))
+        path = prefix + (record(step, (name, None)),)
+        fits = tied and bool(name) and <object>counts[name] == 1
+        made.append(record(named, ("node", path, node, fits)))
     return made
 
 
-cdef inline object of_type(type kind, tuple items):
-    return tuple.__new__(kind, items)
+cdef inline object record(type kind, tuple items):
+    """A tuple of a subclass that adds no slots."""
+    cdef Py_ssize_t at, size = PyTuple_GET_SIZE(items)
+    made = PyType_GenericAlloc(kind, size)
+    for at in range(size):
+        item = <object>PyTuple_GET_ITEM(items, at)
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(made, at, item)
+    return made

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.visit import nested_graphs
 from onnxtext.core import core
 
 INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
@@ -64,7 +65,7 @@ def generated_values(owner: Graph | Function) -> Iterator[str]:
 
 def walk_named(
     owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
-) -> Iterator[Named]:
+) -> list[Named]:
     """The parts of a graph or function, that itself not included, in the order of the sections.
 
     Args:
@@ -72,24 +73,30 @@ def walk_named(
         prefix: its path.
         tied: whether that path leads back to it.
     """
+    found: list[Named] = []
     seen: set[str] = set()
     declared = [value for value in owner.values if value.data is None]
     for value in (*owner.inputs, *owner.outputs, *declared):
-        yield Named("value", (*prefix, Step(value.name)), value, tied and value.name not in seen)
+        fits = tied and value.name not in seen
+        found.append(Named("value", (*prefix, Step(value.name)), value, fits))
         seen.add(value.name)
     for name, entries in owner.value_metadata.items():
         value = ValueInfo(name, metadata=entries)
-        yield Named("value", (*prefix, Step(name)), value, tied and name not in seen)
+        found.append(Named("value", (*prefix, Step(name)), value, tied and name not in seen))
     seen = set()
     for value in owner.values:
         if value.data is not None:
             fits = tied and value.name not in seen and not isinstance(value.data, SparseTensor)
-            yield Named("tensor", (*prefix, Step(value.name)), value, fits)
+            found.append(Named("tensor", (*prefix, Step(value.name)), value, fits))
             seen.add(value.name)
-    for named in named_nodes(owner.nodes, prefix, tied):
-        yield named
+    nodes = named_nodes(owner.nodes, prefix, tied)
+    if not nested_graphs(owner.nodes):
+        return found + nodes
+    for named in nodes:
+        found.append(named)
         if named.item.attributes:  # type: ignore[union-attr]
-            yield from _inside(named.item, named.path, named.tied)  # type: ignore[arg-type]
+            found += _inside(named.item, named.path, named.tied)  # type: ignore[arg-type]
+    return found
 
 
 def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
@@ -113,23 +120,24 @@ def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list
     return named
 
 
-def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> Iterator[Named]:
+def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
+    found: list[Named] = []
     seen: set[str] = set()
     for attribute in node.attributes:
         value = attribute.value
         fits = tied and attribute.name not in seen
         seen.add(attribute.name)
         if isinstance(value, Graph):
-            yield from _graph(value, (*path, Step(attribute.name)), fits)
+            found += _graph(value, (*path, Step(attribute.name)), fits)
         elif isinstance(value, tuple):
             for number, item in enumerate(value):
                 if isinstance(item, Graph):
-                    yield from _graph(item, (*path, Step(attribute.name, number)), fits)
+                    found += _graph(item, (*path, Step(attribute.name, number)), fits)
+    return found
 
 
-def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> Iterator[Named]:
-    yield Named("graph", path, graph, tied)
-    yield from walk_named(graph, path, tied)
+def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
+    return [Named("graph", path, graph, tied), *walk_named(graph, path, tied)]
 
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:

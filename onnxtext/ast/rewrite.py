@@ -10,7 +10,7 @@ from typing import Any
 from onnxtext.ast.model import Function, Graph, Model, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
-from onnxtext.ast.visit import attribute_lists, large_values, walk_graphs
+from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
 
 
 class Rewriter:
@@ -43,12 +43,13 @@ class Rewriter:
             graphs: all of its graphs and functions, if they are known.
         """
         if graphs is None:
-            graphs = list(walk_graphs(model))
+            graphs = list_graphs(model)
         for graph in graphs:
-            values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
-            for value in large_values(values, self.least):
+            is_function = isinstance(graph, Function)
+            values = graph.values if is_function else [*graph.inputs, *graph.values]
+            for value in large_values(values, self.least) if values else ():
                 self.initializer(value)
-            if isinstance(graph, Function):
+            if isinstance(graph, Function) and graph.attributes:
                 graph.attributes = tuple(
                     [
                         item if isinstance(item, str) else self.attribute(item)

@@ -67,20 +67,7 @@ def _is_small(value: ValueInfo, most: int) -> bool:
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
     """Every graph and function in something, that itself included, outer before inner."""
-    item = root.item if isinstance(root, Fragment) else root
-    stack: list[Graph | Function] = []
-    match item:
-        case Model():
-            stack = [item.graph]
-            for training in item.training:
-                graphs = (training.initialization, training.algorithm)
-                stack += [graph for graph in graphs if graph is not None]
-            stack += item.functions
-        case Node():
-            stack += attribute_graphs(item.attributes)
-        case Function() | Graph():
-            stack = [item]
-    stack.reverse()
+    stack = _outermost(root)
     while stack:
         graph = stack.pop()
         yield graph
@@ -88,6 +75,34 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
         if isinstance(graph, Function):
             inner = [*attribute_graphs(graph.attributes), *inner]
         stack += reversed(inner)
+
+
+def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
+    """What `walk_graphs` gives, as a list."""
+    if core() == "native":
+        from onnxtext._core.walk import list_graphs as compiled
+
+        return compiled(_outermost(root))
+    return list(walk_graphs(root))
+
+
+def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
+    """The graphs and functions that are in no other, the last first."""
+    item = root.item if isinstance(root, Fragment) else root
+    found: list[Graph | Function] = []
+    match item:
+        case Model():
+            found = [item.graph]
+            for training in item.training:
+                graphs = (training.initialization, training.algorithm)
+                found += [graph for graph in graphs if graph is not None]
+            found += item.functions
+        case Node():
+            found += attribute_graphs(item.attributes)
+        case Function() | Graph():
+            found = [item]
+    found.reverse()
+    return found
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:

@@ -15,8 +15,8 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
+from onnxtext.checker.declarations import plain_dim
 from onnxtext.checker.finding import Place, quoted
-from onnxtext.checker.rules.value_infos import plain_dim
 
 Explanation = tuple[str, tuple[Place, ...]]
 _NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")

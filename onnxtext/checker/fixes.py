@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from onnxtext.ast.model import Fragment, Graph
+from onnxtext.ast.model import Fragment, Graph, Model
 from onnxtext.checker.finding import Finding
 from onnxtext.checker.repair import Repaired, repair
 from onnxtext.checker.run import find_in, severity_of
-from onnxtext.checker.sources import parse_any
+from onnxtext.checker.sources import encoded_for_checks, parse_any
 from onnxtext.checker.subject import Subject
 from onnxtext.checker.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
@@ -75,11 +75,14 @@ def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
     source = Source(text, name)
     root = parse_any(source)
     alone = isinstance(root, Fragment)
+    encoded = None
+    if isinstance(root, Model):  # the inference of onnx finds what a wrong repair leads to
+        encoded, _ = encoded_for_checks(root, source, options.get("base_dir"))
     if isinstance(root, Fragment) and isinstance(root.item, Graph):
         from onnxtext.syntax.parse import parse_model
 
         root = parse_model(source)
-    subject, findings = find_in(root, **options)
+    subject, findings = find_in(root, encoded=encoded, **options)
     if alone:  # a header would make another thing of it
         findings = [item for item in findings if not _is_kind(item, ("import",))]
     return _Checked(source, subject, findings)

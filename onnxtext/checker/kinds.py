@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.declarations import contradiction, plain_dim
 from onnxtext.checker.elements import type_text
 from onnxtext.checker.inference import TypeInference, bind
 from onnxtext.checker.merging import merged
 from onnxtext.checker.node_inference import NodeInference
 from onnxtext.checker.objections import errors_of, whole_model
-from onnxtext.checker.rules.value_infos import contradiction, plain_dim
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Options, Subject

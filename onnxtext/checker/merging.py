@@ -14,7 +14,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.checker.rules.value_infos import contradiction, plain_dim
+from onnxtext.checker.declarations import contradiction, plain_dim
 
 
 def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.checker.effective import changed_fields
-from onnxtext.checker.rules.uses import used_names
+from onnxtext.checker.scopes import used_names
 from onnxtext.checker.subject import Subject
 
 _NAMING = {"input", "output", "attribute", "node"}

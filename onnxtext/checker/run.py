@@ -66,7 +66,11 @@ def find(subject: Subject) -> list[Finding]:
         if not active.isdisjoint([rule.slug for rule in family.rules]):
             subject.found += list(family.check(subject))
     told = [finding for finding in subject.found if finding.slug in active]
-    return without_echoes(told, subject.scopes)
+    kept = without_echoes(told, subject.scopes)
+    if len(kept) < len(told):
+        known = {id(finding) for finding in kept}
+        subject.echoes = [finding for finding in told if id(finding) not in known]
+    return kept
 
 
 def check_tree(
@@ -168,6 +172,9 @@ def diagnose(
         return lost
     from onnxtext.checker.repair import fix_of
 
+    if suppressions and subject.echoes:  # what is silenced explains nothing
+        spoken = suppressions.spoken([*findings, *subject.echoes], subject)
+        findings = without_echoes(spoken, subject.scopes)
     places = TextPlaces(source, subject)
     made: list[Diagnostic] = []
     for finding in findings:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from onnxtext.ast.model import Annotation, Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
+from onnxtext.ast.visit import walk_nodes
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
 _MANY = 32
@@ -206,3 +207,12 @@ def visible_graphs(node: Node) -> Iterator[tuple[str, Graph]]:
         elif type(value) is tuple and value and type(value[0]) is Graph:
             for graph in value:
                 yield attribute.name, graph
+
+
+def used_names(node: Node) -> Iterator[str]:
+    """Yield the input names of a node and of all nodes in its nested graphs."""
+    if any(attribute.type in (5, 10) for attribute in node.attributes):
+        for inner in walk_nodes(node):
+            yield from inner.inputs
+    else:
+        yield from node.inputs

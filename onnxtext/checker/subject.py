@@ -62,6 +62,7 @@ class Subject:
         functions: by domain, name and overload; the first where several have the same.
         memo: what several families compute once.
         found: what the families before have found.
+        echoes: what of that follows from other findings, and is not told.
     """
 
     def __init__(self, root: Model | Fragment, options: Options) -> None:
@@ -75,6 +76,7 @@ class Subject:
         self.functions: dict[FunctionKey, Scope] = {}
         self.memo: dict[str, Any] = {}
         self.found: list[Finding] = []
+        self.echoes: list[Finding] = []
         self._questions = 0
         if self.model is not None:
             self._add_model(self.model)

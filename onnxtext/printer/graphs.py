@@ -142,6 +142,10 @@ class GraphPrinter:
             text = self._types[id(type)] = type_text(type)
         return text
 
+    def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
+        """The functions of a model, with a blank line before each, in parts."""
+        return [f"\n{self.function_statement(function)}\n" for function in functions]
+
     def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
         """A function, with its header.
 

@@ -26,7 +26,6 @@ class CorePrinter(GraphPrinter):
         """A declaration or an initializer, in parts."""
         return self._core.value(self, value, indent)
 
-    def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
-        """A function, with its header."""
-        parts = None if entries else self._core.function(self, function)
-        return super().function_statement(function, entries) if parts is None else "".join(parts)
+    def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
+        """The functions of a model, with a blank line before each, in parts."""
+        return self._core.functions(self, functions) if functions else ()

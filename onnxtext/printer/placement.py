@@ -14,7 +14,7 @@ from onnxtext.ast.assemble import (
 )
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import list_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
 
@@ -31,30 +31,28 @@ def place_metadata(
         graphs: all of its graphs and functions, if they are known.
         short_too: whether such single entries go to the section too.
     """
-    graphs = list(walk_graphs(model)) if graphs is None else graphs
+    graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
         return
     owners: list[Graph | Function] = []
     tied: set[int] = set()
-    for _, named in walk_model(model):
-        item = named.item
-        if named.tied and isinstance(item, (Graph, Function)):
-            owners.append(item)
-        if item.metadata and isinstance(item, Node):
-            if named.tied and (short_too or not _is_short(item.metadata)):
+    for _, (kind, _, item, is_tied) in walk_model(model):
+        if kind == "node":
+            if item.metadata and is_tied and (short_too or not _is_short(item.metadata)):
                 tied.add(id(item))
-            continue
+            if item.metadata:
+                continue
+        elif is_tied and isinstance(item, (Graph, Function)):
+            owners.append(item)
         if not item.decorators:
             continue
         inline = [d for d in item.decorators if d.name == "meta"]
-        if (
-            named.tied
-            and len(inline) == 1
-            and (short_too or not _is_short(decorator_entries(inline[0])))
-        ):
-            item.metadata = decorator_entries(inline[0])
-            tied.add(id(item))
-            item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
+        if is_tied and len(inline) == 1:
+            entries = decorator_entries(inline[0])
+            if short_too or not _is_short(entries):
+                item.metadata = entries
+                tied.add(id(item))
+                item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
     keep_metadata(graphs, tied)
     for owner in owners:
         regroup(owner)
@@ -79,7 +77,7 @@ def leave_metadata_out(model: Model) -> None:
     Args:
         model: freshly lifted, is changed.
     """
-    graphs = list(walk_graphs(model))
+    graphs = list_graphs(model)
     if not has_metadata(graphs):
         return
     model.metadata_left_out = True

@@ -76,7 +76,7 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
     if entries:
         parts.append(broken(entries, "<>", "") + "\n")
     parts += [*printer.graph_statement(model.graph), "\n"]
-    parts += [f"\n{printer.function_statement(function)}\n" for function in model.functions]
+    parts += printer.function_parts(model.functions)
     for section in section_parts(model, printer.graph_value):
         parts += ["\n", *section, "\n"]
     if model.encoding is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
 from onnxtext.ast.paths import Named, Step, walk_model
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import field_text
@@ -28,7 +28,7 @@ def section_parts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
         model: the model.
         graph_text: prints a graph, given the indentation of the line it begins on.
     """
-    graphs = list(walk_graphs(model))
+    graphs = list_graphs(model)
     metadata = ["metadata none"] if model.metadata_left_out else _metadata(model, graphs)
     if metadata:
         yield metadata

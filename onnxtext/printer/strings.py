@@ -3,15 +3,50 @@
 
 from __future__ import annotations
 
-import re
-
-_SPECIAL = re.compile(
-    r"float|uint8|int8|uint16|int16|int32|int64|string|bool|float16|double|uint32|uint64"
-    r"|complex64|complex128|bfloat16|float8e4m3fn|float8e4m3fnuz|float8e5m2|float8e5m2fnuz"
-    r"|float8e8m0|uint4|int4|float4e2m1|uint2|int2|float6e2m3|float6e3m2"
-    r"|seq|map|optional|sparse_tensor|opaque|undefined|true|false|(?i:inf|infinity|nan)"
+SPECIAL_WORDS = frozenset(
+    [
+        "float",
+        "uint8",
+        "int8",
+        "uint16",
+        "int16",
+        "int32",
+        "int64",
+        "string",
+        "bool",
+        "float16",
+        "double",
+        "uint32",
+        "uint64",
+        "complex64",
+        "complex128",
+        "bfloat16",
+        "float8e4m3fn",
+        "float8e4m3fnuz",
+        "float8e5m2",
+        "float8e5m2fnuz",
+        "float8e8m0",
+        "uint4",
+        "int4",
+        "float4e2m1",
+        "uint2",
+        "int2",
+        "float6e2m3",
+        "float6e3m2",
+        "seq",
+        "map",
+        "optional",
+        "sparse_tensor",
+        "opaque",
+        "undefined",
+        "true",
+        "false",
+    ]
 )
 """Words that are bare names only in some places; quoting them everywhere reads better."""
+
+SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
+"""Likewise, in capital letters too."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -24,8 +59,8 @@ def word(name: str) -> str:
 
 def value_name(name: str) -> str:
     """A name where a type might stand: values, graphs, functions."""
-    if name.isascii() and name.isidentifier() and not _SPECIAL.fullmatch(name):
-        return name
+    if name.isascii() and name.isidentifier() and name not in SPECIAL_WORDS:
+        return quoted(name) if name.lower() in SPECIAL_NUMBERS else name
     return quoted(name)
 
 

@@ -11,7 +11,7 @@ from onnxtext.proto.generic import (
     find_field,
     lower_field,
     lower_record,
-    lower_stranger,
+    lower_unknown,
 )
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.reader import read_fields
@@ -113,10 +113,11 @@ class FieldTable:
         self.known.setdefault(number, []).extend([delimited(key, item) for item in messages])
 
     def _set(self, argument: Field) -> None:
+        spec = message_spec(self.message)
         if isinstance(argument.key, int):
-            self.strangers.append(lower_stranger(argument.key, argument.value))
+            self.strangers.append(lower_unknown(spec, argument.key, argument.value))
             return
-        field = find_field(message_spec(self.message), argument.key)
+        field = find_field(spec, argument.key)
         data = lower_field(field, argument.value)
         if data:
             self.known[field.number] = [data]

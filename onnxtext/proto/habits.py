@@ -13,6 +13,7 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists
+from onnxtext.core import core
 from onnxtext.proto.generic import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
@@ -128,9 +129,14 @@ class _Found:
 
 
 def _count(nodes: list[Node]) -> _Found:
-    domains = [node.domain for node in nodes]
-    found = _Found(len(nodes), domains.count(None), domains.count(""))
-    found.decorated = [node for node in nodes if node.decorators]
+    if core() == "native":
+        from onnxtext._core.walk import count_domains
+
+        found = _Found(len(nodes), *count_domains(nodes))
+    else:
+        domains = [node.domain for node in nodes]
+        decorated = [node for node in nodes if node.decorators]
+        found = _Found(len(nodes), domains.count(None), domains.count(""), decorated)
     holding = {id(held) for held in attribute_lists(nodes) if _may_hold_tensors(held)}
     if holding:
         found.holders = [node for node in nodes if id(node.attributes) in holding]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from onnxtext.ast.assemble import inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
-from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.ast.visit import list_graphs, walk_nodes
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.habits import settle_habits
@@ -105,23 +105,34 @@ def _proven(
     data: bytes, message: str, finish: Finish | None = None
 ) -> tuple[bytes, Model | Fragment]:
     """A lifted message and what it lowers to: the quick way if that proves it, else carefully."""
+    quick = _proven_quickly(data, message, finish)
+    if quick is not None:
+        return data, quick
+    # Protobuf decides whether the bytes are a message, and encodes it canonically.
+    canonical = canonical_message(data, message)
+    if canonical != bytes(data):
+        quick = _proven_quickly(canonical, message, finish)
+        if quick is not None:
+            return canonical, quick
     try:
-        made = _lift_fast(data, message, finish)
-        if len(data) > _LARGE and isinstance(made, Model):
-            # Nothing is joined: the weights of both sides are the same memory.
-            if says(lower_pieces(made, verified=True), data):
-                return data, made
-        # A map of a file equals no bytes.
-        elif _lower(made) == bytes(data):
-            return data, made
-    except (WireError, LowerError):
-        pass  # Protobuf decides below whether the bytes are a message.
-    try:
-        canonical = canonical_message(data, message)
         made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made), made
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
+
+
+def _proven_quickly(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
+    """A message lifted the quick way; None if it does not lower to the same bytes."""
+    try:
+        made = _lift_fast(data, message, finish)
+        if len(data) > _LARGE and isinstance(made, Model):
+            # Nothing is joined: the weights of both sides are the same memory.
+            is_same = says(lower_pieces(made, verified=True), data)
+        else:
+            is_same = _lower(made) == bytes(data)  # a map of a file equals no bytes
+    except (WireError, LowerError):
+        return None
+    return made if is_same else None
 
 
 def canonical_encoding(data: bytes) -> bytes:
@@ -154,7 +165,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
             made = Fragment(lifter.function(memoryview(data)), PLAIN)
         case _:
             made = Fragment(lifter.node(data), PLAIN)
-    graphs = list(walk_graphs(made))
+    graphs = list_graphs(made)
     settle_habits(made, graphs)
     settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):

@@ -13,6 +13,7 @@ from onnxtext.ast.model import (
     Graph,
     Model,
     Node,
+    OpsetImport,
     Training,
     ValueInfo,
 )
@@ -56,6 +57,7 @@ class Lifter(NodeLifter):
         super().__init__(careful=careful)
         self._native = native and not careful and core() == "native"
         self._value_types: dict[bytes, ValueInfo] = {}
+        self._opsets: dict[bytes, OpsetImport] = {}
         if self._native:
             from onnxtext._core.decode import Decoder
 
@@ -93,7 +95,7 @@ class Lifter(NodeLifter):
                     case 7:
                         model.graph = self.graph(data, 1, field.value, field.end)
                     case 8:
-                        model.opset_imports.append(lift_opset(inside))
+                        model.opset_imports.append(self.opset(inside))
                     case 14:
                         model.metadata.append(lift_entry(inside))
                     case 20:
@@ -150,7 +152,10 @@ class Lifter(NodeLifter):
             12: graph.outputs,
             13: infos,
         }
-        for number, inside in self._fields(data, start, end, depth, lists, nodes, initializers):
+        texts: dict[int, list[str]] = {2: []}
+        for number, inside in self._fields(
+            data, start, end, depth, lists, nodes, initializers, texts
+        ):
             match number:
                 case 1:
                     nodes.append(self.node(inside, depth + 1))
@@ -158,8 +163,6 @@ class Lifter(NodeLifter):
                     initializers.append(self.initializer(inside))
                 case 11 | 12 | 13:
                     lists[number].append(self.value_info(inside))
-                case 2:
-                    graph.name = text_of(inside)
                 case 15:
                     initializers += self.sparse_initializer(inside)
                 case 14:
@@ -168,6 +171,7 @@ class Lifter(NodeLifter):
                     decorators.append(doc_decorator(inside))
                 case 16:
                     entries.append(inside)
+        graph.name = _last(texts[2]) or ""
         if entries:
             decorators.append(meta_decorator(entries))
         decorators = [*assemble_graph(graph, initializers, infos), *decorators]
@@ -185,20 +189,28 @@ class Lifter(NodeLifter):
         depth: int,
         lists: dict[int, list[Any]],
         nodes: list[Node],
-        initializers: list[ValueInfo] | None = None,
+        initializers: list[ValueInfo] | None,
+        texts: dict[int, list[str]],
     ) -> Iterable[tuple[int, Data]]:
-        """The fields of a graph or function that have a length.
+        """The fields of a graph or function that have a length, but for texts.
 
-        The compiled core adds those to their lists itself that are in lists.
+        Texts are added to their lists. The compiled core adds those to their lists itself, too,
+        that are in `lists`.
         """
-        if not self._native or depth > _DEEP:
-            view = memoryview(data)
-            return (
-                (field.number, view[field.value : field.end])
-                for field in read_fields(data, start, end)
-                if field.wire_type == LENGTH
+        if self._native and depth <= _DEEP:
+            return self._decoder.fields(
+                self, data, start, end, depth, lists, nodes, initializers, texts
             )
-        return self._decoder.fields(self, data, start, end, depth, lists, nodes, initializers)
+        view = memoryview(data)
+        others = []
+        for field in read_fields(data, start, end):
+            if field.wire_type == LENGTH:
+                inside = view[field.value : field.end]
+                if field.number in texts:
+                    texts[field.number].append(text_of(inside))
+                else:
+                    others.append((field.number, inside))
+        return others
 
     def function(self, data: Data, depth: int = 0) -> Function:
         """A `FunctionProto`.
@@ -208,40 +220,32 @@ class Lifter(NodeLifter):
             depth: how many messages it is nested in.
         """
         function = Function("")
-        names: list[str] = []
         attributes: list[Attribute] = []
         infos: list[ValueInfo] = []
         decorators: list[Decorator] = []
         entries: list[Data] = []
         nodes = function.nodes
         lists: dict[int, list[Any]] = {7: nodes, 12: infos}
-        for number, inside in self._fields(data, 0, len(data), depth, lists, nodes):
+        texts: dict[int, list[str]] = {number: [] for number in (1, 4, 5, 6, 8, 10, 13)}
+        for number, inside in self._fields(data, 0, len(data), depth, lists, nodes, None, texts):
             match number:
-                case 1:
-                    function.name = text_of(inside)
-                case 4:
-                    function.inputs.append(ValueInfo(text_of(inside)))
-                case 5:
-                    function.outputs.append(ValueInfo(text_of(inside)))
-                case 6:
-                    names.append(text_of(inside))
                 case 7:
                     nodes.append(self.node(inside, depth + 1))
-                case 8:
-                    function.doc_string = text_of(inside)
                 case 9:
-                    function.opset_imports.append(lift_opset(inside))
-                case 10:
-                    function.domain = text_of(inside)
+                    function.opset_imports.append(self.opset(inside))
                 case 11:
                     attributes.append(self.attribute(inside, depth + 1))
                 case 12:
                     infos.append(self.value_info(inside))
-                case 13:
-                    function.overload = text_of(inside)
                 case 14:
                     entries.append(inside)
-        function.attributes = (*names, *attributes)
+        names, inputs, outputs, parameters, doc_strings, domains, overloads = texts.values()
+        function.name = _last(names) or ""
+        function.inputs = [ValueInfo(name) for name in inputs]
+        function.outputs = [ValueInfo(name) for name in outputs]
+        function.doc_string, function.domain = _last(doc_strings), _last(domains)
+        function.overload = _last(overloads)
+        function.attributes = (*parameters, *attributes)
         if entries:
             decorators.append(meta_decorator(entries))
         assemble_function(function, infos)
@@ -250,6 +254,14 @@ class Lifter(NodeLifter):
             lowered = self._lowering.function(function)
             function.decorators += difference("FunctionProto", lowered, bytes(data))
         return function
+
+    def opset(self, data: Data) -> OpsetImport:
+        """An `OperatorSetIdProto`; most functions import the same ones."""
+        data = bytes(data)
+        known = self._opsets.get(data)
+        if known is None:
+            known = self._opsets[data] = lift_opset(data)
+        return OpsetImport(known.domain, known.version)
 
     # ---- Values -----------------------------------------------------------------------------
 
@@ -313,3 +325,8 @@ class Lifter(NodeLifter):
         if self.careful and b"".join(self._lowering.initializer(value)) != data:
             return []
         return [value]
+
+
+def _last(texts: list[str]) -> str | None:
+    """The text that counts of a field that is no list."""
+    return texts[-1] if texts else None

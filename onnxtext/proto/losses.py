@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the official syntax cannot carry of a model, item by item."""
+"""Collect what is lost when a model is reduced to the official syntax."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something that the official text of a model does not say as the model does.
+    """A difference between a model and its official text.
 
     Attributes:
         path: the place in the model, such as `graph.node[3].metadata_props`; "" for the whole.
-        message: what is lost there and why; it says nothing of the place, so that losses of one
-            kind have one message.
-        harmless: whether the text means the same nevertheless: the last of a list of losses may
-            be so, and sums up which fields are stored in another way.
+        message: what is lost and why, without the place, so that losses of one kind have the same
+            message.
+        harmless: whether the meaning is the same. Only the last loss of a list may be harmless: it
+            summarizes which fields are stored differently.
     """
 
     path: str
@@ -27,12 +27,12 @@ class Loss:
 
 
 class Place(NamedTuple):
-    """A place in a model: a field of what is at another place. Its text is made when needed.
+    """A place in a model: a field of the message at another place. Formatted on demand.
 
     Attributes:
         parent: None for the model itself.
-        field: name of the field.
-        key: index or name of the item, for a list.
+        field: the name of the field.
+        key: in a list, the index or name of the item.
     """
 
     parent: Place | None
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     key: int | str | None
 
     def at(self, field: str, key: int | str | None = None) -> Place:
-        """A place inside of this one."""
+        """Return a place inside this one."""
         return Place(self, field, key)
 
     def __str__(self) -> str:
@@ -57,13 +57,12 @@ MODEL = Place(None, "", None)
 
 
 class Losses:
-    """The losses of one run.
+    """The losses of one model.
 
     Attributes:
         found: in the order of the model.
-        presence: how often a field is stored although it was not, or the other way round; all of
-            them are empty.
-        raw: how many tensors get their `raw_data` into a typed field.
+        presence: by field, how often an empty value becomes stored or absent.
+        raw: how many tensors move their `raw_data` to a typed field.
         events: how often anything was noted.
     """
 
@@ -78,18 +77,18 @@ class Losses:
         self.events += 1
         self.found.append(Loss(str(place), message))
 
-    def silent(self, message: str, field: str) -> None:
-        """Note that an empty field of a message changes its presence."""
+    def presence_changed(self, message: str, field: str) -> None:
+        """Note that an empty field of a message becomes stored or absent."""
         self.events += 1
         self.presence[f"{message}.{field}"] += 1
 
     def typed(self) -> None:
-        """Note that a tensor's raw data becomes typed."""
+        """Note that a tensor's raw data moves to a typed field."""
         self.events += 1
         self.raw += 1
 
     def all(self) -> list[Loss]:
-        """The losses, and what is harmless summed up in one at the end."""
+        """Return the losses, with one summary of the harmless ones at the end."""
         parts = []
         if self.raw:
             tensors = "1 tensor" if self.raw == 1 else f"{self.raw} tensors"
@@ -99,12 +98,12 @@ class Losses:
             parts.append(f"empty fields become stored or absent: {', '.join(counts)}")
         if not parts:
             return self.found
-        message = f"stored in another way, with the same meaning: {'; '.join(parts)}"
+        message = f"stored differently, with the same meaning: {'; '.join(parts)}"
         return [*self.found, Loss("", message, harmless=True)]
 
 
 def group_losses(losses: Iterable[Loss]) -> dict[str, list[str]]:
-    """The places of each kind of loss, by its message; without what is harmless."""
+    """Group the paths of losses by message, without harmless ones."""
     groups: dict[str, list[str]] = {}
     for loss in losses:
         if not loss.harmless:

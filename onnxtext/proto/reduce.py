@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model reduced to what the official syntax can say, and the list of what it cannot.
+"""Reduce a model to the official syntax, and list what is lost.
 
-Works on canonical bytes, field by field of the schema: what is not known here to have a place in
-official text is lost and listed, so the list is complete by construction. The result, lifted and
-printed (`printer.official`), is what `onnx.parser` makes of that text, but for presence.
+Works on canonical bytes, by the fields of the schema. Only fields that are listed here are kept,
+so the list of losses is complete by construction. Apart from the presence of empty fields,
+`onnx.parser` reads the printed result (`printer.official`) as the reduced model.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ NO_OPERATOR = "a domain without an operator type cannot be written: it is left o
 
 
 def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
-    """The AST of what official text can say of a `ModelProto`, and what it lacks.
+    """Return the AST of a `ModelProto` reduced to the official syntax, and the losses.
 
     Raises:
-        LiftError: the bytes are no `ModelProto`.
+        LiftError: the bytes are not a `ModelProto`.
     """
     reduced, losses = reduce_model(canonical_message(data, "ModelProto"))
     return Lifter(careful=False).model(reduced), losses
 
 
 def reduce_model(data: Data) -> tuple[bytes, list[Loss]]:
-    """A `ModelProto` that official text can say, and what it lacks.
+    """Return a `ModelProto` reduced to the official syntax, and the losses.
 
     Args:
         data: canonical bytes.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a message.
     """
     reducer = Reducer()
     return reducer.model(memoryview(data)), reducer.losses.all()
 
 
 class Reducer(AttributeReducer):
-    """Reduces models, graphs, functions and nodes."""
+    """Reduce models, graphs, functions and nodes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Reducer(AttributeReducer):
     # ---- Models, graphs, functions ----------------------------------------------------------
 
     def model(self, data: Data) -> bytes:
-        """A `ModelProto`."""
+        """Reduce a `ModelProto`."""
         found = self.fields("ModelProto", data, MODEL, _MODEL)
         parts = [
             number(key, found[name][-1])
@@ -66,14 +66,14 @@ class Reducer(AttributeReducer):
         entries = self.entries(found.get("metadata_props", ()), MODEL.at("metadata_props"))
         parts += [field(14, entry) for entry in entries]
         if "graph" not in found:
-            self.losses.silent("ModelProto", "graph")
+            self.losses.presence_changed("ModelProto", "graph")
         parts.append(field(7, self.graph(found.get("graph", (b"",))[-1], MODEL.at("graph"))))
         for index, function in enumerate(found.get("functions", ())):
             parts.append(field(25, self.function(function, MODEL.at("functions", index))))
         return b"".join(parts)
 
     def _opsets(self, found: Fields, place: Place) -> list[bytes]:
-        """The operator sets of a model or function."""
+        """Reduce the operator sets of a model or function."""
         key = 8 if place is MODEL else 9
         made = []
         for index, data in enumerate(found.get("opset_import", ())):
@@ -82,18 +82,18 @@ class Reducer(AttributeReducer):
             values = self.fields(message, data, here, frozenset(("domain", "version")))
             domain = self.stored_text(message, "domain", values, here)
             if "version" not in values:
-                self.losses.silent(message, "version")
+                self.losses.presence_changed(message, "version")
             version = number(2, values.get("version", (b"\0",))[-1])
             made.append(field(key, field(1, domain) + version))
         return made
 
     def graph(self, data: Data, place: Place, *, quotable: bool = True) -> bytes:
-        """A `GraphProto`.
+        """Reduce a `GraphProto`.
 
         Args:
             data: its bytes.
-            place: where it is.
-            quotable: whether its name can be quoted: that of the main graph can.
+            place: its place in the model.
+            quotable: whether its name may be quoted, as that of the main graph.
         """
         found = self.fields("GraphProto", data, place, _GRAPH)
         if quotable:
@@ -115,7 +115,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def function(self, data: Data, place: Place) -> bytes:
-        """A `FunctionProto`."""
+        """Reduce a `FunctionProto`."""
         found = self.fields("FunctionProto", data, place, _FUNCTION)
         parts = [field(1, self.stored_text("FunctionProto", "name", found, place))]
         for name, key in (("domain", 10), ("overload", 13), ("doc_string", 8)):
@@ -143,7 +143,7 @@ class Reducer(AttributeReducer):
         ]
 
     def value_info(self, data: Data, place: Place) -> bytes:
-        """A `ValueInfoProto`."""
+        """Reduce a `ValueInfoProto`."""
         found = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
         made = field(1, self.stored_text("ValueInfoProto", "name", found, place))
         for data_of_type in found.get("type", ()):
@@ -155,7 +155,7 @@ class Reducer(AttributeReducer):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, data: Data, place: Place) -> bytes:
-        """A `NodeProto`."""
+        """Reduce a `NodeProto`."""
         data = bytes(data)
         message = "NodeProto"
         found = self.fields(message, data, place, _NODE)
@@ -163,13 +163,13 @@ class Reducer(AttributeReducer):
         if "name" in found:
             parts.append(field(3, self.text(found["name"][-1], place.at("name"))))
         if "op_type" not in found:
-            self.losses.silent(message, "op_type")
+            self.losses.presence_changed(message, "op_type")
         op_type = found.get("op_type", (b"",))[-1]
         if op_type:
             op_type = self.identifier(op_type, place.at("op_type"), "an operator")
         parts.append(field(4, op_type))
         if "domain" not in found:
-            self.losses.silent(message, "domain")
+            self.losses.presence_changed(message, "domain")
         domain = self.dotted(found.get("domain", (b"",))[-1], place.at("domain"))
         if domain and not op_type:
             self.losses.lost(place.at("domain"), NO_OPERATOR)
@@ -180,7 +180,7 @@ class Reducer(AttributeReducer):
             here = place.at("overload")
             parts.append(field(8, self.identifier(overload, here, "an overload")))
         elif overload is not None:
-            self.losses.silent(message, "overload")
+            self.losses.presence_changed(message, "overload")
         for index, attribute in enumerate(found.get("attribute", ())):
             made = self._attributes.get(bytes(attribute))
             if made is None:
@@ -189,7 +189,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def _node_attribute(self, data: Data, place: Place, index: int) -> bytes:
-        """An attribute of a node as a field, or nothing; remembered if there is nothing to note."""
+        """Reduce an attribute of a node to a field or to no bytes; cache it if nothing is noted."""
         before = self.losses.events
         here = attribute_place(place, "attribute", data, index)
         reduced = self.attribute(data, here, in_function=False)

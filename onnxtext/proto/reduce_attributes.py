@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes, reduced to what the official syntax can say."""
+"""Reduce attributes to the official syntax."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.proto.reduce_fields import (
     field,
     integer,
     is_empty,
-    is_sayable,
+    is_writable,
     number,
 )
 from onnxtext.proto.reduce_values import NANS, STRINGS_OF_DATA, ValueReducer, default_nans
@@ -26,27 +26,28 @@ from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint
 _A = AttributeType
 
 LISTS = "the official parser drops the values of such lists: the list is written empty"
-SPARSE = "a sparse tensor has no place in the official syntax: the attribute is left out"
-NO_TYPE = "an attribute's type is always written: it gets that of its value"
-NO_KIND = "an attribute without a type and a single value cannot be written: it is left out"
-NO_VALUE = "an attribute without a value that can be written is left out"
-EXTRA_VALUE = "an attribute has one value, that of its type: other values are left out"
+SPARSE = "a sparse tensor cannot be written as an attribute: the attribute is left out"
+NO_TYPE = "an attribute always has a type in the official syntax: it gets the type of its value"
+NO_KIND = "an attribute with neither a type nor a single value cannot be written: it is left out"
+NO_VALUE = "the value of an attribute cannot be written: the attribute is left out"
+EXTRA_VALUE = "an attribute can have only one value, that of its type: other values are left out"
 
 
 class AttributeReducer(ValueReducer, ABC):
-    """Reduces attributes."""
+    """Reduce attributes."""
 
     @abstractmethod
     def graph(self, data: Data, place: Place, *, quotable: bool = True) -> bytes:
-        """A `GraphProto`."""
+        """Reduce a `GraphProto`."""
 
     def attribute(self, data: Data, place: Place, *, in_function: bool) -> bytes | None:
-        """An `AttributeProto`; None if it cannot be written.
+        """Reduce an `AttributeProto`; return None if it cannot be written.
 
         Args:
             data: its bytes.
-            place: where it is.
-            in_function: whether it is a function's, where names can be quoted and values missing.
+            place: its place in the model.
+            in_function: whether it is a parameter of a function, which may have a quoted name and
+                no value.
         """
         message = "AttributeProto"
         found = self.fields(message, data, place, _ATTRIBUTE)
@@ -63,7 +64,7 @@ class AttributeReducer(ValueReducer, ABC):
         if reference is not None and (reference or not values):
             return head + self._reference(reference, kind, values, stored, found, place)
         if reference is not None:
-            self.losses.silent(message, "ref_attr_name")
+            self.losses.presence_changed(message, "ref_attr_name")
         if not kind:
             chosen = stored or values
             if len(chosen) != 1:
@@ -82,12 +83,12 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], stored: Sequence[str], place: Place) -> None:
-        """Note the values that an attribute has no room for."""
+        """Note the values that are not of the attribute's type."""
         for name in names:
             if name in stored:
                 self.losses.lost(place.at(name), EXTRA_VALUE)
             else:
-                self.losses.silent("AttributeProto", name)
+                self.losses.presence_changed("AttributeProto", name)
 
     def _reference(
         self,
@@ -98,13 +99,13 @@ class AttributeReducer(ValueReducer, ABC):
         found: Fields,
         place: Place,
     ) -> bytes:
-        """The fields of a reference to an attribute of the function."""
+        """Reduce a reference to an attribute of the function to its fields."""
         self._drop_values(values, stored, place)
         made = field(21, self.text(reference, place.at("ref_attr_name")))
         if kind:
             return number(20, varint(kind)) + made
         if "type" in found:
-            self.losses.silent("AttributeProto", "type")
+            self.losses.presence_changed("AttributeProto", "type")
         return made
 
     # ---- Values of attributes ---------------------------------------------------------------
@@ -117,7 +118,7 @@ class AttributeReducer(ValueReducer, ABC):
         place: Place,
         in_function: bool,
     ) -> bytes | None:
-        """The value of an attribute; None if it cannot be written."""
+        """Reduce the value of an attribute; return None if it cannot be written."""
         here = place.at(name)
         if payloads is None and in_function and kind not in _LISTS:
             return b""
@@ -127,7 +128,7 @@ class AttributeReducer(ValueReducer, ABC):
             case _A.FLOATS:
                 return self._floats(payloads or (), here)
             case _A.STRINGS:
-                if not all(is_sayable(bytes(item)) for item in payloads or ()):
+                if not all(is_writable(bytes(item)) for item in payloads or ()):
                     self.losses.lost(place, STRINGS_OF_DATA)
                     return None
                 return b"".join([field(9, item) for item in payloads or ()])
@@ -142,7 +143,7 @@ class AttributeReducer(ValueReducer, ABC):
             if kind in (_A.TENSOR, _A.TYPE_PROTO):
                 self.losses.lost(place, NO_VALUE)
                 return None
-            self.losses.silent("AttributeProto", name)
+            self.losses.presence_changed("AttributeProto", name)
         return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], place, here)
 
     def _single(self, kind: AttributeType, value: Data, place: Place, here: Place) -> bytes | None:
@@ -155,7 +156,7 @@ class AttributeReducer(ValueReducer, ABC):
                     self.losses.lost(here, NANS)
                 return tag(2, FIXED32) + bits.tobytes()
             case _A.STRING:
-                if is_sayable(bytes(value)):
+                if is_writable(bytes(value)):
                     return field(4, value)
                 self.losses.lost(place, STRINGS_OF_DATA)
                 return None
@@ -183,7 +184,7 @@ class AttributeReducer(ValueReducer, ABC):
 
 
 def attribute_place(place: Place, list_name: str, data: Data, index: int) -> Place:
-    """The place of an attribute: by its name, by its index if it has none."""
+    """Return the place of an attribute, with its name as the key, or its index if unnamed."""
     name = b""
     for item in read_fields(data, 0, len(data)):
         if item.number == 1 and item.wire_type == LENGTH:
@@ -208,7 +209,7 @@ _VALUES = {
     "sparse_tensor": _A.SPARSE_TENSOR,
     "sparse_tensors": _A.SPARSE_TENSORS,
 }
-"""The fields of `AttributeProto` that hold values, and the type of each."""
+"""The value fields of `AttributeProto`, and the attribute type of each."""
 
 _ATTRIBUTE = frozenset(("name", "type", "ref_attr_name", *_VALUES))
 _FIELD_OF = {int(kind): name for name, kind in _VALUES.items()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields, strings and names, reduced to what the official syntax can say.
+"""Reduce fields, strings and names to the official syntax.
 
-Every function takes the canonical bytes of something and gives those of the nearest thing that
-official text can say; what is not the same is noted (reference official-syntax.md, 1.4 and 1.8).
+Every method takes canonical bytes and returns the closest equivalent that the official syntax can
+express; differences are noted as losses.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag
 Data = bytes | memoryview
 Fields = Mapping[str, list[Data]]
 
-STRINGS = (
-    r"NUL and bytes that are not UTF-8 cannot be written in a string: they become \x00 and the like"
-)
-UNKNOWN = "a field that the schema does not know has no place in the official syntax"
+STRINGS = r"a string cannot contain NUL or invalid UTF-8: these bytes become \x00 and the like"
+UNKNOWN = "a field that the schema does not know is not part of the official syntax"
 GRAPH_NAME = (
-    "the name of a graph in an attribute must be an identifier that is no type and no number: "
-    "it gets another one"
+    "the name of a graph in an attribute must be an identifier, but not a type or number: "
+    "it is renamed"
 )
-DOMAIN = "a domain that is not identifiers and dots cannot be quoted: it gets another name"
+DOMAIN = "a domain must consist of identifiers and dots: it is renamed"
 
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _ODD = re.compile(rb"[^A-Za-z0-9_]+")
@@ -37,29 +35,29 @@ _TYPE_WORD = re.compile(
     rb"|seq|map|optional|sparse_tensor|opaque)\Z"
     rb"|(?i:inf|infinity|nan)(?![A-Za-z0-9])"
 )
-"""What no graph in an attribute can be called: it would be a type, or begin a number."""
+"""Names that a graph in an attribute cannot have: they are types, or begin a number."""
 
 
 def field(number: int, data: Data) -> bytes:
-    """An encoded length-delimited field."""
+    """Encode a length-delimited field."""
     return delimited(tag(number, LENGTH), bytes(data))
 
 
 def number(number: int, value: Data) -> bytes:
-    """An encoded field whose value is a varint."""
+    """Encode a field with an encoded varint."""
     return tag(number, VARINT) + bytes(value)
 
 
 def integer(payloads: Sequence[Data], default: int = 0) -> int:
-    """The integer that a field holds."""
+    """Return the integer value of a field."""
     return signed(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
 
 
 class FieldReducer:
-    """Reduces strings and names, and notes the fields that have no place.
+    """Reduce strings and names, and note the fields that cannot be written.
 
     Attributes:
-        losses: what is noted.
+        losses: what is lost.
     """
 
     def __init__(self) -> None:
@@ -68,13 +66,13 @@ class FieldReducer:
     # ---- Messages ---------------------------------------------------------------------------
 
     def fields(self, message: str, data: Data, place: Place, keep: frozenset[str]) -> Fields:
-        """The values of those fields of a message that are kept, by name; all others are lost.
+        """Return the values of the kept fields of a message, by name; note all others as lost.
 
         Args:
-            message: name of the message type.
+            message: the name of the message type.
             data: its canonical bytes.
-            place: where it is.
-            keep: the names of the fields that the caller takes care of.
+            place: its place in the model.
+            keep: the names of the fields that the caller handles.
         """
         by_number = message_spec(message).by_number
         found: dict[str, list[Data]] = {}
@@ -87,9 +85,9 @@ class FieldReducer:
             elif spec.name in keep:
                 found.setdefault(spec.name, []).append(value)
             elif spec.repeated or not is_empty(value, item.wire_type):
-                lost[spec.name] = f"`{spec.name}` of {message} has no place in the official syntax"
+                lost[spec.name] = f"`{spec.name}` of {message} is not part of the official syntax"
             else:
-                self.losses.silent(message, spec.name)
+                self.losses.presence_changed(message, spec.name)
         for name, why in lost.items():
             self.losses.lost(place.at(name), why)
         return found
@@ -97,46 +95,44 @@ class FieldReducer:
     # ---- Strings and names ------------------------------------------------------------------
 
     def text(self, data: Data, place: Place) -> bytes:
-        """A string that is a name or for people."""
+        """Reduce a quoted name or other string."""
         data = bytes(data)
-        if is_sayable(data):
+        if is_writable(data):
             return data
         self.losses.lost(place, STRINGS)
         return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
 
     def stored_text(self, message: str, name: str, found: Fields, place: Place) -> bytes:
-        """A string that official text always stores."""
+        """Reduce a string that `onnx.parser` always stores, even if it is empty."""
         if name not in found:
-            self.losses.silent(message, name)
+            self.losses.presence_changed(message, name)
             return b""
         return self.text(found[name][-1], place.at(name))
 
     def identifier(self, data: Data, place: Place, what: str) -> bytes:
-        """A name that official text cannot quote.
+        """Reduce a name that cannot be quoted to an identifier.
 
         Args:
             data: the name.
-            place: where it is.
-            what: what it names.
+            place: its place in the model.
+            what: the named thing, for the message.
         """
         data = bytes(data)
         if is_identifier(data):
             return data
-        self.losses.lost(
-            place, f"the name of {what} that is no identifier cannot be quoted: it gets another one"
-        )
-        return _made_up(data)
+        self.losses.lost(place, f"the name of {what} must be an identifier: it is renamed")
+        return _as_identifier(data)
 
     def dotted(self, data: Data, place: Place) -> bytes:
-        """An operator's domain."""
+        """Reduce an operator's domain."""
         data = bytes(data)
         if not data or is_dotted(data):
             return data
         self.losses.lost(place, DOMAIN)
-        return b".".join([_made_up(part) for part in data.split(b".")])
+        return b".".join([_as_identifier(part) for part in data.split(b".")])
 
     def graph_name(self, data: Data | None, place: Place) -> bytes:
-        """The name of a graph in an attribute."""
+        """Reduce the name of a graph in an attribute."""
         name = b"" if data is None else bytes(data)
         if is_identifier(name) and not _TYPE_WORD.match(name):
             return name
@@ -144,7 +140,7 @@ class FieldReducer:
         return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
 
     def entries(self, payloads: Sequence[Data], place: Place) -> list[bytes]:
-        """A list of `StringStringEntryProto`."""
+        """Reduce a list of `StringStringEntryProto`."""
         made = []
         for index, data in enumerate(payloads):
             here = place._replace(key=index)
@@ -157,11 +153,11 @@ class FieldReducer:
 
 
 def is_empty(value: Data, wire_type: int) -> bool:
-    """Whether a value is that of a field which is not stored."""
+    """Whether a value is the default of its field."""
     return not len(value) if wire_type == LENGTH else not any(value)
 
 
-def is_sayable(data: bytes) -> bool:
+def is_writable(data: bytes) -> bool:
     """Whether a string can be written in quotes."""
     if 0 in data:
         return False
@@ -182,14 +178,14 @@ def is_dotted(data: bytes) -> bool:
     return all(is_identifier(part) for part in data.split(b"."))
 
 
-def _made_up(name: bytes) -> bytes:
-    """An identifier that looks like a name."""
+def _as_identifier(name: bytes) -> bytes:
+    """Return an identifier that is similar to a name."""
     made = _ODD.sub(b"_", name)
     return made if made and not made[:1].isdigit() else b"_" + made
 
 
 def _is_of(spec: FieldSpec, item: WireField, value: Data) -> bool:
-    """Whether a canonical field is the schema's, and not one that only has its number."""
+    """Whether a canonical field has the wire type and a known value of its schema field."""
     if item.wire_type != (LENGTH if spec.packed else spec.wire_type):
         return False
     if spec.kind != "enum":

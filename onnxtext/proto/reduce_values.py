@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types and tensors, reduced to what the official syntax can say."""
+"""Reduce types and tensors to the official syntax."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onnxtext.proto.reduce_fields import (
     integer,
     is_dotted,
     is_identifier,
-    is_sayable,
+    is_writable,
     number,
 )
 from onnxtext.proto.schema import message_spec
@@ -30,19 +30,17 @@ from onnxtext.wire.writer import delimited, varint
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STRINGS_OF_DATA = (
-    "data that holds NUL or bytes that are not UTF-8 cannot be written as a string: it is left out"
-)
+STRINGS_OF_DATA = "data with NUL or invalid UTF-8 cannot be written as a string: it is left out"
 NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
-TYPE = "a type of this kind, or without its element type, cannot be written: it is left out"
-RAW_SIZE = "raw_data that is not of the size which type and dims ask for: it is left out"
-WRONG_FIELD = "a tensor's literal fills one data field, that of its type: other data is left out"
+TYPE = "a type of this kind, or without an element type, cannot be written: it is left out"
+RAW_SIZE = "raw_data does not have the size that type and dims give: it is left out"
+WRONG_FIELD = "a tensor literal fills only the data field of its type: other data is left out"
 NO_ENTRIES = "external data without entries cannot be written"
 NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: it is left out"
 
 
 class ValueReducer(FieldReducer):
-    """Reduces types and tensors."""
+    """Reduce types and tensors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +49,7 @@ class ValueReducer(FieldReducer):
     # ---- Types ------------------------------------------------------------------------------
 
     def type(self, data: Data, place: Place) -> bytes | None:
-        """A `TypeProto`; None if it cannot be written, or is of no kind."""
+        """Reduce a `TypeProto`; return None if it cannot be written or has no kind."""
         data = bytes(data)
         if data in self._types:
             return self._types[data]
@@ -65,7 +63,7 @@ class ValueReducer(FieldReducer):
         message = "TypeProto"
         found = self.fields(message, data, place, _KINDS)
         if not found:
-            self.losses.silent(message, "value")
+            self.losses.presence_changed(message, "value")
         for name, values in found.items():
             here = place.at(name)
             spec = message_spec(message).by_name[name]
@@ -106,7 +104,7 @@ class ValueReducer(FieldReducer):
         return b"".join(dims)
 
     def _container(self, message: str, data: Data, place: Place) -> bytes | None:
-        """A sequence, an optional or a map."""
+        """Reduce a sequence, an optional or a map."""
         key_number = message_spec(message).by_name.get("key_type")
         inner = "elem_type" if key_number is None else "value_type"
         found = self.fields(message, data, place, frozenset((inner, "key_type")))
@@ -125,28 +123,28 @@ class ValueReducer(FieldReducer):
         domain = bytes(found.get("domain", (b"",))[-1])
         name = bytes(found.get("name", (b"",))[-1])
         if domain:
-            sayable = is_dotted(domain) and is_identifier(name)
+            writable = is_dotted(domain) and is_identifier(name)
         else:
-            sayable = not name or is_dotted(name)
-        if not sayable:
+            writable = not name or is_dotted(name)
+        if not writable:
             return None
         made = b""
         for part, key, value in (("domain", 1, domain), ("name", 2, name)):
             if value:
                 made += field(key, value)
             elif part in found:
-                self.losses.silent(message, part)
+                self.losses.presence_changed(message, part)
         return made
 
     # ---- Tensors ----------------------------------------------------------------------------
 
     def tensor(self, data: Data, place: Place, *, quotable: bool) -> bytes | None:
-        """A `TensorProto`; None, and that is for the caller to note, if it cannot be written.
+        """Reduce a `TensorProto`; return None, which the caller notes, if it cannot be written.
 
         Args:
             data: its bytes.
-            place: where it is.
-            quotable: whether its name can be quoted: those of initializers can.
+            place: its place in the model.
+            quotable: whether its name may be quoted, as that of an initializer.
         """
         found = self.fields("TensorProto", data, place, _TENSOR)
         element = ELEMENT_NUMBERS.get(integer(found.get("data_type", ())))
@@ -165,12 +163,12 @@ class ValueReducer(FieldReducer):
         return b"".join(parts)
 
     def _data(self, element: ElementType, count: int, found: Fields, place: Place) -> list[bytes]:
-        """The data fields of a tensor."""
+        """Reduce the data of a tensor to one field."""
         if integer(found.get("data_location", ())) == 1:
             if found.get("external_data"):
                 for name in _DATA & found.keys():
                     if name == "raw_data" and not found[name][-1]:
-                        self.losses.silent("TensorProto", name)
+                        self.losses.presence_changed("TensorProto", name)
                     else:
                         self.losses.lost(place.at(name), WRONG_FIELD)
                 entries = self.entries(found["external_data"], place.at("external_data"))
@@ -180,7 +178,7 @@ class ValueReducer(FieldReducer):
             if "external_data" in found:
                 self.losses.lost(place.at("external_data"), NOT_EXTERNAL)
             if "data_location" in found:
-                self.losses.silent("TensorProto", "data_location")
+                self.losses.presence_changed("TensorProto", "data_location")
         typed = {name for name in _DATA & found.keys() if name != "raw_data"}
         chosen = element.field
         values = found.get(chosen, [])
@@ -193,9 +191,9 @@ class ValueReducer(FieldReducer):
         return self._typed(element, values, place.at(chosen or "raw_data"))
 
     def _raw(self, element: ElementType, count: int, raw: Data, place: Place) -> bytes | None:
-        """Raw data as the value of the typed field; None if it is no data of the tensor."""
+        """Convert raw data to the value of the typed field; return None if its size is wrong."""
         if not len(raw):
-            self.losses.silent("TensorProto", "raw_data")
+            self.losses.presence_changed("TensorProto", "raw_data")
             return None
         if not element.bits or count < 0 or len(raw) != raw_size(element, count):
             self.losses.lost(place.at("raw_data"), RAW_SIZE)
@@ -206,7 +204,7 @@ class ValueReducer(FieldReducer):
     def _typed(self, element: ElementType, values: Sequence[Data], place: Place) -> list[bytes]:
         key = TENSOR_FIELDS[element.field][0]
         if element.kind == "string":
-            if all(is_sayable(bytes(value)) for value in values):
+            if all(is_writable(bytes(value)) for value in values):
                 return [delimited(key, bytes(value)) for value in values]
             self.losses.lost(place, STRINGS_OF_DATA)
             return []
@@ -237,13 +235,13 @@ _TENSOR = _DATA | {"dims", "data_type", "name", "external_data", "data_location"
 
 
 def default_nans(values: NDArray[Any]) -> bool:
-    """Give every NaN among the bits of floats its default payload.
+    """Replace the payload of every NaN by the default.
 
     Args:
-        values: uint32 or uint64, changed in place.
+        values: the bits of floats as uint32 or uint64, changed in place.
 
     Returns:
-        Whether any had another one.
+        Whether any NaN had another payload.
     """
     quiet, sign = (
         (0x7FC0_0000, 1 << 31) if values.itemsize == 4 else (0x7FF8_0000_0000_0000, 1 << 63)
@@ -258,7 +256,7 @@ def default_nans(values: NDArray[Any]) -> bool:
 
 
 def _as_typed(element: ElementType, raw: Data, count: int) -> bytes:
-    """Raw data as the value of the element type's own field."""
+    """Convert raw data to the value of the element type's typed field."""
     if element.field in ("float_data", "double_data"):
         return bytes(raw)
     if element.bits == 6:

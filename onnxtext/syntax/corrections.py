@@ -50,8 +50,11 @@ _BREAK = 0.3
 _EXCHANGE = 1.5
 _LINE = 2.0
 _ACROSS = 1.0
+_WITHIN = 0.6
+_WHOLE = 0.5
 """The cost of each token further back, but at most at the end of a line; of exchanging two tokens;
-of leaving out a line; of changing tokens in two lines."""
+of leaving out a line; of changing tokens in two lines; of a graph that begins within a line;
+of changing a line that is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ class _Search:
         self.stacks: dict[int, list[int]] = {}
         self.breaks = {index for index in range(1, len(self.tokens)) if self._follows_break(index)}
         self.lines = self._lines()
+        self.line = max(self.breaks & {*range(self.error + 1)}, default=0) if scene.between else 0
         states = States(scene.automaton, scene.stretch.states)
         for index in range(self.error + 1):
             if index >= first or index in self.lines:
@@ -144,7 +148,7 @@ class _Search:
                 heappush(heap, (cost, next(order), start, stack, added, size, end))
 
         for start, stack in self.stacks.items():
-            back = _BACK * (self.error - start)
+            back = _BACK * (self.error - start) + _WHOLE * (start < self.line)
             add(min(back, _BREAK) if start in self.breaks else back, start, stack, "", 0, None)
             for cost, exchanged, text in self._exchanges(start, stack):
                 across = _ACROSS * (start + 1 in self.breaks)
@@ -167,7 +171,8 @@ class _Search:
                 add(cost + more, start, stack, added, size, last)
             if size < _MOST_ADDED:
                 for text, longer, more in self._added(stack):
-                    add(cost + more, start, longer, f"{added} {text}", size + 1, None)
+                    within = _WITHIN * (text[-1] == "{" and start not in self.breaks)
+                    add(cost + more + within, start, longer, f"{added} {text}", size + 1, None)
         return None
 
     def _follows_break(self, index: int) -> bool:

@@ -161,7 +161,8 @@ def correct(
     if scene.text.find("\n", found.at, scene.at) >= 0 or found.at == scene.fresh:
         place = scene.until(found.at)
     words = ranked_words(place)
-    if not found.left_out and scene.text.find("\n", place.end, found.at) >= 0:
+    before = scene.text.find("\n", place.end, found.at) >= 0
+    if not found.left_out and before and not place.between:
         return _incomplete(place, found.edit, words, found.cost)
     token = place.token
     span = span_of(token) if token is not None else Span(place.at, place.at)

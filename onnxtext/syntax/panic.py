@@ -67,8 +67,10 @@ class Panic:
     def mistake(self) -> Mistake:
         """What to say where nothing better is known."""
         scene = self.scene
-        if self.early is not None and any(token.at < self.early for token in scene.done):
-            return _incomplete(scene, self.early)
+        if self.early is not None:
+            before = scene.until(self.early)
+            if before.done and not before.between:
+                return _incomplete(scene, self.early)
         words = expected_words(scene)
         span = Span(scene.at, scene.at + (len(scene.token) if scene.token else 0))
         return Mistake("syntax-error", f"expected {words}, found {found_words(scene.token)}", span)

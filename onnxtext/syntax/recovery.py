@@ -115,11 +115,13 @@ class Recovery:
         if self._tries > MOST_TRIES:  # nothing that was tried leads on
             self._last = max(self._last, at)
         mistake = find_mistake(scene, self._budget) if at > self._last else None
-        echo = self._echoes.is_echo(scene) or self._closes_wrong_list(scene)
+        certain = mistake is not None and mistake.code == "wrong-mark" and not mistake.doubt
+        echo = self._echoes.is_echo(scene) or (not certain and self._closes_wrong_list(scene))
         doubt = inf if mistake is None else mistake.doubt
         if at > self._last and doubt > _DOUBTFUL and not ends_too_soon(scene):
             for wider, outer in self._wider(scene, position):
-                if self._is_faulty(wider.stretch.start, at):
+                before = self.text.rfind("\n", 0, scene.end) + 1
+                if self._is_faulty(max(wider.stretch.start, before), at):
                     echo = True  # what is wrong there may be the reason
                     break
                 other = correct(wider, self._budget, limit=doubt)

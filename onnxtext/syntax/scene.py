@@ -10,10 +10,15 @@ from functools import cached_property
 from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.lexer import END_KIND, Lexer, Token, load_lexer
-from onnxtext.syntax.machine import Automaton, load_automaton
+from onnxtext.syntax.machine import ITEMS, Automaton, load_automaton
 from onnxtext.syntax.trial import FAR, MOST_TOKENS, Outcome, States, Stretch, attempt
 
-_CLOSING = frozenset(")]}>")
+_CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_OPENING = frozenset(_CLOSER)
+_CLOSING = frozenset(_CLOSER.values())
+_BLOCKS = frozenset(">}")
+"""What ends a header, or the initializers or the nodes of a graph."""
+_LONGEST_LINE = 2000
 MOST_LINES = 20
 """How many lines back the end of the token before a mistake is looked for."""
 
@@ -156,6 +161,31 @@ class Scene:
         token = self.lexer.token(self.text, at)
         return Scene(stretch, token, done, self.made, self.opened)
 
+    @cached_property
+    def between(self) -> bool:
+        """Whether the token begins a line, and the line before it is whole.
+
+        Then the mistake is in the token's line, or in one that is missing before it.
+        """
+        line = self.text.rfind("\n", 0, self.end) + 1
+        if self.token is None or self.end > self.line_start or self.end - line > _LONGEST_LINE:
+            return False
+        tokens = self.lexer.tokens(self.text, line, self.end)
+        last = tokens[-1] if tokens else ""
+        opener = _opener(tokens[:-1])
+        deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
+        if last in _OPENING:
+            return last == "{" or self.token == _CLOSER[last] or (deeper and last != "[")
+        if last == ",":  # of a list with an item a line
+            return opener is None
+        if not self.done and not ITEMS.isdisjoint(self.rules):
+            return True
+        if opener is None and self.done:
+            opener = self.opened.start if self.opened is not None else self.at
+        if last not in _BLOCKS or opener is None:
+            return last in _BLOCKS
+        return not self.text[self.text.rfind("\n", 0, opener) + 1 : opener].strip()
+
     @property
     def rules(self) -> frozenset[str]:
         """What may begin where the statement begins."""
@@ -206,6 +236,16 @@ class Scene:
         if END_KIND not in kinds and self.before.takes(END_KIND):
             found.append(END_KIND)
         return found
+
+
+def _opener(tokens: Sequence[Token]) -> int | None:
+    """Where the innermost bracket stands that some tokens leave open."""
+    depth = 0
+    for token in reversed(tokens):
+        depth += (token in _CLOSING) - (token in _OPENING)
+        if depth < 0:
+            return token.at
+    return None
 
 
 def indentation(text: str, at: int) -> int:

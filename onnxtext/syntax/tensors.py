@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import itemgetter
 from typing import Any
 
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
@@ -23,6 +26,7 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.syntax.faults import Fault
+from onnxtext.syntax.lexer import Token
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.format import is_typed_expressible
@@ -94,9 +98,37 @@ def raw_literals(items: list[str]) -> RawText:
     return RawText(nested_items(items))
 
 
-def nested_items(items: list[str]) -> str:
+class Joined(str):
+    """The text of a bracket that was read item by item, as around a comment.
+
+    Attributes:
+        places: of parts of it their offset in this text, and where they stand in the source.
+    """
+
+    __slots__ = ("places",)
+    places: list[tuple[int, int]]
+
+    def source(self, offset: int) -> int | None:
+        """Where in the source what is at an offset of this text stands; None if that is unknown."""
+        found = bisect_right(self.places, offset, key=itemgetter(0))
+        if not found:
+            return None
+        start, at = self.places[found - 1]
+        return at + offset - start
+
+
+def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
     """The text of a bracket of these items."""
-    return f"[{', '.join(items)}]"
+    text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
+    text.places = []
+    size = 1
+    for item in items:
+        if isinstance(item, Token):
+            text.places.append((size, item.at))
+        elif isinstance(item, Joined):
+            text.places += [(size + start, at) for start, at in item.places]
+        size += len(item) + 2
+    return text
 
 
 def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | SparseTensor:
@@ -173,9 +205,12 @@ def _token(value: object) -> str | None:
 
 
 def _fault(error: LiteralError, token: str | None) -> Fault:
-    return Fault(
+    fault = Fault(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )
+    if isinstance(token, Joined):
+        fault.at = token.source(error.offset)
+    return fault
 
 
 def _dims(type: TensorType) -> tuple[int, ...]:
@@ -203,7 +238,10 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData
         if text[1:-1].strip():
             raise Fault("a string tensor holds strings", token=text, help='write {"a", "b"}')
         return StringData(())
-    entries = parse_typed(element, text)
+    try:
+        entries = parse_typed(element, text)
+    except LiteralError as error:
+        raise _fault(error, text) from None
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
         # Officially the number of elements is not checked: what fits no dims is a field by name.
@@ -225,7 +263,7 @@ def _typed_literals(
 
 
 def _braces(items: list[str | bytes]) -> str:
-    return "{" + ", ".join(item for item in items if isinstance(item, str)) + "}"
+    return nested_items([item for item in items if isinstance(item, str)], "{}")
 
 
 def _fields(calls: list[Call]) -> FieldData:

@@ -13,6 +13,8 @@ from onnx import helper
 
 import onnxtext
 from onnxtext import Diagnostic
+from onnxtext.checker.registry import families
+from onnxtext.checker.subject import Options, Subject
 from tests.checker.models import codes, errors, text
 
 MANY = """\
@@ -298,6 +300,31 @@ def test_many_findings_of_any_kind_take_linear_time() -> None:
             taken.setdefault(kind, []).append(min(seconds for seconds, _ in rounds))
     for kind, (few, many) in taken.items():
         assert many < 9 * few, kind
+
+
+def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
+    """The visible values are collected once for a graph, not once for each graph nested in it."""
+    (family,) = [f for f in families() if any(rule.slug == "sharding-axis" for rule in f.rules)]
+
+    def seconds(count: int) -> float:
+        spec = 'sharding_spec: [{tensor_name: "x", sharded_dim: [{axis: 3}]}]'
+        nodes = "\n".join(
+            f"y{i} = If (c) <then_branch = p{i} () => (float[4] q) "
+            f'{{ @device("d", {spec}) q = Relu (x) }}, '
+            f"else_branch = r{i} () => (float[4] s) {{ s = Neg (x) }}>"
+            for i in range(count)
+        )
+        outputs = ", ".join(f"float[4] y{i}" for i in range(count))
+        model = text(nodes, inputs="float[4] x, bool c", outputs=outputs)
+        subject = Subject(onnxtext.parse(model + 'configuration "d" { num_devices: 2 }'), Options())
+        rounds = []
+        for _ in range(3):
+            start = time.process_time()
+            assert len(list(family.check(subject))) == count
+            rounds.append(time.process_time() - start)
+        return min(rounds)
+
+    assert seconds(2_000) < 9 * seconds(500)
 
 
 def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:

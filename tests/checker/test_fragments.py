@@ -59,7 +59,7 @@ def test_what_may_be_meant_otherwise_is_a_warning() -> None:
     found = {item.code: item for item in onnxtext.check(text)}
     assert {item.severity for item in found.values()} == {"warning"}
     assert found.keys() == {"value-undefined", "ir-version-missing"}
-    assert "may stand in another" in found["value-undefined"].notes[0]
+    assert "an outer graph may define it" in found["value-undefined"].notes[0]
     assert codes(onnx.parser.parse_graph(text)) == {"value-undefined"}
 
 

@@ -153,7 +153,7 @@ def test_what_can_be_is_no_finding(name: str) -> None:
 
 def test_the_labels_say_both_sizes() -> None:
     (finding,) = onnxtext.check(symbolic(f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)"))
-    assert finding.message == "the dimension `N` would have to be 4 and 5"
+    assert finding.message == "the dimension `N` would have to be both 4 and 5"
     shown = {label.message for label in finding.labels}
     assert shown == {"`N` is 5 here", "`N` is 4 here"}
     assert finding.source is not None
@@ -163,7 +163,7 @@ def test_the_labels_say_both_sizes() -> None:
 
 def test_where_symbols_were_joined_is_shown() -> None:
     (finding,) = onnxtext.check(symbolic(IMPOSSIBLE["equal symbols"]))
-    assert [label.message for label in finding.labels].count("where sizes are equal") == 1
+    assert [label.message for label in finding.labels].count("these sizes are equal") == 1
 
 
 def test_one_finding_for_a_symbol() -> None:

@@ -96,7 +96,7 @@ def test_concise(directory: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_every_format_obeys_the_bound(directory: Path) -> None:
+def test_every_format_limits_the_number_of_findings(directory: Path) -> None:
     (directory / "many.onnxtxt").write_text(
         text("\n".join(f"n{i} = Op{i}Zq (x)" for i in range(200)))
     )

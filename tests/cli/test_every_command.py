@@ -194,7 +194,7 @@ def test_odd_files(place: Path, name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["weights list", "weights verify", "weights gc"])
-def test_a_store_that_holds_a_directory_of_a_blobs_name(place: Path, name: str) -> None:
+def test_a_directory_named_like_a_blob(place: Path, name: str) -> None:
     (place / "w" / ("a" * 64)).mkdir()
     os.mkfifo(place / "w" / ("b" * 64))
     done = run(*name.split(), "w", cwd=place)
@@ -264,7 +264,7 @@ def test_odd_environments(place: Path, kind: str) -> None:
 # ---- The cache of the tables --------------------------------------------------------------------
 
 
-def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from onnxtext.syntax import table_cache
     from onnxtext.syntax.tables import Tables, build_tables, grammar_path
 
@@ -303,7 +303,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "directory"])
-def test_a_cache_that_is_no_file(
+def test_a_cache_that_is_not_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     from onnxtext.syntax import table_cache

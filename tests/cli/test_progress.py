@@ -64,7 +64,7 @@ def test_bytes_rate_and_time_on_a_terminal(large: Path, mode: str, tmp_path: Pat
     assert (tmp_path / "again.onnx").read_bytes() == large.read_bytes()
 
 
-def test_nothing_in_a_pipe(large: Path, tmp_path: Path) -> None:
+def test_no_progress_bar_in_a_pipe(large: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         onnxtext_command("from-binary", large, "--weights", "store", "-o", tmp_path / "t.onnxtxt"),
         env=environment(),

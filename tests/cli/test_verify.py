@@ -35,7 +35,7 @@ def objects(output: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def test_one_line_a_file(files: Path) -> None:
+def test_one_line_per_file(files: Path) -> None:
     result = run("verify", "a.onnx", "sub", cwd=files)
     assert (result.status, result.err) == (0, "")
     lines = result.out.decode().splitlines()
@@ -70,7 +70,7 @@ def test_json(files: Path) -> None:
     assert [finding["code"] for finding in result.findings()] == ["not-a-model"] * 2
 
 
-def test_what_is_no_model_or_missing(files: Path) -> None:
+def test_invalid_and_missing_models(files: Path) -> None:
     (files / "bad.onnx").write_bytes(NO_MODEL)
     (files / "bad.onnxtxt").write_text(BAD_TEXT)
     result = run("verify", "bad.onnx", "a.onnx", "bad.onnxtxt", cwd=files)
@@ -111,7 +111,7 @@ api.parse = broken
 """
 
 
-def test_a_broken_law_is_shown(model: Path) -> None:
+def test_violated_laws_are_reported(model: Path) -> None:
     result = run_patched(BREAK_BYTES, "verify", model)
     assert (result.status, result.err) == (1, "")
     first, second = result.out.decode().splitlines()
@@ -128,7 +128,7 @@ def test_a_broken_law_is_shown(model: Path) -> None:
     assert difference["path"] == "graph.node[0].op_type"
 
 
-def test_another_broken_law_is_shown(model: Path) -> None:
+def test_other_violated_laws_are_reported(model: Path) -> None:
     result = run_patched(BREAK_TEXT, "verify", model)
     assert result.status == 1
     first, differs, meaning, printed = result.out.decode().splitlines()
@@ -169,7 +169,7 @@ def test_verifying_large_weights_takes_little_more_than_they_do() -> None:
     assert peak < 6.5 * size  # 8.1 times with a second text
 
 
-def test_our_own_text_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unparsable_output_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "from_binary", lambda data, **options: BAD_TEXT)
     verdict = verify_binary(binary())
     assert not verdict.ok

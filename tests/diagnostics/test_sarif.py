@@ -32,7 +32,7 @@ def results(log: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLE)
-def test_mistakes_of_spelling(code: str) -> None:
+def test_spelling_mistakes(code: str) -> None:
     found = of_text(blocks(code)["Example"], f"{code}.onnxtxt")
     assert code in [result["ruleId"] for result in results(sarif.render(found, version="1"))]
 

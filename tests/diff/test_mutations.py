@@ -70,7 +70,7 @@ LARGEST = 200_000
     "file",
     [file for file in wheel_models() if (onnx_directory() / file).stat().st_size <= LARGEST],
 )
-def test_any_change_is_seen(file: str) -> None:
+def test_any_change_is_found(file: str) -> None:
     data = (onnx_directory() / file).read_bytes()
     source = random.Random(file)
     old = onnx.ModelProto.FromString(data).SerializeToString()

@@ -46,8 +46,8 @@ def check(text: str) -> str:
     return formatted
 
 
-def long_way(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
-    """What is formatted on the long way by these modules from now on."""
+def full_formatting(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
+    """Record the texts that these modules format in full."""
     walked: list[str] = []
 
     def walk(part: str) -> str:

@@ -63,7 +63,7 @@ def test_install_and_uninstall_leave_no_trace(repository: Repository, mode: str)
     assert snapshot(repository.path) == before
 
 
-def test_modes_replace_or_join_each_other(repository: Repository) -> None:
+def test_modes_replace_or_extend_each_other(repository: Repository) -> None:
     def modes() -> str:
         return repository.git("config", "onnxtext.mode").text.strip()
 
@@ -115,7 +115,7 @@ def test_global_attributes_are_where_git_looks(repository: Repository, way: str)
     assert not place.exists()
 
 
-def test_attributes_for_everybody(repository: Repository) -> None:
+def test_shared_attributes(repository: Repository) -> None:
     repository.write(".gitattributes", b"*.py text")
     repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
     assert b"*.py text\n# onnxtext" in repository.read(".gitattributes")
@@ -132,7 +132,7 @@ def test_attributes_for_everybody(repository: Repository) -> None:
     assert not info(repository).exists()
 
 
-def test_attributes_of_a_colleague_are_removed_only_on_request(filtered: Repository) -> None:
+def test_shared_attributes_are_removed_only_on_request(filtered: Repository) -> None:
     filtered.commit("models", m=binary())
     clone = filtered.clone("clone")
     assert "nothing is installed" in clone.onnxtext("git", "uninstall").text
@@ -161,7 +161,7 @@ def test_settings_of_others_are_not_replaced(repository: Repository, name: str, 
     assert snapshot(repository.path) == before
 
 
-def test_a_command_that_somebody_has_replaced_stays(repository: Repository) -> None:
+def test_replaced_commands_are_kept(repository: Repository) -> None:
     repository.onnxtext("git", "install")
     repository.git("config", "diff.onnxtext.textconv", "my-tool")
     said = repository.onnxtext("git", "uninstall").text
@@ -190,7 +190,7 @@ def test_a_damaged_block_is_left_alone(repository: Repository) -> None:
     assert snapshot(repository.path) == before
 
 
-def test_working_trees_share_it(repository: Repository) -> None:
+def test_worktrees_share_the_configuration(repository: Repository) -> None:
     repository.commit("a model", m=binary())
     repository.onnxtext("git", "install", "--mode", "filter")
     repository.git("worktree", "add", "-q", "-b", "side", "../side tree")
@@ -213,7 +213,7 @@ def test_bare_repositories(tmp_path: Path) -> None:
     assert not (bare.path / "info/attributes").exists()
 
 
-def test_submodules_are_repositories_of_their_own(filtered: Repository, tmp_path: Path) -> None:
+def test_submodules_are_separate_repositories(filtered: Repository, tmp_path: Path) -> None:
     filtered.commit("a model", m=binary())
     (tmp_path / "outer").mkdir()
     outer = create(tmp_path / "outer")
@@ -227,7 +227,7 @@ def test_submodules_are_repositories_of_their_own(filtered: Repository, tmp_path
     assert outer.onnxtext("git", "verify").text == "0 models, 0 with something to say\n"
 
 
-def test_status_says_what_cannot_be_run(repository: Repository) -> None:
+def test_status_names_commands_that_do_not_run(repository: Repository) -> None:
     assert repository.onnxtext("git", "status", check=False).status == 1
     repository.onnxtext("git", "install", "--mode", "filter")
     result = repository.onnxtext("git", "status")
@@ -294,7 +294,7 @@ def test_code_in_the_repository_is_not_run(filtered: Repository) -> None:
     assert not marker.exists()
 
 
-def test_git_that_is_not_there(repository: Repository) -> None:
+def test_missing_git(repository: Repository) -> None:
     repository.more["PATH"] = str(repository.home)
     done = subprocess.run(
         [sys.executable, "-m", "onnxtext", "git", "status"],
@@ -310,7 +310,7 @@ def test_git_that_is_not_there(repository: Repository) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are Posix's")
-def test_attributes_through_a_symbolic_link_stay_one(repository: Repository) -> None:
+def test_a_symbolic_link_to_attributes_is_kept(repository: Repository) -> None:
     real = repository.home / "attributes"
     real.write_bytes(b"*.c text\n")
     info(repository).symlink_to(real)
@@ -321,7 +321,7 @@ def test_attributes_through_a_symbolic_link_stay_one(repository: Repository) -> 
     assert real.read_bytes() == b"*.c text\n"
 
 
-def test_attributes_are_not_written_out_of_the_working_tree(repository: Repository) -> None:
+def test_attributes_outside_of_the_worktree_are_not_written(repository: Repository) -> None:
     outside = repository.home / "outside"
     outside.mkdir()
     (outside / "attributes").write_text("of somebody else\n")

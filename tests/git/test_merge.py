@@ -137,7 +137,7 @@ def finish(team: Team, resolved: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["merge", "rebase", "cherry-pick"])
-def test_abort_gives_everything_back(team: Team, way: str) -> None:
+def test_abort_restores_everything(team: Team, way: str) -> None:
     team.branches(text(TANH), text(("b = Tanh (a)", "b = Elu (a)")))
     words = ["--no-edit"] if way == "merge" else []
     assert team.repository.git(way, *words, "theirs", check=False).status == 1
@@ -181,7 +181,7 @@ def test_criss_cross(team: Team) -> None:
     assert team.read() == text(TANH)
 
 
-def test_where_the_driver_is_not_configured_git_merges_as_ever(filtered: Repository) -> None:
+def test_git_merges_lines_without_the_driver(filtered: Repository) -> None:
     Team(filtered, "filter").branches(text(TANH), text(NEG))
     filtered.git("config", "--remove-section", "merge.onnxtext")
     filtered.git("merge", "-q", "--no-edit", "theirs")

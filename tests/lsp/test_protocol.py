@@ -16,10 +16,11 @@ import pytest
 from onnxtext.lsp.pipe import BadHeader, PipeReader
 from onnxtext.lsp.server import Server, create_server
 from tests.lsp.documents import EXAMPLES, example, large
+from tests.seeds import fresh_seed
 
 URI = "file:///m.onnxtxt"
 TEXT = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n"
-SEED = int(os.environ.get("ONNXTEXT_SEED", random.SystemRandom().randrange(1 << 30)))
+SEED = fresh_seed()
 
 
 class Wire:

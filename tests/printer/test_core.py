@@ -68,6 +68,35 @@ def test_models() -> None:
             check(model)
 
 
+@pytest.mark.parametrize(
+    "dims", [(4095,), (4097,), (1, 9001), (4000, 3), (3, 4097), (2, 3, 2000), (7, 1, 5, 300)]
+)
+def test_large_tensors(dims: tuple[int, ...]) -> None:
+    """They are spelled some rows at a time; in the last ones the lines become longer."""
+    chance = seeded()
+    count = prod(dims)
+    narrow = np.full(count, 7, "<i8")
+    late = narrow.copy()
+    late[-1] = -(1 << 62)
+    floats = np.ldexp(np.array([chance.random() for _ in range(count)]), chance.randint(-60, 40))
+    for element, data in (
+        ("int64", narrow.tobytes()[:-8] + bytes(8)),
+        ("int64", late.tobytes()),
+        ("uint64", chance.randbytes(8 * count)),
+        ("float", floats.astype("<f4").tobytes()),
+        ("double", floats.tobytes()),
+        ("bool", bytes(chance.choices([0, 1], k=count))),
+        ("bfloat16", chance.randbytes(2 * count)),
+    ):
+        type = TensorType(element, dims)
+        held: list[RawData | TypedData] = [RawData(data), RawData(memoryview(data))]
+        if element == "int64":
+            held.append(TypedData(data))
+        values = [ValueInfo(f"v{at}", type, one) for at, one in enumerate(held)]
+        node = Node("A", (), ("y",), (Attribute("a", A.TENSOR, Tensor(type, held[0])),))
+        check(Model(Graph("g", values=values, nodes=[node])))
+
+
 NAMES = (
     "x",
     "a_b",

@@ -83,6 +83,15 @@ def literal(chance: random.Random, dims: list[int], item: Any) -> str:
     return f"[{blank}{(',' + blank).join(parts)}{comma}{blank}]"
 
 
+def near_halfway(chance: random.Random) -> str:
+    """A decimal exactly between two float32, of any size, or close to that."""
+    bits = chance.choice([chance.randint(0, 40), chance.randint(0, 0x7F7FFFFF), 0x7FFFFF, 0x800000])
+    low, high = (float(np.uint32(one).view(np.float32)) for one in (bits, bits + 1))
+    middle = (low + high) / 2
+    nearby = chance.choice([middle, np.nextafter(middle, 1e300), np.nextafter(middle, -1e300)])
+    return chance.choice([f"{nearby}", f"-{nearby}", f"{nearby:.60e}", f"{low}", f"{middle:.150f}"])
+
+
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
 def test_literals(name: str) -> None:
     chance = seeded()
@@ -93,6 +102,7 @@ def test_literals(name: str) -> None:
         lambda: float(np.float32(np.ldexp(chance.random(), chance.randint(-150, 128)))),
         lambda: chance.choice(["1e400", "-0.0", "5.", "nan", "0x10", "3e-46", "1.17549431e-38"]),
         lambda: "1.00000017881393432617187499",
+        lambda: near_halfway(chance),
         lambda: f"{chance.randint(0, 4096) / 2048:.{chance.randint(1, 12)}f}",  # near halves
         lambda: chance.choice(["65519.9", "65520.0", "6.2e-5", "6.0e-5", "3.4e38", "1.2e-38"]),
         lambda: chance.choice(["true", "false", "1", "truth"]),

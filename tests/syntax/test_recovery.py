@@ -290,3 +290,25 @@ def test_any_tokens_in_any_order(seed: int) -> None:
     for _ in range(20):
         text = HEAD + " ".join(rng.choices(WORDS.split(" "), k=rng.randint(1, 120)))
         assert diagnose(text)
+
+
+@pytest.mark.parametrize(
+    ("literal", "line", "column"),
+    [
+        ("[\n    # a comment\n    [1, 2],\n    [3 4],\n  ]", 6, 8),
+        ("[\n    # a comment\n    [1, 2],\n    3, 4],\n  ]", 6, 5),
+        ("[[ # a comment\n    1, 2\n], [3, 4, 5]]", 5, 12),
+        ("[[1, nan], # a comment\n    [true, 1]]", 3, 24),
+        ("{ # a comment\n  1, 2, 3,\n  4e400, 1\n}", 5, 3),
+        ("{ # a comment\n  1, 2, 3,\n  4, 0x1p2000\n}", 5, 6),
+    ],
+)
+def test_mistakes_in_literals_with_comments_have_their_own_place(
+    literal: str, line: int, column: int
+) -> None:
+    head = "<ir_version: 10, opset_import: [21]>\ng () => () <\n"
+    text = f"{head}  int32[2, 2] w = {literal}\n> {{}}\n"
+    first = diagnose(text)[0]
+    assert first.source is not None
+    assert first.span is not None
+    assert first.source.position(first.span.start)[:2] == (line, column), first

@@ -97,13 +97,13 @@ FILES = {
 
 
 @pytest.mark.parametrize("what", FILES)
-def test_what_a_file_is(what: str) -> None:
+def test_file_types_are_recognized(what: str) -> None:
     diagnostic = refusal(FILES[what])
     assert f"but {what}" in diagnostic.message
     assert diagnostic.code == ("git-lfs-pointer" if "LFS" in what else "not-a-model")
 
 
-def test_what_to_do() -> None:
+def test_help_is_specific() -> None:
     helps = {what: refusal(data).help or "" for what, data in FILES.items()}
     assert "gunzip" in helps["a gzip file"]
     assert "git lfs pull" in helps["a Git LFS pointer, which stands for 102,400 bytes"]
@@ -151,7 +151,7 @@ def test_a_long_text_that_is_cut_inside_a_character() -> None:
         assert "a text, which begins" in refusal(text.encode()).message
 
 
-def test_no_model_is_taken_for_something_else() -> None:
+def test_valid_models_are_not_misidentified() -> None:
     """`recognize` only explains failures; but its reasons should not fit models either."""
     assert recognize(BINARY) is None
     assert recognize(b"") is None
@@ -159,7 +159,7 @@ def test_no_model_is_taken_for_something_else() -> None:
 
 
 @pytest.mark.data
-def test_no_shared_model_is_taken_for_something_else() -> None:
+def test_shared_models_are_not_misidentified() -> None:
     assert [file for file in shared_models() if recognize(shared_model(file))] == []
 
 
@@ -221,7 +221,7 @@ def test_one_of_each_sort() -> None:
         "<opset_import: [20]>\n",
     ],
 )
-def test_a_model_with_little_in_it_is_no_mistake(text: str) -> None:
+def test_minimal_models_are_accepted(text: str) -> None:
     model = onnxtext.loads(TEXT)
     for field, _ in model.ListFields():
         if field.name not in text:

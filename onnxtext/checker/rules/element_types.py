@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of values and what operators take.
+"""Rule that checks value types against the type constraints of the operators.
 
-What: inputs are of types that the operator takes; where it wants several of one type, they are;
-what is declared is what is computed.
-Why: no runtime has another operator.
+What: inputs have types that the operator accepts, equal where the schema uses one type variable,
+and declared types agree with computed ones.
+Why: a runtime implements the operator for no other types.
 Fix: insert a `Cast`, or correct the declaration.
 """
 
@@ -19,7 +19,7 @@ from onnxtext.checker.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find values whose types do not fit."""
+    """Find values whose types violate a constraint of an operator."""
     if not fits_by_kind(subject):
         yield from TypeInference.of(subject).findings
 
@@ -30,7 +30,7 @@ FAMILY = Family(
         Rule(
             "type-mismatch",
             "error",
-            "types satisfy the operator's constraints, one binding a type variable",
+            "types satisfy the operator's constraints; a type variable has one type in a node",
             "IR Nodes, schema",
         ),
     ),

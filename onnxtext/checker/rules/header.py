@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The header, metadata and documentation.
+"""Rules for the model header, metadata and doc strings.
 
-What: a model has a graph, and says who made it; the keys of metadata are distinct.
-Why: tools look entries up by their keys; of two with the same key one is lost.
-Fix: remove one of the entries.
+What: a model has a graph, a domain and a producer; metadata keys are distinct.
+Why: tools look up metadata by key; of two entries with one key, one is lost.
+Fix: add the field, or remove one of the entries.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ STANDARD_KEYS = frozenset(
         "Image.NominalPixelRange",
     }
 )
-"""The keys that the specification itself names (IR spec, Metadata; MetadataProps.md)."""
+"""The keys that the specification defines (IR spec, Metadata; MetadataProps.md)."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with the header and the metadata."""
+    """Check the header, metadata and doc strings."""
     model = subject.model
     if model is not None:
         if not subject.has_graph:
@@ -41,7 +41,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "graph-missing",
                 "the model has no graph",
                 (Place(model),),
-                help="write one behind the header: `name (inputs) => (outputs) { nodes }`",
+                help="write one after the header: `name (inputs) => (outputs) { nodes }`",
             )
         if subject.active("model-domain-missing", "producer-missing"):
             yield from _header(model)
@@ -93,11 +93,11 @@ def _decorated(item: _Statement) -> Iterator[tuple[str, str]]:
 
 def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Iterator[Finding]:
     seen: set[str] = set()
-    told: set[str] = set()
+    reported: set[str] = set()
     for index, (key, _) in enumerate(entries):
         part: tuple[str | int, ...] = ("metadata", index) if isinstance(item, Model) else ()
-        if key in seen and key not in told:
-            told.add(key)
+        if key in seen and key not in reported:
+            reported.add(key)
             yield Finding(
                 "metadata-key-duplicate",
                 f"the metadata has two entries with the key {quoted(key)}",
@@ -111,7 +111,7 @@ def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Ite
                 "metadata-key-namespace",
                 f"the metadata key {quoted(key)} has no namespace",
                 (Place(item, part),),
-                help="begin keys of your own with a reverse domain, such as `org.example.`",
+                help="prefix your own keys with a reverse domain, such as `org.example.`",
             )
 
 
@@ -124,7 +124,7 @@ def _header(model: Model) -> Iterator[Finding]:
             if what == "missing"
             else f"the model's `domain` {what}",
             (Place(model, ("domain",)),),
-            help='such as `domain: "org.example.models"`',
+            help='write it as in `domain: "org.example.models"`',
         )
     for key, value in (
         ("producer_name", model.producer_name),
@@ -144,9 +144,9 @@ def _doc(item: object, doc: str) -> Iterator[Finding]:
     if found is not None:
         yield Finding(
             "doc-html",
-            f"a doc string holds the HTML tag {quoted(found.group())}",
+            f"a doc string contains the HTML tag {quoted(found.group())}",
             (Place(item, ("doc_string",)),),
-            help="doc strings are Markdown",
+            help="write Markdown instead",
         )
 
 
@@ -157,13 +157,13 @@ FAMILY = Family(
         Rule(
             "metadata-key-duplicate",
             "error",
-            "keys of metadata are distinct; a warning below the model",
+            "metadata keys are distinct; a warning in parts of the model",
             "IR, proto",
         ),
         Rule(
             "metadata-key-namespace",
             "lint",
-            "keys of metadata outside the standard ones carry a reverse-DNS prefix",
+            "metadata keys that are not standard have a reverse-DNS prefix",
             "IR Other metadata",
         ),
         Rule(

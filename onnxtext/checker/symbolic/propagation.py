@@ -17,10 +17,10 @@ from typing import Any
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import RawData, Reference, Tensor, TensorData, TypedData
+from onnxtext.checker.declarations import plain_dim
 from onnxtext.checker.environment import Environment
 from onnxtext.checker.finding import Place
 from onnxtext.checker.objections import wrong_items
-from onnxtext.checker.rules.value_infos import plain_dim
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.signatures import Signature
 from onnxtext.checker.subject import Subject
