@@ -91,6 +91,9 @@ async def test_nothing_is_told_of_a_document_that_was_closed() -> None:
         collected.done, lambda uri, number, told: found.append([item.code for item in told])
     )
     try:
+        checker.submit("b", 1, Job(BAD, "b", None), 0)  # the process starts
+        await collected.next()
+        found.clear()
         checker.submit("a", 1, Job(BAD + "#" * 1_000_000, "a", None), 0)
         while checker._running is None:
             await asyncio.sleep(0)
@@ -101,7 +104,7 @@ async def test_nothing_is_told_of_a_document_that_was_closed() -> None:
         codes = [item.code for item in made.diagnostics]
         assert "value-undefined" not in codes
         assert found == [codes]
-        assert len(collected.told) == 1
+        assert len(collected.told) == 2
     finally:
         checker.close()
         if checker._task is not None:
