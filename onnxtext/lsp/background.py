@@ -54,6 +54,7 @@ class Checker:
         self._thread = ThreadPoolExecutor(1, "checker")  # speaks with the process
         self._task: asyncio.Task[None] | None = None
         self._kill: asyncio.TimerHandle | None = None
+        self._outdated = False
         self._closed = False
         self.stopped = 0
 
@@ -69,7 +70,10 @@ class Checker:
         if delay is not None:
             delay.cancel()
         self._waiting.pop(uri, None)
-        if self._running is not None and self._running[0] == uri and self._kill is None:
+        if self._running is None or self._running[0] != uri:
+            return
+        self._outdated = True  # a document that is opened again may have the same numbers
+        if self._kill is None:
             loop = asyncio.get_running_loop()
             left = self._running[2] + GRACE - loop.time()
             self._kill = loop.call_later(max(left, 0), self._stop)
@@ -103,6 +107,7 @@ class Checker:
             uri = next(iter(self._waiting))
             number, job = self._waiting.pop(uri)
             self._running = uri, number, loop.time()
+            self._outdated = False
             made: Analysis | Failure | None
             told = partial(self._tell, uri, number)
             asked = loop.run_in_executor(
@@ -122,12 +127,12 @@ class Checker:
                 self._kill.cancel()
             self._kill = None
             self._running = None
-            if made is not None and not self._closed:
+            if made is not None and not self._closed and not self._outdated:
                 self._done(uri, number, made)
             self._spawn()
 
     def _tell(self, uri: str, number: int, found: list[Diagnostic]) -> None:
-        if self._found is not None and not self._closed:
+        if self._found is not None and not self._closed and not self._outdated:
             self._found(uri, number, found)
 
     def _spawn(self) -> None:
