@@ -99,6 +99,7 @@ WORDS = {
     "Mismatched attribute type": {"attribute-type"},
     "does not have an ir_version": {"ir-version-missing"},
     "inconsistent type": {"type-mismatch"},
+    " vs (-": {"dim-value-negative"},
     "[ShapeInferenceError]": {"shape-mismatch", "value-info-conflict"},
 }
 """Messages of the official checker, and the corresponding rules."""
