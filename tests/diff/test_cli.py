@@ -77,7 +77,7 @@ def test_ignored_categories(files: Path) -> None:
     assert run("diff", "--ignore", "doc", "--ignore", "names", *paths, cwd=files).status == 0
     result = run("diff", "--ignore", "docs", *paths, cwd=files)
     assert result.status == 2
-    assert "'docs' is none of weights, order" in result.err
+    assert "'docs' is not one of weights, order" in result.err
 
 
 def test_the_same_stored_differently(files: Path) -> None:
