@@ -320,8 +320,8 @@ def _externalize(
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
 
 
-_DEEP = 20
-"""Graphs that are nested no deeper than this are no problem for protobuf; others are tried."""
+_DEEP = 75
+"""With no more messages of graphs and types in one another protobuf reads it; others are tried."""
 
 
 def _restore_encoding(

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from functools import cache
@@ -46,10 +47,12 @@ def core() -> Core:
 
 def _is_current(directory: Path) -> bool:
     """Whether no source was changed since its module was compiled; in wheels there are none."""
-    for source in directory.glob("*.p[yx][xd]"):
-        made = [
-            path for path in directory.glob(f"{source.stem}.*") if path.suffix in (".so", ".pyd")
-        ]
-        if any(path.stat().st_mtime < source.stat().st_mtime for path in made):
-            return False
-    return True
+    sources: dict[str, float] = {}
+    modules: dict[str, float] = {}
+    for file in os.scandir(directory):
+        stem, _, suffix = file.name.partition(".")
+        if suffix in ("pyx", "pxd"):
+            sources[stem] = max(sources.get(stem, 0), file.stat().st_mtime)
+        elif suffix.endswith(("so", "pyd")):
+            modules[stem] = min(modules.get(stem, math.inf), file.stat().st_mtime)
+    return all(modules.get(stem, math.inf) >= changed for stem, changed in sources.items())

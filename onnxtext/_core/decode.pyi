@@ -4,6 +4,7 @@ from typing import Any
 from onnxtext.ast.model import ValueInfo
 from onnxtext.proto.lift_values import Data
 from onnxtext.proto.lifter import Lifter
+from onnxtext.wire.reader import WireField
 
 class Decoder:
     def __init__(self, types: dict[bytes, ValueInfo]) -> None: ...
@@ -20,4 +21,4 @@ class Decoder:
         texts: dict[int, list[str]],
     ) -> list[tuple[int, Data]]: ...
 
-def field_keys(data: Data) -> set[tuple[int, int]]: ...
+def message_fields(data: Data) -> list[WireField]: ...

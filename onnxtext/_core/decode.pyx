@@ -15,12 +15,12 @@ from onnxtext._core.decode_values cimport (
     text_of,
 )
 from onnxtext._core.keys cimport *
-from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put
+from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put, record
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.values import AttributeType
 from onnxtext.proto.lift_values import doc_decorator
-from onnxtext.wire.reader import read_fields
+from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
@@ -244,8 +244,8 @@ cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
     return made
 
 
-def field_keys(data):
-    """The numbers and wire types of a message's fields.
+def message_fields(data):
+    """The fields of a message, as `read_fields` gives them.
 
     Raises:
         WireError: the bytes are no message.
@@ -253,18 +253,15 @@ def field_keys(data):
     cdef const unsigned char[::1] whole = data
     cdef Py_ssize_t at = 0, end = whole.shape[0]
     cdef Field field
-    cdef int last = -1
-    cdef set found = set()
+    cdef list found = []
     while at < end:
         if not read_field(&whole[0], at, end, &field) or field.key < 8:
             other = next(read_fields(data, at, end))
-            found.add((other.number, other.wire_type))
             at = other.end
-            continue
-        if field.key != last:
-            found.add((field.key >> 3, field.key & 7))
-            last = field.key
-        at = field.end
+        else:
+            other = record(WireField, (field.key >> 3, field.key & 7, at, field.value, field.end))
+            at = field.end
+        found.append(other)
     return found
 
 

@@ -80,7 +80,9 @@ cdef class Head:
 
     def __cinit__(self, bytes data):
         """Describe tensors that begin with these dims and this element type."""
-        self.type = lift_tensor(data)[0]
+        self.type = plain_head(data, 0, len(data))
+        if self.type is None:
+            self.type = lift_tensor(data)[0]
         self.size = -1
         element = ELEMENTS.get(self.type.element)
         if element is None or element.bits < 8 or not all(
@@ -188,7 +190,7 @@ cdef class Values:
 
     cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
         """An attribute of numbers, strings or a tensor, or one that refers to a parameter."""
-        cdef Field field
+        cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t at = start, first = start, last = start
         cdef int kind = 0, key = 0
         small = name = value = None
@@ -238,7 +240,7 @@ cdef class Values:
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
     ):
         """The value that some fields of one key give."""
-        cdef Field field
+        cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t at = start, count = 0
         cdef bytes floats
         cdef list items = []
@@ -272,6 +274,19 @@ cdef class Values:
         if not self._tensor(data, view, field.value, at):
             return None
         return Tensor(self.tensor_type, self.held, self.name)
+
+
+cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """The type that dims and then an element type give; None for any other order."""
+    cdef Field field = Field(0, 0, 0, 0)
+    cdef list dims = []
+    while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:
+        dims.append(<int64_t>field.number)
+        start = field.end
+    if start == end or not read_field(data, start, end, &field) or field.end != end:
+        return None
+    element = ELEMENT_NUMBERS.get(field.number) if field.key == TENSOR_DATA_TYPE else None
+    return None if element is None else TensorType(element.name, tuple(dims))
 
 
 cdef object new_value_info(name, type, data):

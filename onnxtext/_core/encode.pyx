@@ -11,12 +11,14 @@ from onnxtext._core.encode_values cimport ValueEncoder, identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
 
+from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import SparseTensor
+from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:
     DEEPEST = 100  # graphs in graphs; protobuf reads a third of that
 
-cdef type SPARSE_TENSOR = SparseTensor
+cdef type SPARSE_TENSOR = SparseTensor, TENSOR_TYPE = TensorType
 
 
 @cython.final
@@ -216,12 +218,49 @@ cdef class Encoder(ValueEncoder):
         if type is not None:
             made = self.types.get(identity(type))
             if made is None:
-                made = self.types[identity(type)] = self.lowering.typed(type, at)
+                made = self._tensor_type(type)
+                if made is None:
+                    made = self.lowering.typed(type, at)
+                self.types[identity(type)] = made
                 self.alive.append(type)
             out.add_bytes(<bytes?>made)
         if metadata:
             self.entries(VALUE_INFO_METADATA_PROPS, metadata)
         return out.close(start)
+
+    cdef bytes _tensor_type(self, type):
+        """The field of a tensor type without decorators; None for any other."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.size, whole, inside, dims
+        element = ELEMENTS.get(type.element) if type.__class__ is TENSOR_TYPE else None
+        if element is None or type.decorators or "TypeProto" in self.lowering.habits.others:
+            return None
+        whole = out.open(VALUE_INFO_TYPE)
+        inside = out.open(TYPE_TENSOR_TYPE)
+        out.number(TENSOR_TYPE_ELEM_TYPE, element.number)
+        if type.shape is not None:
+            dims = out.open(TENSOR_TYPE_SHAPE)
+            for dim in type.shape:
+                if not self._dim(dim):
+                    out.size = start
+                    return None
+            out.close(dims)
+        out.close(inside)
+        out.close(whole)
+        return out.take(start)
+
+    cdef bint _dim(self, dim) except -1:
+        """A plain dimension; False for any other."""
+        cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
+        if dim.__class__ is int:
+            if not self.integer(DIM_DIM_VALUE, dim):
+                return False
+        elif dim.__class__ is str:
+            self.out.text(DIM_DIM_PARAM, dim)
+        elif dim is not None:
+            return False
+        self.out.close(start)
+        return True
 
 
 cdef bytes doc_string_of(decorators):

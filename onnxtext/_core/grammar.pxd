@@ -60,5 +60,5 @@ cdef class Grammar:
     cdef int kinds, origins, end
     cdef list functions, reductions
     cdef object token, fault, layout, read_token, hole
-    cdef int16_t* _targets(self, list rows) except NULL
+    cdef int16_t* _targets(self, rows, dict origins) except NULL
     cdef object _add_rules(self, list rules)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+from collections.abc import Sequence
 from typing import Any
 
 from onnxtext._core.scanner import Scanner
@@ -9,12 +10,12 @@ class Grammar:
     def __init__(
         self,
         scanner: Scanner,
-        actions: list[dict[int, int]],
-        gotos: list[dict[int, int]],
-        jumps: list[dict[int, int]],
+        actions: Sequence[dict[str, int]],
+        gotos: Sequence[dict[str, int]],
+        jumps: Sequence[dict[str, int]],
         rules: list[tuple[Any, ...]],
-        kinds: int,
-        end: int,
-        origins: int,
+        terminals: dict[str, int],
+        end: str,
+        origins: dict[str, int],
         types: dict[str, Any],
     ) -> None: ...

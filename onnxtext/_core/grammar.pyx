@@ -31,45 +31,46 @@ OPS = {
 cdef class Grammar:
     """Checked when it is made, so that no step of a parser leaves it."""
 
-    def __cinit__(self, Scanner scanner, list actions, list gotos, list jumps, list rules,
-                  int kinds, int end, int origins, dict types):
+    def __cinit__(self, Scanner scanner, actions, gotos, jumps, list rules, dict terminals,
+                  str end, dict origins, dict types):
         """Copy the tables.
 
         Args:
             scanner: finds tokens.
-            actions: for each state a dictionary from terminals to a state, or ~ a rule.
-            gotos: for each state a dictionary from origins to a state.
+            actions: for each state a dictionary from names of terminals to a state, or ~ a rule.
+            gotos: for each state a dictionary from names of rules to a state.
             jumps: likewise, but to the state after all rules that only rename what was made.
             rules: size, origin, operation, whether it is located, the children's symbols, the
                 function, and the `Reduction` of each rule.
-            kinds: how many terminals there are.
+            terminals: the numbers of the terminals, by their names.
             end: the one at the end of a text.
-            origins: how many origins.
+            origins: the numbers of the origins, by their names.
             types: the classes and functions in Python that are used.
         """
         cdef Py_ssize_t state
-        cdef int at
+        cdef int at, to, kinds = len(terminals)
         self.scanner = scanner
         self.states = len(actions)
         self.rule_count = len(rules)
         self.kinds = kinds
-        self.end = end
-        check(0 <= end < kinds)
-        self.origins = origins
+        self.end = terminals[end]
+        check(sorted(terminals.values()) == list(range(kinds)))
+        self.origins = len(origins)
         check(0 < self.states < 1 << 15 and 0 < self.rule_count < 1 << 15)
         check(len(gotos) == len(jumps) == self.states)
         self.actions = <int16_t*>PyMem_Malloc(self.states * kinds * sizeof(int16_t))
-        self.gotos = self._targets(gotos)
-        self.jumps = self._targets(jumps)
+        self.gotos = self._targets(gotos, origins)
+        self.jumps = self._targets(jumps, origins)
         self.rules = <Rule*>PyMem_Malloc(self.rule_count * sizeof(Rule))
         if self.actions is NULL or self.rules is NULL:
             raise MemoryError
         for state in range(self.states):
             for at in range(kinds):
                 self.actions[state * kinds + at] = NO_ACTION
-            for terminal, target in (<dict?>actions[state]).items():
-                check(0 <= terminal < kinds and -self.rule_count <= target < self.states)
-                self.actions[state * kinds + <int>terminal] = target
+            for name, target in (<dict?>actions[state]).items():
+                to = target
+                check(-self.rule_count <= to < self.states)
+                self.actions[state * kinds + <int>terminals[name]] = to
         self._add_rules(rules)
         self.token = types["Token"]
         self.fault = types["Fault"]
@@ -77,19 +78,19 @@ cdef class Grammar:
         self.read_token = types["read_token"]
         self.hole = types["hole"]
 
-    cdef int16_t* _targets(self, list rows) except NULL:
+    cdef int16_t* _targets(self, rows, dict origins) except NULL:
         """A table of the states that rules lead to."""
         cdef Py_ssize_t state
-        cdef int origin
+        cdef int origin, to
         cdef int16_t* made = <int16_t*>PyMem_Malloc(self.states * self.origins * sizeof(int16_t))
         if made is NULL:
             raise MemoryError
         memset(made, 0xFF, self.states * self.origins * sizeof(int16_t))  # -1
         for state in range(self.states):
-            for at, target in (<dict?>rows[state]).items():
-                origin = at
-                check(0 <= origin < self.origins and 0 <= target < self.states)
-                made[state * self.origins + origin] = target
+            for name, target in (<dict?>rows[state]).items():
+                origin, to = origins[name], target
+                check(0 <= origin < self.origins and 0 <= to < self.states)
+                made[state * self.origins + origin] = to
         return made
 
     cdef object _add_rules(self, list rules):
@@ -124,6 +125,7 @@ cdef class Grammar:
         PyMem_Free(self.rules)
 
 
-cdef check(bint right):
+cdef inline int check(bint right) except -1:
     if not right:
         raise ValueError("damaged parse tables")
+    return 0

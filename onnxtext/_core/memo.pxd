@@ -3,7 +3,9 @@ cimport cython
 from libc.stdint cimport uint8_t
 
 cdef enum:
-    PLACES = 1 << 12
+    FEWEST = 1 << 5
+    PLACES = 1 << 12  # at most
+    SPARSE = 16  # characters of the text for a place
 
 cdef struct Known:
     int rule
@@ -16,6 +18,7 @@ cdef class Memo:
     cdef const uint8_t* text
     cdef Known* known
     cdef list values
+    cdef Py_ssize_t mask
     cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* place)
     cdef int keep(
         self, Py_ssize_t place, int rule, Py_ssize_t start, Py_ssize_t size, value

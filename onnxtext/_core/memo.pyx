@@ -17,11 +17,15 @@ cdef extern from "Python.h":
 cdef class Memo:
     def __cinit__(self, str text):
         """Start; the text has to stay."""
+        cdef Py_ssize_t places = FEWEST
+        while places < PLACES and places * SPARSE < len(text):
+            places *= 2
         self.text = <const uint8_t*>PyUnicode_DATA(text)
-        self.known = <Known*>PyMem_Calloc(PLACES, sizeof(Known))
+        self.mask = places - 2
+        self.known = <Known*>PyMem_Calloc(places, sizeof(Known))
         if self.known is NULL:
             raise MemoryError
-        self.values = [None] * PLACES
+        self.values = [None] * places
 
     def __dealloc__(self):
         PyMem_Free(self.known)
@@ -47,7 +51,7 @@ cdef class Memo:
         word = 0
         memcpy(&word, data + at, size - at)
         hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL
-        place[0] = index = <Py_ssize_t>(hash >> 32) & (PLACES - 2)
+        place[0] = index = <Py_ssize_t>(hash >> 32) & self.mask
         for at in range(index, index + 2):
             known = &self.known[at]
             if (

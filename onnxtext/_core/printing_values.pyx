@@ -155,3 +155,29 @@ cdef class ValuePrinter:
             out.line(indent)
             out.character(c"]")
         return 0
+
+
+def metadata_blocks(blocks):
+    """What the section of metadata holds: what `onnxtext.printer.sections` prints block by block."""
+    cdef Text out = Text(None)
+    cdef int indent
+    cdef bint is_first = True
+    for before, block in blocks:
+        indent = len(before)
+        if not is_first:
+            out.character(c"\n")
+        is_first = False
+        if isinstance(block, str):
+            out.spaces(indent)
+            out.text(block)
+        elif block.kind == "function":
+            out.entries(block.item.metadata, indent)
+        else:
+            out.spaces(indent)
+            out.text(block.kind)
+            out.path(block.path)
+            out.add(b" {\n", 3)
+            out.entries(block.item.metadata, indent + 2)
+            out.line(indent)
+            out.character(c"}")
+    return "".join(out.take())

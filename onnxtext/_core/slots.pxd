@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
 
 cdef extern from "Python.h":
     object PyType_GenericAlloc(type, Py_ssize_t)
@@ -58,3 +59,14 @@ cdef inline object get(object made, Py_ssize_t slot):
     if value is NULL:
         raise AttributeError("an attribute was removed")
     return <object>value
+
+
+cdef inline object record(type kind, tuple items):
+    """A tuple of a subclass that adds no slots."""
+    cdef Py_ssize_t at, size = PyTuple_GET_SIZE(items)
+    made = PyType_GenericAlloc(kind, size)
+    for at in range(size):
+        item = <object>PyTuple_GET_ITEM(items, at)
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(made, at, item)
+    return made

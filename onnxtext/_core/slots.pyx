@@ -33,40 +33,16 @@ cdef Py_ssize_t slot_of(cls, str name) except -1:
     return member.offset
 
 
+def slots_of(cls):
+    """Where all attributes of a class are; a struct takes those it has, and needs no other."""
+    return {name: slot_of(cls, name) for name in cls.__slots__}
+
+
 NODE, VALUE_INFO, ATTRIBUTE = Node, ValueInfo, Attribute
 RAW_DATA, TYPED_DATA, TENSOR = RawData, TypedData, Tensor
-OF_TENSOR = TensorSlots(
-    type=slot_of(Tensor, "type"),
-    data=slot_of(Tensor, "data"),
-    name=slot_of(Tensor, "name"),
-    decorators=slot_of(Tensor, "decorators"),
-)
-OF_NODE = NodeSlots(
-    op_type=slot_of(Node, "op_type"),
-    inputs=slot_of(Node, "inputs"),
-    outputs=slot_of(Node, "outputs"),
-    attributes=slot_of(Node, "attributes"),
-    name=slot_of(Node, "name"),
-    domain=slot_of(Node, "domain"),
-    overload=slot_of(Node, "overload"),
-    output_types=slot_of(Node, "output_types"),
-    decorators=slot_of(Node, "decorators"),
-    metadata=slot_of(Node, "metadata"),
-    at=slot_of(Node, "at"),
-)
-OF_VALUE = ValueSlots(
-    name=slot_of(ValueInfo, "name"),
-    type=slot_of(ValueInfo, "type"),
-    data=slot_of(ValueInfo, "data"),
-    decorators=slot_of(ValueInfo, "decorators"),
-    metadata=slot_of(ValueInfo, "metadata"),
-    at=slot_of(ValueInfo, "at"),
-)
-OF_ATTRIBUTE = AttributeSlots(
-    name=slot_of(Attribute, "name"),
-    type=slot_of(Attribute, "type"),
-    value=slot_of(Attribute, "value"),
-    decorators=slot_of(Attribute, "decorators"),
-)
+OF_TENSOR = slots_of(Tensor)
+OF_NODE = slots_of(Node)
+OF_VALUE = slots_of(ValueInfo)
+OF_ATTRIBUTE = slots_of(Attribute)
 OF_RAW = slot_of(RawData, "data")
 OF_TYPED = slot_of(TypedData, "entries")

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks over nodes: what `onnxtext.ast.visit` does."""
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
-
-from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, get
+from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get, record
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
@@ -134,15 +131,4 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
         path = prefix + (record(step, (name, None)),)
         fits = tied and bool(name) and <object>counts[name] == 1
         made.append(record(named, ("node", path, node, fits)))
-    return made
-
-
-cdef inline object record(type kind, tuple items):
-    """A tuple of a subclass that adds no slots."""
-    cdef Py_ssize_t at, size = PyTuple_GET_SIZE(items)
-    made = PyType_GenericAlloc(kind, size)
-    for at in range(size):
-        item = <object>PyTuple_GET_ITEM(items, at)
-        Py_INCREF(item)
-        PyTuple_SET_ITEM(made, at, item)
     return made

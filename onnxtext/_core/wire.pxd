@@ -35,6 +35,9 @@ cdef inline bint read_varint(
 cdef inline bint read_field(Bytes data, Py_ssize_t at, Py_ssize_t end, Field* field) noexcept:
     """Read the field at an offset; False if it is not of the usual form."""
     cdef uint64_t size
+    field.key = 0
+    field.value = field.end = at
+    field.number = 0
     if not read_varint(data, &at, end, &size) or size >= 1 << 20:
         return False
     field.key = <int>size

@@ -89,3 +89,12 @@ class OpaqueType:
 
 
 Type = TensorType | SparseTensorType | SequenceType | OptionalType | MapType | OpaqueType
+
+
+def type_depth(type: Type) -> int:
+    """How many types are around the innermost one."""
+    depth = 0
+    while not isinstance(type, (TensorType, SparseTensorType, OpaqueType)):
+        type = type.value if isinstance(type, MapType) else type.element
+        depth += 1
+    return depth

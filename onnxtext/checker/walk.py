@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import (
     MapType,
@@ -134,6 +134,24 @@ _SIMPLE = frozenset(
     {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
      AttributeType.INTS, AttributeType.STRINGS}
 )  # fmt: skip
+
+
+Decorated = Graph | Function | Node | ValueInfo
+"""Statements that can have decorators and metadata."""
+
+
+def decorated(subject: Subject) -> list[Decorated]:
+    """Every statement with decorators or metadata."""
+    found: list[Decorated] | None = subject.memo.get("decorated")
+    if found is None:
+        found = subject.memo["decorated"] = []
+        for scope in subject.scopes:
+            for values in (
+                (scope.place,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
+                scope.nodes,
+            ):  # fmt: skip
+                found += [item for item in values if item.decorators or item.metadata]
+    return found
 
 
 class TensorUse(NamedTuple):

@@ -64,7 +64,7 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
     """The metadata of parts of the model, and lines that stand among them, by their indentation."""
     if core() == "native":
-        from onnxtext._core.text import metadata_blocks
+        from onnxtext._core.printing_values import metadata_blocks
 
         return metadata_blocks(blocks)
     return "\n".join([_block(indent, block) for indent, block in blocks])

@@ -3,45 +3,10 @@
 
 from __future__ import annotations
 
+from onnxtext.tensor.elements import ELEMENTS
+
 SPECIAL_WORDS = frozenset(
-    [
-        "float",
-        "uint8",
-        "int8",
-        "uint16",
-        "int16",
-        "int32",
-        "int64",
-        "string",
-        "bool",
-        "float16",
-        "double",
-        "uint32",
-        "uint64",
-        "complex64",
-        "complex128",
-        "bfloat16",
-        "float8e4m3fn",
-        "float8e4m3fnuz",
-        "float8e5m2",
-        "float8e5m2fnuz",
-        "float8e8m0",
-        "uint4",
-        "int4",
-        "float4e2m1",
-        "uint2",
-        "int2",
-        "float6e2m3",
-        "float6e3m2",
-        "seq",
-        "map",
-        "optional",
-        "sparse_tensor",
-        "opaque",
-        "undefined",
-        "true",
-        "false",
-    ]
+    (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
 """Words that are bare names only in some places; quoting them everywhere reads better."""
 

@@ -106,7 +106,8 @@ def settle_habits(root: Root, graphs: list[Graph | Function]) -> None:
                 node.decorators += (_unset("doc_string"),)
     if _settle_tensor_names(graphs, found.holders):
         explicit.append("tensor.name")
-    root.presence = replace(root.presence, explicit=tuple(explicit))
+    if explicit:
+        root.presence = replace(root.presence, explicit=tuple(explicit))
 
 
 @dataclass(slots=True)

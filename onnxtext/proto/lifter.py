@@ -37,7 +37,7 @@ from onnxtext.proto.lift_values import (
     meta_decorator,
     text_of,
 )
-from onnxtext.wire.reader import read_fields, read_varint, signed
+from onnxtext.wire.reader import all_fields, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _DEEP = 90
@@ -73,7 +73,7 @@ class Lifter(NodeLifter):
         """
         model = Model(Graph(""), presence=PLAIN)
         view = memoryview(data)
-        for field in read_fields(data, 0, len(data)):
+        for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):
             number = field.number
             if field.wire_type == VARINT:
                 value = signed(read_varint(data, field.value, field.end)[0])

@@ -7,9 +7,8 @@ bare graph often is a model, formally, and goes through text unharmed; but its o
 
 from __future__ import annotations
 
-from onnxtext.core import core
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
-from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
+from onnxtext.wire.reader import MAX_DEPTH, WireError, all_fields, read_fields
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _SIGNS = {
@@ -28,19 +27,10 @@ _ENOUGH = 20_000
 
 def is_odd(data: bytes) -> bool:
     """Whether these bytes are a strange model: without a graph, or with fields of wrong types."""
-    keys = _field_keys(data)
+    keys = {(item.number, item.wire_type) for item in all_fields(data)}
     if not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _USUAL:
         return False
     return not _Fit().fits(message_spec("ModelProto"), data, 0, len(data), 0)
-
-
-def _field_keys(data: bytes) -> set[tuple[int, int]]:
-    """The numbers and wire types of a message's fields."""
-    if core() == "native":
-        from onnxtext._core.decode import field_keys
-
-        return field_keys(data)
-    return {(item.number, item.wire_type) for item in read_fields(data, 0, len(data))}
 
 
 _USUAL = {(1, VARINT), (5, VARINT)} | {

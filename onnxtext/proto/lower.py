@@ -55,7 +55,7 @@ def lower_guarded(
     verified: bool = False,
     guard: Callable[[], object] | None = None,
 ) -> tuple[list[Piece], int]:
-    """A `ModelProto` in pieces, and how many graphs in it are inside one another at most.
+    """A `ModelProto` in pieces, and how many messages of graphs and types are in one another.
 
     Args:
         model: as for `lower_model`.
@@ -73,7 +73,7 @@ def lower_guarded(
 
     def lower(kind: type[Lowering]) -> tuple[list[Piece], int]:
         lowering = kind(habits, model.resources, elsewhere, verified=verified, guard=guard)
-        return lowering.model(model), lowering.deepest
+        return lowering.model(model), 3 * lowering.deepest + 2 * lowering.deepest_type
 
     try:
         pieces, depth = lower(_lowering())

@@ -205,18 +205,7 @@ _MODEL = frozenset(
 ).union(name for name, _ in _MODEL_STRINGS)
 _GRAPH = frozenset(("name", "node", "initializer", "input", "output", "value_info"))
 _FUNCTION = frozenset(
-    (
-        "name",
-        "domain",
-        "overload",
-        "doc_string",
-        "opset_import",
-        "input",
-        "output",
-        "attribute",
-        "attribute_proto",
-        "node",
-        "value_info",
-    )
-)
+    ("name", "domain", "overload", "doc_string", "opset_import", "input", "output", "attribute",
+     "attribute_proto", "node", "value_info")
+)  # fmt: skip
 _NODE = frozenset(("input", "output", "name", "op_type", "domain", "overload", "attribute"))

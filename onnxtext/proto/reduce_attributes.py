@@ -8,15 +8,7 @@ from collections.abc import Sequence
 
 from onnxtext.ast.values import AttributeType
 from onnxtext.proto.losses import Place
-from onnxtext.proto.reduce_fields import (
-    Data,
-    Fields,
-    field,
-    integer,
-    is_empty,
-    is_writable,
-    number,
-)
+from onnxtext.proto.reduce_fields import Data, Fields, field, integer, is_empty, is_writable, number
 from onnxtext.proto.reduce_values import NANS, STRINGS_OF_DATA, ValueReducer, default_nans
 from onnxtext.proto.schema import message_spec
 from onnxtext.tensor.lazy import np

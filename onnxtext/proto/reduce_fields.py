@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from onnxtext.proto.losses import Losses, Place
 from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag
 
@@ -28,13 +29,8 @@ DOMAIN = "a domain must consist of identifiers and dots: it is renamed"
 
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _ODD = re.compile(rb"[^A-Za-z0-9_]+")
-_TYPE_WORD = re.compile(
-    rb"(?:float|uint8|int8|uint16|int16|int32|int64|string|bool|float16|double|uint32|uint64"
-    rb"|complex64|complex128|bfloat16|float8e4m3fn|float8e4m3fnuz|float8e5m2|float8e5m2fnuz"
-    rb"|float8e8m0|uint4|int4|float4e2m1|uint2|int2|float6e2m3|float6e3m2"
-    rb"|seq|map|optional|sparse_tensor|opaque)\Z"
-    rb"|(?i:inf|infinity|nan)(?![A-Za-z0-9])"
-)
+_TYPES = "|".join((*ELEMENTS, "seq", "map", "optional", "sparse_tensor", "opaque"))
+_TYPE_WORD = re.compile(rf"(?:{_TYPES})\Z|(?i:inf|infinity|nan)(?![A-Za-z0-9])".encode())
 """Names that a graph in an attribute cannot have: they are types, or begin a number."""
 
 

@@ -220,15 +220,9 @@ class ValueReducer(FieldReducer):
 
 
 _KINDS = frozenset(
-    (
-        "tensor_type",
-        "sparse_tensor_type",
-        "sequence_type",
-        "optional_type",
-        "map_type",
-        "opaque_type",
-    )
-)
+    ("tensor_type", "sparse_tensor_type", "sequence_type", "optional_type", "map_type",
+     "opaque_type")
+)  # fmt: skip
 _DIM = frozenset(("dim_value", "dim_param"))
 _DATA = frozenset(TENSOR_FIELDS)
 _TENSOR = _DATA | {"dims", "data_type", "name", "external_data", "data_location"}

@@ -12,7 +12,7 @@ from onnxtext.ast.model import (
     ValueInfo,
 )
 from onnxtext.ast.records import Decorator, Record
-from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.types import TensorType, Type, type_depth
 from onnxtext.ast.values import (
     Attribute,
     AttributeType,
@@ -78,6 +78,7 @@ class ValueLowering(ABC):
 
     Attributes:
         deepest: how many graphs were inside one another, at most.
+        deepest_type: likewise, types in types.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class ValueLowering(ABC):
         self._elsewhere = elsewhere
         self._guard = guard
         self._light = light
-        self.deepest = self._depth = 0
+        self.deepest = self.deepest_type = self._depth = 0
         # By identity. What was lowered is kept alive, so that no other object gets its identity.
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
@@ -264,6 +265,7 @@ class ValueLowering(ABC):
             data = lower_type(type)
         except RecordError as error:
             raise LowerError(str(error), at) from None
+        self.deepest_type = max(self.deepest_type, type_depth(type))
         return self.finish("TypeProto", data, decorators, at)
 
     # ---- Attributes -------------------------------------------------------------------------

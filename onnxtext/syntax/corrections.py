@@ -28,9 +28,12 @@ _MOST_ADDED = 5
 _LONGEST = 200
 """Statements with more tokens than this are not searched."""
 _MOST_TRIALS = 1500
+_LEAST_TRIALS = 100
+_SHARE = 4
+"""So many trials are made for one mistake: this part of what is left for the text."""
 _MOST_STACKS = 500
-BUDGET = 40_000
-"""So many trials are made for all mistakes of a text together."""
+BUDGET = 6000
+"""So many trials are made for the mistakes of a text together, and for each a few."""
 _COSTS = {
     **dict.fromkeys(("COMMA", "RPAR", "RSQB", "MORETHAN", "RBRACE", "COLON", "EQUAL"), 0.8),
     **dict.fromkeys(("_ARROW", "LPAR", "LSQB", "LESSTHAN", "LBRACE", "WORD", "INT", "TYPE"), 1.0),
@@ -50,7 +53,7 @@ _BREAK = 0.3
 _EXCHANGE = 1.5
 _LINE = 2.0
 _ACROSS = 1.0
-_WITHIN = 0.6
+_WITHIN = 1.5
 _WHOLE = 0.5
 """The cost of each token further back, but at most at the end of a line; of exchanging two tokens;
 of leaving out a line; of changing tokens in two lines; of a graph that begins within a line;
@@ -79,10 +82,16 @@ class Correction:
 
 
 class Budget:
-    """How many trials are left for a text."""
+    """How many trials are left for a text.
+
+    Attributes:
+        left: so many; less than none if the last mistakes got the few that each gets.
+        additions: for stacks, what may be added, with the stack behind it.
+    """
 
     def __init__(self) -> None:
         self.left = BUDGET
+        self.additions: dict[tuple[int, ...], list[tuple[str, list[int], float]]] = {}
 
 
 def find_correction(scene: Scene, budget: Budget, limit: float, far: int) -> Correction | None:
@@ -97,9 +106,9 @@ def find_correction(scene: Scene, budget: Budget, limit: float, far: int) -> Cor
     Returns:
         None if no change costs less.
     """
-    if budget.left <= 0 or len(scene.done) > _LONGEST:
+    if len(scene.done) > _LONGEST:
         return None
-    search = _Search(scene, far)
+    search = _Search(scene, far, budget)
     found = search.run(limit)
     budget.left -= search.trials
     return found
@@ -108,8 +117,11 @@ def find_correction(scene: Scene, budget: Budget, limit: float, far: int) -> Cor
 class _Search:
     """A search among the changes near one token; the tokens are known by their indexes."""
 
-    def __init__(self, scene: Scene, far: int) -> None:
+    def __init__(self, scene: Scene, far: int, budget: Budget) -> None:
         self.scene = scene
+        self.additions = budget.additions
+        self.most = min(_MOST_TRIALS, max(_LEAST_TRIALS, budget.left // _SHARE))
+        self.end_costs: dict[tuple[int, int], list[tuple[int, float]]] = {}
         self.far = far
         self.trials = 0
         self.rows = scene.automaton.rows
@@ -153,7 +165,7 @@ class _Search:
             for cost, exchanged, text in self._exchanges(start, stack):
                 across = _ACROSS * (start + 1 in self.breaks)
                 add(cost + back + across, start, exchanged, text, -1, start + 2)
-        while heap and self.trials < _MOST_TRIALS:
+        while heap and self.trials < self.most:
             cost, _, start, stack, added, size, end = heappop(heap)
             if end is not None:
                 self.trials += 1
@@ -167,12 +179,14 @@ class _Search:
             if key in seen or len(seen) > _MOST_STACKS:
                 continue
             seen.add(key)
+            row = self.rows[stack[-1]]
             for last, more in self._ends(start, size):
-                add(cost + more, start, stack, added, size, last)
+                if last == len(self.kinds) or self.kinds[last] in row:
+                    within = _WITHIN * (added[-1:] == "{" and last not in self.breaks)
+                    add(cost + more + within, start, stack, added, size, last)
             if size < _MOST_ADDED:
-                for text, longer, more in self._added(stack):
-                    within = _WITHIN * (text[-1] == "{" and start not in self.breaks)
-                    add(cost + more + within, start, longer, f"{added} {text}", size + 1, None)
+                for text, longer, more in self._added(key[1]):
+                    add(cost + more, start, longer, f"{added} {text}", size + 1, None)
         return None
 
     def _follows_break(self, index: int) -> bool:
@@ -188,8 +202,14 @@ class _Search:
         if states.feed(self.kinds[start + 1]) and states.feed(self.kinds[start]):
             yield _EXCHANGE, states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
-    def _ends(self, start: int, added: int) -> Iterator[tuple[int, float]]:
+    def _ends(self, start: int, added: int) -> list[tuple[int, float]]:
         """Where what is left out may end, and what that costs."""
+        found = self.end_costs.get((start, added))
+        if found is None:
+            found = self.end_costs[start, added] = list(self._all_ends(start, added))
+        return found
+
+    def _all_ends(self, start: int, added: int) -> Iterator[tuple[int, float]]:
         line = self.lines.get(start, 0)
         for end in range(start if added else start + 1, len(self.tokens) + 1):
             number = end - start
@@ -215,8 +235,14 @@ class _Search:
             found[start] = end
         return dict(list(found.items())[-_MOST_LINES:])
 
-    def _added(self, stack: list[int]) -> Iterator[tuple[str, list[int], float]]:
+    def _added(self, stack: tuple[int, ...]) -> list[tuple[str, list[int], float]]:
         """What may be added, with the stack behind it."""
+        found = self.additions.get(stack)
+        if found is None:
+            found = self.additions[stack] = list(self._all_added(stack))
+        return found
+
+    def _all_added(self, stack: tuple[int, ...]) -> Iterator[tuple[str, list[int], float]]:
         row = self.rows[stack[-1]]
         for kind, text, cost in self.marks:
             if kind in row:
@@ -232,8 +258,6 @@ class _Search:
     def _fits(self, stack: list[int], start: int) -> bool:
         """Whether parsing accepts the tokens from an index on to `far` tokens beyond the error."""
         kinds = self.kinds
-        if start < len(kinds) and kinds[start] not in self.rows[stack[-1]]:
-            return False
         states = States(self.scene.automaton, stack)
         last = max(start, self.error) + self.far
         for kind in kinds[start:last]:

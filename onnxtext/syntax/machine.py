@@ -10,7 +10,7 @@ returns. `grammar/SPEC.md`, chapter 18, shows an example.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from onnxtext.syntax import actions
@@ -96,9 +96,8 @@ class Automaton:
 
     Attributes:
         rows: for each state: kind to a state to shift to (>= 0) or ~reduction.
-        gotos: for each state: rule name to the state after that rule was reduced. States that can
-            only reduce by a unit rule are skipped.
         reductions: all of them.
+        units: for each state the name of the unit rule, if it can do nothing but reduce by that.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
         accepting: these states.
@@ -107,14 +106,22 @@ class Automaton:
     def __init__(self, tables: Tables, reduction: Callable[[Rule], Reduction] = _valued) -> None:
         self.rows = tables.actions
         self.reductions = [reduction(rule) for rule in tables.rules]
-        units = [self._unit_of(row) for row in self.rows]
-        self.gotos = [
-            {name: _beyond_units(row, state, units) for name, state in row.items()}
-            for row in tables.gotos
-        ]
+        self.units = [self._unit_of(row) for row in self.rows]
+        self._plain_gotos = tables.gotos
         self.starts = tables.starts
         self.ends = tables.ends
         self.accepting = frozenset(tables.ends.values())
+
+    @cached_property
+    def gotos(self) -> list[dict[str, int]]:
+        """For each state: rule name to the state after that rule was reduced.
+
+        States that can only reduce by a unit rule are skipped.
+        """
+        return [
+            {name: _beyond_units(row, state, self.units) for name, state in row.items()}
+            for row in self._plain_gotos
+        ]
 
     def _unit_of(self, row: dict[str, int]) -> str | None:
         """The origin of a unit rule, if the row of a state has no other action; else None."""

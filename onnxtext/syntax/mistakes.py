@@ -158,7 +158,8 @@ def correct(
     if usual is not None and found.cost > _CHEAP:
         return replace_fields(usual, edits=(found.edit,), title="", doubt=found.cost)
     place = scene
-    if scene.text.find("\n", found.at, scene.at) >= 0 or found.at == scene.fresh:
+    begins = not found.left_out and scene.text[scene.line_start : found.at].isspace()
+    if begins or scene.text.find("\n", found.at, scene.at) >= 0 or found.at == scene.fresh:
         place = scene.until(found.at)
     words = ranked_words(place)
     before = scene.text.find("\n", place.end, found.at) >= 0

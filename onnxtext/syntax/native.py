@@ -96,16 +96,15 @@ def load_grammar() -> Grammar:
     terminals = number_terminals(tables)
     origins = {name: number for number, name in enumerate({rule.origin for rule in tables.rules})}
     rules = [_rule(reduction, origins) for reduction in automaton.reductions]
-    gotos = [{origins[name]: to for name, to in row.items()} for row in tables.gotos]
     return Grammar(
         _scanner(tables, terminals),
-        [{terminals[name]: to for name, to in row.items()} for row in tables.actions],
-        gotos,
-        _jumps(tables, gotos, rules),
+        tables.actions,
+        tables.gotos,
+        _jumps(tables, automaton.units),
         rules,
-        len(terminals),
-        terminals["$END"],
-        len(origins),
+        terminals,
+        "$END",
+        origins,
         {
             "Token": Token,
             "Fault": Fault,
@@ -132,31 +131,24 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
     return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
 
 
-def _jumps(
-    tables: Tables, gotos: list[dict[int, int]], rules: list[tuple[Any, ...]]
-) -> list[dict[int, int]]:
-    """The states that rules lead to, with the rules behind them that only rename a symbol.
+def _jumps(tables: Tables, units: list[str | None]) -> list[dict[str, int]]:
+    """The states that rules lead to, as the gotos of the machine.
 
     Where a renaming has to be looked at first, because a token would fit behind it that does not
     fit before, it is left to be done.
     """
-    renaming: dict[int, int] = {}  # states in which there is nothing else to do
-    for state, row in enumerate(tables.actions):
-        targets = set(row.values())
-        if len(targets) == 1 and (number := ~targets.pop()) >= 0:
-            _, origin, op, *_ = rules[number]
-            if op == OPS["UNIT"]:
-                renaming[state] = origin
+    kinds = [row.keys() for row in tables.actions]
 
-    def last(row: dict[int, int], state: int) -> int:
-        while state in renaming:
-            following = row[renaming[state]]
-            if not tables.actions[following].keys() <= tables.actions[state].keys():
-                break
-            state = following
+    @cache
+    def fits(state: int, following: int) -> bool:
+        return kinds[following] <= kinds[state]
+
+    def last(row: dict[str, int], state: int) -> int:
+        while (origin := units[state]) is not None and fits(state, row[origin]):
+            state = row[origin]
         return state
 
-    return [{origin: last(row, state) for origin, state in row.items()} for row in gotos]
+    return [{origin: last(row, state) for origin, state in row.items()} for row in tables.gotos]
 
 
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ from onnxtext.syntax.run import Run
 from onnxtext.syntax.scene import Mistake, Scene, indentation
 from onnxtext.syntax.telling import faulty, first_of_lines, told
 from onnxtext.syntax.trial import Outcome, States, Stretch
+from onnxtext.syntax.tying import DANGLING
 
 _CLOSING = frozenset(")]}>")
 _DOUBTFUL = 2.5
@@ -82,8 +83,10 @@ class Recovery:
 
     def finish(self) -> list[Diagnostic]:
         """All diagnostics, in the order of the text."""
-        kept = (fault for number, fault in enumerate(self._faults) if not self._echo(number, fault))
-        known = {(fault.code, fault.at): fault for fault in reversed(list(kept))}
+        kept = [fault for number, fault in enumerate(self._faults) if not self._echo(number, fault)]
+        if self.diagnostics or any(fault.code != DANGLING for fault in kept):
+            kept = [fault for fault in kept if not self._names_what_was_left_out(fault)]
+        known = {(fault.code, fault.at): fault for fault in reversed(kept)}
         faulted = [faulty(self.source, fault) for fault in known.values()]
         found = first_of_lines(self.text, self.diagnostics, faulted)
         if self._stopped:
@@ -97,6 +100,13 @@ class Recovery:
         """Whether what an action found wrong may come from a change that was only guessed."""
         at = -1 if fault.at is None else fault.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
+
+    def _names_what_was_left_out(self, fault: Fault) -> bool:
+        """Whether metadata names what stands in the text before it: its statement is wrong."""
+        if fault.code != DANGLING or fault.at is None:
+            return False
+        name = self.text[slice(*faulty(self.source, fault).labels[0].span)]
+        return self.text.find(name, 0, fault.at) >= 0
 
     def recover(self, unexpected: Unexpected) -> int | None:
         """Tell a mistake and mend the machine; where to go on, or None to give up."""

@@ -17,6 +17,9 @@ from onnxtext.syntax.lexer import Token
 from onnxtext.syntax.sections import Block, Pairs
 from onnxtext.syntax.strings import to_bytes
 
+DANGLING = "metadata-dangling"
+"""The code of entries whose path names nothing."""
+
 
 class _Names:
     """The parts of a graph or function by their names; of equal names the first counts."""
@@ -204,7 +207,7 @@ class Ties:
         fault = Fault(
             f"{what.get(kind, f'no {kind} is')} named `{name}`",
             token=token,
-            code="metadata-dangling",
+            code=DANGLING,
         )
         fault.step = step
         if near:

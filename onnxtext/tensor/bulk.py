@@ -32,11 +32,7 @@ _COMMA, _SPACE, _LINE, _OPEN, _ELEMENTS = b", \n[0"
 
 
 def read_elements(
-    text: str,
-    coding: Coding,
-    read: Callable[[Body], Codes],
-    *,
-    dims: Sequence[int] | None = None,
+    text: str, coding: Coding, read: Callable[[Body], Codes], *, dims: Sequence[int] | None = None
 ) -> list[Codes] | None:
     """Read a large literal of numbers.
 
@@ -121,11 +117,7 @@ def as_integers(low: int, high: int, dtype: str) -> Coding:
 
 
 def _codes(
-    chars: Bytes,
-    runs: Runs,
-    coding: Coding,
-    read: Callable[[Body], Codes],
-    is_first: bool,
+    chars: Bytes, runs: Runs, coding: Coding, read: Callable[[Body], Codes], is_first: bool
 ) -> Codes | None:
     """Return the codes of the numbers of a part; None if they need the slow path."""
     values, odd = read_runs(chars, runs)

@@ -22,7 +22,6 @@ from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.ieee import FORMATS, Format, round_double, values_of
 from onnxtext.tensor.lazy import np
-from onnxtext.tensor.shortest import narrow_texts
 
 FLOAT_PATTERN = (
     r"(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
@@ -132,20 +131,6 @@ def float64_text(bits: int, *, point: bool = False) -> str:
     if bits & 0x7FFFFFFFFFFFFFFF >= _DOUBLE_INF:
         return _special_text(bits, 64, _DOUBLE_INF, 0x7FF8000000000000)
     return _spell(orjson.dumps(struct.unpack("<d", struct.pack("<Q", bits))[0]).decode(), point)
-
-
-def narrow_text(element: ElementType, bits: int) -> str:
-    """Return the text of one code of a format of at most 16 bits; never a bare integer.
-
-    Args:
-        element: The element type, of kind "float" and at most 16 bits.
-        bits: The code.
-
-    Returns:
-        A decimal with a point or exponent, ``inf``, ``-inf``, ``nan`` or ``-nan``, or the code
-        such as ``0x7e01`` for every other NaN. `shortest` chooses the digits.
-    """
-    return narrow_texts(element.name, bits >> 8)[bits & 0xFF]
 
 
 def _spell(text: str, point: bool) -> str:

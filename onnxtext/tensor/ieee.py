@@ -61,13 +61,6 @@ class Format:
         """The sign bit; 0 for a format without one."""
         return 1 << (self.bits - 1) if self.signed else 0
 
-    def is_nan(self, code: int) -> bool:
-        """Whether `code` is one of the format's NaNs."""
-        if code == self.nan:
-            return True
-        size = code & ~self.sign
-        return size > self.top and size != self.infinity
-
 
 _FORMATS = (
     Format("float", 32, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0xFFC00000),

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from onnxtext.core import core
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
 
 MAX_DEPTH = 100
@@ -113,6 +114,19 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
             raise WireError("a field reaches beyond the end of its message", begin)
         # Twice as fast as calling the class.
         yield make(WireField, (number, wire_type, begin, value, at))
+
+
+def all_fields(data: bytes | memoryview) -> Iterable[WireField]:
+    """The fields of a whole message.
+
+    Raises:
+        WireError: the bytes are no message.
+    """
+    if core() == "native":
+        from onnxtext._core.decode import message_fields
+
+        return message_fields(data)
+    return read_fields(data, 0, len(data))
 
 
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions: what cannot be is told with two places; what can be is not told."""
+"""Symbolic dimensions: contradictions are reported with two places, others not at all."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ IMPOSSIBLE = {
     "the output of one call": "p = my.part (n, cs)\nu = MatMul (p, rows_4)\nv = MatMul (p, rows_5)",
     "twice called": f"{FOUR}\ns = my.twice (n)\nt = my.twice (s)\nv = MatMul (t, rows_5)",
 }
-"""Nodes after which a symbol would have to be two numbers."""
+"""Nodes that require two sizes of one symbol."""
 
 POSSIBLE = {
     "broadcasting leaves 1": "u = Add (n, four)\nv = Add (n, five)",
@@ -126,11 +126,11 @@ POSSIBLE = {
     "float[K] s = Identity (t)",
     "unknown sizes": f"{FOUR}\nfloat[?] t = Identity (n)\nfloat[5] s = Identity (m)",
 }
-"""Nodes for which there are inputs."""
+"""Nodes with consistent sizes."""
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_what_cannot_be_is_explained_by_two_places(name: str) -> None:
+def test_contradictory_sizes_are_explained_by_two_places(name: str) -> None:
     model = symbolic(IMPOSSIBLE[name])
     found = onnxtext.check(model)
     assert [item.code for item in found] == ["dim-variable-conflict"], found
@@ -147,11 +147,11 @@ def test_what_cannot_be_is_explained_by_two_places(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", POSSIBLE)
-def test_what_can_be_is_no_finding(name: str) -> None:
+def test_consistent_sizes_are_not_found(name: str) -> None:
     assert not codes(symbolic(POSSIBLE[name]))
 
 
-def test_the_labels_say_both_sizes() -> None:
+def test_the_labels_show_both_sizes() -> None:
     (finding,) = onnxtext.check(symbolic(f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)"))
     assert finding.message == "the dimension `N` would have to be both 4 and 5"
     shown = {label.message for label in finding.labels}
@@ -161,7 +161,7 @@ def test_the_labels_say_both_sizes() -> None:
     assert lines[0] > lines[1]
 
 
-def test_where_symbols_were_joined_is_shown() -> None:
+def test_a_label_shows_why_two_symbols_are_equal() -> None:
     (finding,) = onnxtext.check(symbolic(IMPOSSIBLE["equal symbols"]))
     assert [label.message for label in finding.labels].count("these sizes are equal") == 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes after which a model is as valid as before: what the official checker accepts is no error.
+"""Mutations that keep a model valid: models that the official checker accepts have no errors.
 
 Exceptions are the sentences of the specification that the official checker does not look at.
 """

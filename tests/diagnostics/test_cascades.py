@@ -173,6 +173,11 @@ CASES = {
         4,
         "input-duplicate",
     ),
+    "metadata of a tensor with a mistake": (
+        H + 'g () => () <float[2] w = [1, 2, 3]> {}\n\nmetadata {\n  tensor w { a: "b" }\n}\n',
+        2,
+        "syntax-error",
+    ),
     "nothing": ("", 1, "syntax-error"),
     "a comment only": ("# nothing\n", 2, "syntax-error"),
 }

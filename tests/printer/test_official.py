@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--dialect onnx`: the official parser reads every text, and every loss is listed, and is one.
+"""`--dialect onnx`: the official parser reads every text, and exactly the losses are listed.
 
 The comparison here knows nothing of the printer: it walks two messages by their descriptors, treats
 what is absent as empty where that means the same, and passes over exactly what the losses name.
@@ -39,14 +39,14 @@ DATA = {
     "uint64_data",
 }
 NARROW = {21, 22, 23, 25, 26}
-"""4- and 2-bit types: the official parser stores one entry a number, ours packs them."""
+"""4- and 2-bit types: the official parser stores one number per entry, onnxtext packs them."""
 
 
 # ---- Comparing ------------------------------------------------------------------------------
 
 
 def differences(wanted: Any, found: Any, lost: set[str], path: str = "") -> Iterator[str]:
-    """The paths of what differs between two messages and is not lost."""
+    """Return the paths of differences between two messages, except the listed losses."""
     if wanted.DESCRIPTOR.name == "TensorProto":
         yield from data_differences(wanted, found, lost, path)
     strangers: Any = UnknownFieldSet(wanted)
@@ -85,7 +85,7 @@ def listed(name: str, lost: set[str], path: str) -> Iterator[str]:
 
 
 def list_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iterator[str]:
-    """Of lists of messages; an item that is lost is left out."""
+    """Compare lists of messages without lost items."""
     named = {key(item, path, number): item for number, item in enumerate(wanted)}
     assume(len(named) == len(wanted))  # two attributes of one name have one path
     kept = {name: item for name, item in named.items() if name not in lost}
@@ -109,7 +109,7 @@ def scalar(value: Any) -> Any:
 
 
 def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iterator[str]:
-    """Of the elements of two tensors, in whatever field they are stored."""
+    """Compare the elements of two tensors, in any field."""
     gone = {name for name in DATA if f"{path}.{name}" in lost}
     own = {"raw_data", own_field(wanted.data_type)}
     if gone & own:
@@ -166,7 +166,7 @@ def tensors(message: Any) -> Iterator[onnx.TensorProto]:
 
 
 def check(data: bytes) -> list[Loss]:
-    """State the laws for one model; its losses."""
+    """Check the laws for one model; return its losses."""
     text, losses = to_official(data)
     wanted = onnx.ModelProto.FromString(data)
     found = onnx.parser.parse_model(text)
@@ -182,7 +182,7 @@ def check(data: bytes) -> list[Loss]:
 
 
 def is_official(model: onnx.ModelProto) -> bool:
-    """Whether the official printer loses nothing."""
+    """Whether the official printer keeps the whole model."""
     try:
         found = onnx.parser.parse_model(onnx.printer.to_text(model))
     except Exception:
@@ -191,13 +191,13 @@ def is_official(model: onnx.ModelProto) -> bool:
 
 
 def check_each_loss(data: bytes) -> None:
-    """No loss is one in name only: the models differ where it says so."""
+    """Every listed loss is real: the models differ there."""
     text, losses = to_official(data)
     wanted, found = onnx.ModelProto.FromString(data), onnx.parser.parse_model(text)
     lost = paths(losses)
     for path in sorted(lost)[:: 1 + len(lost) // 10]:
         inside_another = any(path.startswith((f"{other}.", f"{other}[")) for other in lost)
-        # A message may hold nothing but stored zeros, which are the same to the comparison.
+        # A message may have only stored zeros, which compare as equal.
         is_message = path.rpartition(".")[2] in ("t", "g", "tp", "sparse_tensor", "segment")
         if not inside_another and not is_message:
             assert list(differences(wanted, found, lost - {path})), path
@@ -241,7 +241,7 @@ def test_backend_cases() -> None:
 
 
 def official(text: str) -> tuple[onnx.ModelProto, dict[str, str]]:
-    """A model in our language through the official one, and its losses."""
+    """Convert a model to official text and back; return it with its losses."""
     data = onnxtext.to_binary(f"<onnxtext: 1> {text}")
     losses = check(data)
     check_each_loss(data)

@@ -250,25 +250,9 @@ def test_long_tokens() -> None:
         check(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")
         check(f'g () => () {{ [n] x = A <s = "{"a" * size}"> () # {"c" * size}\n y = B () }}')
         check(f"g () => () {{ {'a' * size} = {'B' * size} () }}" + " " * size)
-        for odd in (
-            "1.5",
-            "true",
-            "nan(0x1)",
-            "0x10",
-            "1 2",
-            "x",
-            '"',
-            "]",
-            "[",
-            "{",
-            "# ]\n",
-            "é",
-        ):
-            half = numbers[: len(numbers) // 2 // 5 * 5]
-            for flat in (
-                f"[{half}{odd}, {numbers}]",
-                f"{{{half}{odd}, {numbers}}}",
-                f"[{half}{odd}",
-            ):
+        half = numbers[: len(numbers) // 2 // 5 * 5]
+        for odd in ["1.5", "true", "nan(0x1)", "0x10", "1 2", "x", '"', *"][{é", "# ]\n"]:
+            whole = f"{half}{odd}, {numbers}"
+            for flat in (f"[{whole}]", f"{{{whole}}}", f"[{half}{odd}"):
                 check(f"g () => () <float[{size // 5}] w = {flat}, float x> {{}}")
                 check(f"g () => () <float[2, {size // 10}] w = [{flat}, [{half}]], float x> {{}}")

@@ -197,11 +197,6 @@ FAMILY = Family(
             "calls match the attributes of the function",
             "IR Functions",
         ),
-        Rule(
-            "function-overload-unknown",
-            "error",
-            "the called overload exists",
-            "IR Functions",
-        ),
+        Rule("function-overload-unknown", "error", "the called overload exists", "IR Functions"),
     ),
 )

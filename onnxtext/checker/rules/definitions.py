@@ -50,15 +50,11 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         verb = "is" if len(names) == 1 else "are each"
         places = by_name[names[0]]
         more = [Place(place.item, place.part) for name in names[1:] for place in by_name[name]]
+        defined = Place(*scope.definition(names[0]), "first defined here")
         yield Finding(
             "value-redefined",
             f"{_listed(names)} {verb} {what} of {scope.words()}",
-            (
-                places[0],
-                Place(*scope.definition(names[0]), "first defined here"),
-                *places[1:],
-                *more,
-            ),
+            (places[0], defined, *places[1:], *more),
             help="rename one of them and its uses",
         )
 

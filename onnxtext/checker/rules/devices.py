@@ -121,11 +121,7 @@ def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
 
 
 def _node(
-    subject: Subject,
-    node: Node,
-    record: Record,
-    known: dict[str, Configuration],
-    ranks: Ranks,
+    subject: Subject, node: Node, record: Record, known: dict[str, Configuration], ranks: Ranks
 ) -> Iterator[Finding]:
     place = Place(node, ("op_type",))
     name = _text(field_of(record, "configuration_id"))

@@ -11,24 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Function, Model
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.subject import Subject
+from onnxtext.checker.walk import Decorated, decorated
 
 _REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
 _HTML = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|ul)\b[^<>]*>"
 )
 STANDARD_KEYS = frozenset(
-    {
-        "model_author",
-        "model_license",
-        "Image.BitmapPixelFormat",
-        "Image.ColorSpaceGamma",
-        "Image.NominalPixelRange",
-    }
-)
+    {"model_author", "model_license", "Image.BitmapPixelFormat", "Image.ColorSpaceGamma",
+     "Image.NominalPixelRange"}
+)  # fmt: skip
 """The keys that the specification defines (IR spec, Metadata; MetadataProps.md)."""
 
 
@@ -49,15 +45,16 @@ def check(subject: Subject) -> Iterator[Finding]:
     lints = subject.active("doc-html")
     if lints and model is not None and model.doc_string:
         yield from _doc(model, model.doc_string)
-    for item in _statements(subject):
-        decorators = item.decorators
-        if decorators or item.metadata:
-            entries = [*_decorated(item), *item.metadata]
-            if entries:
-                yield from _entries(item, entries, "warning")
-        if lints:
+    for item in decorated(subject):
+        entries = [*_decorated(item), *item.metadata]
+        if entries:
+            yield from _entries(item, entries, "warning")
+    if lints:
+        functions = [scope.place for scope in subject.scopes if scope.kind == "function"]
+        others = [item for item in decorated(subject) if not isinstance(item, Function)]
+        for item in (*functions, *others):
             doc = item.doc_string if isinstance(item, Function) else None
-            for decorator in decorators:
+            for decorator in item.decorators:
                 if decorator.name == "doc" and decorator.arguments:
                     text = decorator.arguments[0].value
                     doc = text.decode("utf-8", "replace") if isinstance(text, bytes) else None
@@ -65,25 +62,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 yield from _doc(item, doc)
 
 
-_Statement = Graph | Function | Node | ValueInfo
-
-
-def _statements(subject: Subject) -> Iterator[_Statement]:
-    lints = subject.active("doc-html")
-    for scope in subject.scopes:
-        owner = scope.place
-        if owner.decorators or owner.metadata or lints:
-            yield owner
-        for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
-            for value in values:
-                if value.decorators or value.metadata:
-                    yield value
-        for node in scope.nodes:
-            if node.decorators or node.metadata:
-                yield node
-
-
-def _decorated(item: _Statement) -> Iterator[tuple[str, str]]:
+def _decorated(item: Decorated) -> Iterator[tuple[str, str]]:
     for decorator in item.decorators:
         if decorator.name == "meta":
             for argument in decorator.arguments:

@@ -22,18 +22,9 @@ from onnxtext.checker.subject import Subject
 from onnxtext.checker.type_records import TypeRecord, has_record, type_records
 
 _CONTAINERS = {
-    "sequence_type": "elem_type",
-    "optional_type": "elem_type",
-    "map_type": "value_type",
-}
-_KINDS = {
-    "tensor_type",
-    "sparse_tensor_type",
-    "sequence_type",
-    "optional_type",
-    "map_type",
-    "opaque_type",
-}
+    "sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type",
+}  # fmt: skip
+_KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
 def check(subject: Subject) -> Iterator[Finding]:

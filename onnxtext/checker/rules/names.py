@@ -57,10 +57,7 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
         if places:
             message = f"{kind} of {scope.words()} has no name"
             yield Finding(
-                "value-name-missing",
-                message,
-                places,
-                help="name it: nodes refer to values by name",
+                "value-name-missing", message, places, help="name it: nodes refer to values by name"
             )
 
 
@@ -158,12 +155,7 @@ FAMILY = Family(
             "outputs of a function have distinct names",
             "IR Functions",
         ),
-        Rule(
-            "node-name-duplicate",
-            "warning",
-            "nodes of a graph have distinct names",
-            "IR Names",
-        ),
+        Rule("node-name-duplicate", "warning", "nodes of a graph have distinct names", "IR Names"),
         Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names"),
     ),
 )

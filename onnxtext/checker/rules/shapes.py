@@ -19,13 +19,7 @@ from dataclasses import replace
 from onnxtext.checker.finding import Finding, Place
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.checker.kinds import fits_by_kind
-from onnxtext.checker.objections import (
-    errors_of,
-    failure_of,
-    is_expandable,
-    slug_of,
-    whole_model,
-)
+from onnxtext.checker.objections import errors_of, failure_of, is_expandable, slug_of, whole_model
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.shape_inference import ShapeInference
 from onnxtext.checker.subject import Subject

@@ -97,11 +97,7 @@ def _fields(
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))
         if not element.bits:
-            yield _field(
-                tensor,
-                "has strings in `raw_data`",
-                'write them in braces: `{"a", "b"}`',
-            )
+            yield _field(tensor, "has strings in `raw_data`", 'write them in braces: `{"a", "b"}`')
         elif len(data) != raw_size(element, count):
             wanted = raw_size(element, count)
             yield _size(tensor, f"needs {counted(wanted, 'byte')}, but `raw_data` has {len(data)}")

@@ -120,10 +120,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                 "training-graph-combined",
                 f"{quoted(name)} is defined in both the graph and the training's algorithm, "
                 "which run as one graph",
-                (
-                    Place(*step.definition(name)),
-                    Place(*main.definition(name), "defined there too"),
-                ),
+                (Place(*step.definition(name)), Place(*main.definition(name), "defined there too")),
                 help="rename one of them",
             )
     names = {node.name for node in main.nodes if node.name}

@@ -71,6 +71,5 @@ def _algorithms(subject: Subject) -> list[Scope]:
 
 
 FAMILY = Family(
-    check,
-    (Rule("value-unused", "lint", "every initializer and every node is used", "-"),),
+    check, (Rule("value-unused", "lint", "every initializer and every node is used", "-"),)
 )

@@ -10,14 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onnxtext.ast.model import Fragment, Function, Graph, Node, ValueInfo
+from onnxtext.ast.model import Fragment, Function, Graph
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
 from onnxtext.ast.values import Attribute
 from onnxtext.checker.finding import Finding, Place, quoted
 from onnxtext.checker.registry import Family, Rule
 from onnxtext.checker.scopes import Scope
 from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import MOST_PLACES, attributes, inner_types, tensors, type_uses
+from onnxtext.checker.walk import (
+    MOST_PLACES,
+    attributes,
+    decorated,
+    inner_types,
+    tensors,
+    type_uses,
+)
 from onnxtext.diagnostics import Severity
 
 NEWEST = 14
@@ -166,7 +173,7 @@ def _has_infos(scope: Scope) -> bool:
 def _with_metadata(subject: Subject, version: int) -> list[Place]:
     if version >= 10:
         return []
-    found = [Place(item) for item in _statements(subject) if item.metadata]
+    found = [Place(item) for item in decorated(subject) if item.metadata]
     return [*found, *_with_decorator(subject, "meta", version)]
 
 
@@ -175,22 +182,9 @@ def _with_decorator(subject: Subject, name: str, version: int) -> list[Place]:
         return []
     return [
         Place(item)
-        for item in _statements(subject)
+        for item in decorated(subject)
         if any(d.name.rpartition(".")[2] == name for d in item.decorators)
     ]
-
-
-def _statements(subject: Subject) -> list[Graph | Function | Node | ValueInfo]:
-    """Return the statements with decorators or metadata."""
-    found: list[Graph | Function | Node | ValueInfo] | None = subject.memo.get("decorated")
-    if found is None:
-        found = subject.memo["decorated"] = []
-        for scope in subject.scopes:
-            found += [item for item in (scope.place,) if item.decorators or item.metadata]
-            for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
-                found += [item for item in values if item.decorators or item.metadata]
-            found += [item for item in scope.nodes if item.decorators or item.metadata]
-    return found
 
 
 def _newer_types(subject: Subject) -> Iterator[Need]:
@@ -230,12 +224,7 @@ FAMILY = Family(
         Rule(
             "ir-version-missing", "error", "`ir_version` is present and not 0", "IR Models, proto"
         ),
-        Rule(
-            "ir-version-unknown",
-            "warning",
-            "`ir_version` is known",
-            "IR Versioning",
-        ),
+        Rule("ir-version-unknown", "warning", "`ir_version` is known", "IR Versioning"),
         Rule(
             "needs-ir-version",
             "error",

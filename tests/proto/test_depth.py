@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is made of graphs and types in one another is a model that protobuf reads, or refused."""
+
+from __future__ import annotations
+
+import contextlib
+
+import onnx
+import pytest
+
+import onnxtext
+
+
+@pytest.mark.parametrize("graphs", [1, 12, 20, 22, 25, 31, 33])
+@pytest.mark.parametrize("types", [1, 8, 12, 19, 20, 21, 48, 50])
+def test_depth(graphs: int, types: int) -> None:
+    type = "seq(" * (types - 1) + "float[N]" + ")" * (types - 1)
+    text = f"g ({type} x) => ({type} y) {{}}"
+    for _ in range(graphs - 1):
+        text = f"g () => () {{ y = If <b = {text}> () }}"
+    if 3 * graphs + 2 * types > 75:
+        with contextlib.suppress(onnxtext.OnnxTextError):
+            assert onnx.ModelProto.FromString(onnxtext.to_binary(text)).HasField("graph")
+    else:
+        assert onnx.ModelProto.FromString(onnxtext.to_binary(text)).HasField("graph")
