@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
-from onnxtext.files import write_atomically
-from onnxtext.refusals import (
-    advise,
-    no_model,
-    not_a_message,
-    unlowerable,
+from onnxtext.errors import (
+    invalid_message_error,
+    invalid_model_error,
+    lowering_error,
+    warn_if_suspicious,
 )
+from onnxtext.files import write_atomically
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
             model, losses = lift_reduced(data)
             text = print_official(model)
     except ValueError as error:
-        raise no_model(data, error, name) from None
-    advise(data, name)
+        raise invalid_model_error(data, error, name) from None
+    warn_if_suspicious(data, name)
     return text, losses
 
 
@@ -203,7 +203,7 @@ def loads(
     try:
         data = lower_fragment(fragment)
     except LowerError as error:
-        raise unlowerable(error, source) from None
+        raise lowering_error(error, source) from None
     from onnxtext.conversion import decode_message
 
     return decode_message(getattr(onnx, message), data, source)
@@ -231,7 +231,7 @@ def dumps(proto: Proto) -> str:
     try:
         return print_fragment(lift_fragment(data, message))
     except LiftError as error:
-        raise not_a_message(error, message, "<message>") from None
+        raise invalid_message_error(error, message, "<message>") from None
 
 
 def check(

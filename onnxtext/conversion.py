@@ -19,13 +19,13 @@ from onnxtext.ast.model import EncodingPatch, Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.refusals import (
-    advise,
-    check_size,
+from onnxtext.errors import (
+    check_declared_size,
+    check_encoded_size,
+    invalid_model_error,
     left_out,
-    no_model,
-    refuse_size,
-    unlowerable,
+    lowering_error,
+    warn_if_suspicious,
 )
 from onnxtext.source import Source
 
@@ -116,8 +116,8 @@ def print_binary(
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
     except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
-        raise no_model(data, error, name) from None
-    advise(data, name)
+        raise invalid_model_error(data, error, name) from None
+    warn_if_suspicious(data, name)
     return text, beside
 
 
@@ -229,8 +229,10 @@ def encode(
     try:
         pieces = lower_checked(model, source, elsewhere)
     except LowerError as error:
-        check_size(model, source)  # a model that is too large is refused for that, as by `check`
-        raise unlowerable(error, source) from None
+        check_declared_size(
+            model, source
+        )  # a model that is too large is reported as such, like `check`
+        raise lowering_error(error, source) from None
     if model.encoding is not None:
         return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]
     return pieces
@@ -245,8 +247,10 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
     """
     from onnxtext.proto.lower import lower_guarded
 
-    pieces, depth = lower_guarded(model, elsewhere, guard=lambda: check_size(model, source))
-    refuse_size(sum(map(len, pieces)), "model would take", source)
+    pieces, depth = lower_guarded(
+        model, elsewhere, guard=lambda: check_declared_size(model, source)
+    )
+    check_encoded_size(sum(map(len, pieces)), "model would take", source)
     if depth > _DEEP:
         import onnx
 
@@ -299,7 +303,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
             model.encoding = None  # it is of the model as it was
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
-    check_size(model, source)
+    check_declared_size(model, source)
 
 
 def _externalize(

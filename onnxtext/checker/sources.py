@@ -14,9 +14,9 @@ from onnxtext.checker.isolation.light import LARGE
 from onnxtext.checker.run import check_tree
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.errors import check_declared_size
 from onnxtext.filetype import is_binary
 from onnxtext.proto.lift import LiftError, lift_fragment, lift_model
-from onnxtext.refusals import check_size
 from onnxtext.source import Source
 
 
@@ -119,7 +119,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     source = Source(text, name)
     try:
         root = parse_any(source)
-        check_size(root, source)
+        check_declared_size(root, source)
     except OnnxTextError as error:
         return list(error.diagnostics)
 
@@ -147,8 +147,8 @@ def encoded_for_checks(
         `to_binary` refuses it.
     """
     from onnxtext.conversion import FilesBeside, lower_checked
+    from onnxtext.errors import left_out, lowering_errors
     from onnxtext.proto.lower import LowerError, lower_light
-    from onnxtext.refusals import all_unlowerable, left_out
 
     refused = left_out(model, source)
     if model.resources_left_out:
@@ -161,20 +161,20 @@ def encoded_for_checks(
         # The inference of onnx needs no large weights, and would copy them.
         return lambda: lower_light(model, elsewhere), refused
     except LowerError as error:
-        return lambda: None, [*refused, *all_unlowerable(model, error, source, elsewhere)]
+        return lambda: None, [*refused, *lowering_errors(model, error, source, elsewhere)]
     except OnnxTextError as error:
         return lambda: None, [*refused, *error.diagnostics]
 
 
 def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
     """Everything in the text of a fragment that no message can hold."""
+    from onnxtext.errors import lowering_errors
     from onnxtext.proto.lower import LowerError, lower_fragment
-    from onnxtext.refusals import all_unlowerable
 
     try:
         lower_fragment(fragment)
     except LowerError as error:
-        return all_unlowerable(fragment, error, source)
+        return lowering_errors(fragment, error, source)
     return []
 
 

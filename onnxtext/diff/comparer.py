@@ -19,9 +19,9 @@ from onnxtext.diff.model_side import Side
 from onnxtext.diff.records import compare_messages
 from onnxtext.diff.result import Category, FieldChange, ModelDiff
 from onnxtext.diff.statement_text import function_statement, graph_statement, indented
+from onnxtext.errors import lowering_error
 from onnxtext.printer.strings import quoted
 from onnxtext.proto.value_lowering import LowerError
-from onnxtext.refusals import unlowerable
 
 
 def compare(old: Side, new: Side) -> ModelDiff:
@@ -65,7 +65,7 @@ def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
             side.encoder.model(side.model)
         except LowerError as found:
             if side.source is not None:
-                return unlowerable(found, side.source)
+                return lowering_error(found, side.source)
     return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
 
 

@@ -86,12 +86,12 @@ class Side:
         Raises:
             OnnxTextError: the text does not parse, or its model would be too large.
         """
-        from onnxtext.refusals import check_size
+        from onnxtext.errors import check_declared_size
         from onnxtext.syntax.parse import parse_model
 
         source = Source(text, label)
         model = parse_model(source)
-        check_size(model, source)
+        check_declared_size(model, source)
         return cls(model, label, base, source)
 
     @classmethod
@@ -103,15 +103,15 @@ class Side:
         Raises:
             OnnxTextError: the bytes are not a valid model.
         """
+        from onnxtext.errors import invalid_model_error
         from onnxtext.proto.lift import lift_model
-        from onnxtext.refusals import no_model
 
         try:
             return cls(lift_model(data), label, base)  # type: ignore[arg-type]
         except ValueError as error:
             if isinstance(error, OnnxTextError):
                 raise
-            raise no_model(bytes(data), error, label) from None
+            raise invalid_model_error(bytes(data), error, label) from None
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> Side:

@@ -163,8 +163,8 @@ def _read(data: bytes, path: str) -> _Version:
 def _lift(data: bytes, path: str) -> _Version:
     """Print a binary model, with its blobs apart."""
     from onnxtext.conversion import lift_placed
+    from onnxtext.errors import invalid_model_error
     from onnxtext.printer import print_model
-    from onnxtext.refusals import no_model
 
     try:
         model = lift_placed(data)
@@ -173,7 +173,7 @@ def _lift(data: bytes, path: str) -> _Version:
     except RecursionError:
         raise _Unreadable("a version cannot be read: it is nested too deeply") from None
     except ValueError as error:  # LiftError is one
-        raise _unreadable(no_model(data, error, path or "<bytes>")) from None
+        raise _unreadable(invalid_model_error(data, error, path or "<bytes>")) from None
 
 
 def _print(version: _Version) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext check`, as its users run it."""
+"""`onnxtext check` on the command line."""
 
 from __future__ import annotations
 

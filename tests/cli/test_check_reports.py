@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `onnxtext check` tells programs: JSON, SARIF 2.1.0, and commands for GitHub."""
+"""Machine-readable output of `onnxtext check`: JSON, SARIF 2.1.0, and GitHub commands."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`from-binary --dialect onnx`: official text, and what it cannot carry on standard error."""
+"""`from-binary --dialect onnx`: official text, and its losses on standard error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in every odd surrounding: streams, files, settings, environment variables.
+"""Every command in unusual environments: streams, files, settings, environment variables.
 
 Whatever happens, the exit status is one that docs/commands.md lists, nobody sees a traceback, and a
 message names the file as the user does.
@@ -58,14 +58,14 @@ COMMANDS = {
     "version": ("--version",),
     "wrong usage": ("fmt", "--nonsense"),
 }
-"""What people run, in the directory that `place` makes."""
+"""Command lines, run in the directory that `place` creates."""
 
 TO_STDOUT = {
     "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "diff", "verify",
     "verify as json", "merge", "weights list", "weights verify", "weights gc", "git textconv",
     "git clean", "git smudge", "explain", "help", "help of a verb", "version",
 }  # fmt: skip
-"""Those that cannot do without standard output."""
+"""Commands that need standard output."""
 
 STREAMS = {
     "all closed": ("<&-", ">&-", "2>&-"),
@@ -78,7 +78,7 @@ STREAMS = {
     "output is for reading": ("<m.onnxtxt", "1</dev/null"),
 }
 FEW = ("all closed",)
-"""What is tried each time."""
+"""Redirections to test with every command."""
 
 _SHOWN = re.compile(r"Traceback|internal-error|Exception ignored|cannot \w+ (?:None|\d+)\b|\bNone:")
 

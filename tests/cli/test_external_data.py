@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX external data, either way, and data files that a text refers to."""
+"""Embedding and externalizing ONNX external data, and references to data files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ARRAYS: dict[str, Any] = {
 
 
 def run(*arguments: str | Path, **options: Any) -> Result:
-    """Run `onnxtext`; the models here are no good ones, so nothing is checked."""
+    """Run `onnxtext` without checks: these models violate rules."""
     unchecked = ["--no-check"] if arguments[0] == "to-binary" else []
     return command.run(*arguments, *unchecked, **options)
 
@@ -45,7 +45,7 @@ def model() -> onnx.ModelProto:
 
 
 def loaded(path: Path) -> onnx.ModelProto:
-    """What onnx makes of a model and its external data; it leaves a trace in the tensors."""
+    """Load a model and its external data with onnx, which leaves a trace in the tensors."""
     made = onnx.load(path)
     for tensor in (*made.graph.initializer, made.graph.node[0].attribute[0].t):
         tensor.ClearField("data_location")
@@ -177,7 +177,7 @@ def test_valid_checksums(tmp_path: Path) -> None:
 
 
 def test_two_gibibytes(tmp_path: Path) -> None:
-    """What cannot be is said at once: not a byte of the weights is looked for."""
+    """Impossible models are rejected before any weights are read."""
     text = tmp_path / "m.onnxtxt"
     text.write_text(
         '<onnxtext: 1> g () => () <float[600000000] w = blob"0123456789abcdef"> {}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext.files`: what is written is whole, whatever happens."""
+"""`onnxtext.files`: files are replaced atomically, whatever happens."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_concurrent_changes_are_kept(
 
 
 def test_a_new_file_of_a_library(tmp_path: Path) -> None:
-    """The library of safetensors puts a file of its own, which nobody else may read, in place."""
+    """The safetensors library replaces the file by its own, which is not readable by others."""
     (tmp_path / "usual").touch()
     with replacing_path(tmp_path / "m.safetensors") as temporary:
         temporary.unlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said about models, in each format."""
+"""Findings about models in each output format."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_no_color_on_terminals_if_disabled(
 
 @pytest.fixture
 def stale(tmp_path: Path) -> Path:
-    """A text whose encoding section fits no more, since somebody edited the model."""
+    """A text whose encoding section is outdated because the model was edited."""
     # A length in two bytes where one would do: no habit, so the exact bytes are recorded.
     unusual = binary() + b"\x12\x84\x00test"
     text = onnxtext.from_binary(unusual)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which file is read and which is written, without doing either."""
+"""Planning which files to read and write."""
 
 from __future__ import annotations
 

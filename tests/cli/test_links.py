@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a repository holds never makes a command touch a file outside of it (`boundary`)."""
+"""Hostile links in a repository never make a command touch files outside of it (`boundary`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WEIGHTS = TEXT.replace(
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository, beside a directory that is none of its business."""
+    """A repository beside a directory that no command may touch."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "repo").mkdir()
     return tmp_path / "repo"
@@ -34,7 +34,7 @@ def outside(tree: Path, name: str = "file") -> Path:
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """All files below a directory and what is in them."""
+    """Return all files below a directory with their content."""
     files = [path for path in directory.rglob("*") if path.is_file()]
     return {str(path.relative_to(directory)): path.read_bytes() for path in files}
 

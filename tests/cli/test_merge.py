@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext merge`, as its users run it."""
+"""`onnxtext merge` on the command line."""
 
 from __future__ import annotations
 

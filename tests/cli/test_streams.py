@@ -29,14 +29,14 @@ from tests.cli.command import (
 
 
 def shell(script: str, *arguments: str | Path) -> str:
-    """A shell command, with `$ONNXTEXT` as ours; returns what it prints on either stream."""
+    """Run a shell command in which `$ONNXTEXT` is our command; return its combined output."""
     env = environment(ONNXTEXT=shlex.join(onnxtext_command()))
     result = run_command(["bash", "-c", script, "bash", *map(str, arguments)], env=env)
     return result.out.decode() + result.err
 
 
 def terminal(command: list[str], typed: bytes = b"") -> tuple[int, str]:
-    """Run a command on a terminal; returns its status and what is seen there."""
+    """Run a command on a terminal; return its status and output."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command,

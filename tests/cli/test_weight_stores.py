@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights beside texts, as users of the command line meet them."""
+"""Weight stores and safetensors files beside texts, on the command line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COUNT = 100_000
 
 
 def run(*arguments: str | Path, **options: Any) -> Result:
-    """Run `onnxtext`; the models here are no good ones, so nothing is checked."""
+    """Run `onnxtext` without checks: these models violate rules."""
     unchecked = ["--no-check"] if arguments[0] == "to-binary" else []
     return command.run(*arguments, *unchecked, **options)
 
@@ -60,7 +60,7 @@ def binary(tmp_path: Path) -> Path:
 
 
 def stored(directory: Path) -> dict[str, bytes]:
-    """The blobs of a store, each of which has the digest it is named by."""
+    """Return the blobs of a store, after verifying their digests."""
     found = {path.name: path.read_bytes() for path in directory.iterdir() if path.suffix == ""}
     found = {name: data for name, data in found.items() if name[0] != "."}
     for name, data in found.items():
@@ -271,7 +271,7 @@ def test_a_damaged_safetensors_file(binary: Path, data: bytes) -> None:
 
 
 def test_checks_find_the_blobs_too(tmp_path: Path) -> None:
-    """Shapes that constants make are known, and blobs that are missing are a finding."""
+    """Shapes computed by constants are known, and missing blobs are findings."""
     shape = nh.from_array(np.array([100, 1000], np.int64), "shape")
     weight = nh.from_array(np.random.default_rng(1).random((100_000,), np.float32), "w")
     node = oh.make_node("Reshape", ["w", "shape"], ["y"])

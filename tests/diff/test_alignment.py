@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which node is which: what a diff lists is what was edited, and nothing else."""
+"""Matching of nodes: a diff lists exactly the edits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.diff.graphs import axis, chain, diff, mesh, model, rename_inside, ren
 
 
 def listed(made: ModelDiff) -> list[tuple[str, ...]]:
-    """What happened to which node; its place is that in the new model, or in the old one."""
+    """Return the actions on nodes with their positions in the new model, else in the old one."""
     found = []
     for item in made.items:
         place = item.new or item.old

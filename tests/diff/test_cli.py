@@ -77,7 +77,7 @@ def test_ignored_categories(files: Path) -> None:
     assert run("diff", "--ignore", "doc", "--ignore", "names", *paths, cwd=files).status == 0
     result = run("diff", "--ignore", "docs", *paths, cwd=files)
     assert result.status == 2
-    assert "'docs' is none of weights, order" in result.err
+    assert "'docs' is not one of weights, order" in result.err
 
 
 def test_the_same_stored_differently(files: Path) -> None:
@@ -178,7 +178,7 @@ def test_small_texts_need_no_onnx(files: Path) -> None:
 
 
 def test_the_driver(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What a git external-diff driver calls: temporary files have other names than models."""
+    """The git diff driver: temporary files have other names than models."""
     status = run_diff(files / "old.onnx", files / "new.onnx", labels=("a/m.onnx", "b/m.onnx"))
     assert status == 1
     shown = capfd.readouterr().out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing can differ unseen: every field of every message of the installed onnx is compared."""
+"""The diff compares every field of every message of the installed onnx."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IDENTITIES = {
     ("TensorProto", "name"),
     ("ValueInfoProto", "name"),
 }
-"""Fields that tell items apart: with another one it is another item."""
+"""Fields that identify items."""
 
 
 def diff(old: bytes, new: bytes) -> ModelDiff:
@@ -46,7 +46,7 @@ def model_without(message: str) -> bytes:
 
 
 def named(made: ModelDiff) -> str:
-    """All paths that a diff names."""
+    """Return all paths in a diff."""
     parts = []
     for item in made.items:
         for place in (item.old, item.new):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a diff is shown, by example: `golden/old.onnxtxt` and `golden/new.onnxtxt` in all forms.
+"""Rendered diffs of `golden/old.onnxtxt` and `golden/new.onnxtxt` in all formats.
 
 Run `ONNXTEXT_BLESS=1 python -m pytest tests/diff/test_render.py` to write the golden files anew;
 read the difference before it is committed.

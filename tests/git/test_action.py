@@ -80,7 +80,7 @@ class Run:
         return bool(eval(text, {"__builtins__": {}}))
 
     def all(self) -> dict[str, int]:
-        """The exit statuses of all steps that are to run, but for what needs a network."""
+        """Return the exit statuses of all enabled steps that need no network."""
         for step in ACTION["runs"]["steps"]:
             if not self.wanted(step.get("if", "True")):
                 continue
@@ -282,7 +282,7 @@ def test_hostile_repositories(repository: Repository) -> None:
 
 
 def commands(log: str) -> list[str]:
-    """The lines that the runner of GitHub takes for commands."""
+    """Return the lines that the GitHub runner interprets as commands."""
     found, stopped = [], ""
     for line in map(str.strip, log.splitlines()):
         if stopped:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines in files of attributes: every byte of others stays, whatever they wrote."""
+"""Our block in attributes files: every other byte is kept."""
 
 from __future__ import annotations
 

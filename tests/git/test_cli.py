@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands as people meet them: help, wrong usage, findings for tools."""
+"""The commands of `onnxtext git`: help, wrong usage, findings for tools."""
 
 from __future__ import annotations
 

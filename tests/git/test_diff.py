@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What git diff, git log -p and git difftool show."""
+"""Output of git diff, git log -p and git difftool."""
 
 from __future__ import annotations
 

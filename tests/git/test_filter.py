@@ -440,7 +440,7 @@ def test_source_texts_are_never_converted(filtered: Repository) -> None:
 
 
 def test_other_git_conversions_are_disabled(filtered: Repository) -> None:
-    """Git expands `$Id$` in the text, before the filter makes a model of it."""
+    """Git expands `$Id$` in the text before the filter converts it to a model."""
     theirs = b"* ident text eol=crlf working-tree-encoding=UTF-16\n"
     filtered.write(".gitattributes", theirs + filtered.read(".gitattributes"))
     model = binary('<onnxtext: 1>\n@doc("$Id$") g () => () {}\n')
@@ -452,7 +452,7 @@ def test_other_git_conversions_are_disabled(filtered: Repository) -> None:
 
 
 def test_links_are_not_followed(filtered: Repository) -> None:
-    """Files in the place of a model that are no regular files, or stand outside."""
+    """Tracked models that are not regular files, or are outside of the working tree."""
     outside = filtered.home / "outside"
     outside.mkdir()
     (outside / "m.onnx").write_text(TEXT)

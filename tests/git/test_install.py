@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""install and uninstall: idempotent, reversible, and without effect on what is of others."""
+"""install and uninstall are idempotent and reversible, and keep foreign settings."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_the_command_runs_from_a_directory_with_blanks_and_quotes(tmp_path: Path
 
 
 def test_code_in_the_repository_is_not_run(filtered: Repository) -> None:
-    """Git runs the filter at the top of a working tree, which may hold anything."""
+    """Git runs the filter at the top of a working tree with untrusted content."""
     marker = filtered.path / "executed"
     code = f"open({str(marker)!r}, 'w').close()\n"
     for name in ("onnxtext/__init__.py", "onnxtext/__main__.py", "click.py", "runpy.py"):

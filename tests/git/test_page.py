@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/git.md, tried from top to bottom: its commands are run, and print what it says.
+"""docs/git.md from top to bottom: its commands are run and their output is compared.
 
 ONNXTEXT_BLESS=1 writes what they print into the page.
 """
@@ -30,7 +30,7 @@ MARK = "@@@ end of block "
 
 
 def tools(directory: Path) -> str:
-    """A PATH with `onnxtext`, as people have it."""
+    """A PATH with `onnxtext`."""
     place = directory / "tools"
     place.mkdir()
     tool = place / "onnxtext"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The long-running process protocol, spoken to the command as git speaks it."""
+"""The long-running process protocol, with a client in place of git."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the functions of `onnxtext.api` raise and warn of, in words."""
+"""Create the errors and warnings of the public functions (`onnxtext.api`)."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
-    """What a text lacks that was printed for reading only."""
+    """Return the errors of a text that was printed without metadata or weights."""
     found: list[Diagnostic] = []
     if model.metadata_left_out:
-        found += incomplete(source).diagnostics
+        found += missing_metadata_error(source).diagnostics
     if model.resources_left_out:
-        found += without_weights(model, source).diagnostics
+        found += missing_weights_error(model, source).diagnostics
     return found
 
 
-def incomplete(source: Source) -> OnnxTextError:
-    """What to raise for a text that was printed for reading only."""
+def missing_metadata_error(source: Source) -> OnnxTextError:
+    """Create the error for a text that was printed without its metadata."""
     at = source.text.rfind("\nmetadata none") + 1
     return OnnxTextError(
         Diagnostic(
             "metadata-left-out",
-            "this text was printed without its metadata, so no model can be made of it",
+            "this text was printed without its metadata and cannot be converted to a model",
             source=source,
             labels=(Label(Span(at, at + len("metadata none"))),),
             help="print it again without --metadata none; or remove this line, for a model "
@@ -42,8 +42,8 @@ def incomplete(source: Source) -> OnnxTextError:
     )
 
 
-def without_weights(model: Model, source: Source) -> OnnxTextError:
-    """What to raise for a text that was printed without its weights."""
+def missing_weights_error(model: Model, source: Source) -> OnnxTextError:
+    """Create the error for a text that was printed without its weights."""
     from onnxtext.weights.blob_owners import blob_owners
 
     at = source.text.rfind("\nresources none") + 1
@@ -53,7 +53,7 @@ def without_weights(model: Model, source: Source) -> OnnxTextError:
     return OnnxTextError(
         Diagnostic(
             "weights-left-out",
-            "this text was printed without its weights, so no model can be made of it",
+            "this text was printed without its weights and cannot be converted to a model",
             source=source,
             labels=(Label(Span(at, at + len("resources none"))),),
             notes=(f"missing: {shown}",) if owners else (),
@@ -63,11 +63,11 @@ def without_weights(model: Model, source: Source) -> OnnxTextError:
 
 
 _SHOWN = 20
-"""So many missing blobs are named."""
+"""Maximum number of missing blobs, or of spans, in one diagnostic."""
 
 
-def check_size(model: Model | Fragment, source: Source) -> None:
-    """Refuse a model that protobuf could not hold, before its weights are read or made.
+def check_declared_size(model: Model | Fragment, source: Source) -> None:
+    """Check that a model fits into a protobuf message, before its weights are read.
 
     Raises:
         OnnxTextError: it would be too large.
@@ -75,17 +75,17 @@ def check_size(model: Model | Fragment, source: Source) -> None:
     from onnxtext.weights.sizes import declared_size
 
     total, at = declared_size(model)
-    refuse_size(total, "weights of this model take", source, at)
+    check_encoded_size(total, "weights of this model take", source, at)
 
 
-def refuse_size(size: int, subject: str, source: Source, at: int = 0) -> None:
-    """Refuse what protobuf could not hold.
+def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> None:
+    """Check that a size fits into a protobuf message.
 
     Args:
-        size: in bytes.
-        subject: what has it, and the verb.
+        size: the size in bytes.
+        subject: subject and verb of the message, such as "model would take".
         source: the text.
-        at: offset of what takes most of it.
+        at: offset of the largest statement.
 
     Raises:
         OnnxTextError: it is too large.
@@ -100,39 +100,39 @@ def refuse_size(size: int, subject: str, source: Source, at: int = 0) -> None:
                 f"{MOST_BYTES:,}",
                 source=source,
                 labels=(Label(Span(at, min(at + 1, len(source.text)))),),
-                help="`onnxtext to-binary --externalize` puts them into a file of external data",
+                help="`onnxtext to-binary --externalize` writes weights to a file of external data",
             )
         )
 
 
-def unlowerable(error: LowerError, source: Source) -> OnnxTextError:
-    """What to raise for a text that no model can hold."""
-    return OnnxTextError(refused([error], source))
+def lowering_error(error: LowerError, source: Source) -> OnnxTextError:
+    """Create the error for a text that cannot be lowered."""
+    return OnnxTextError(combined_diagnostic([error], source))
 
 
-def all_unlowerable(
+def lowering_errors(
     root: Model | Fragment, first: LowerError, source: Source, elsewhere: Elsewhere | None = None
 ) -> list[Diagnostic]:
-    """Everything in a text that no model can hold, and every blob that is missing.
+    """Find all statements that cannot be lowered, and all missing blobs.
 
     Args:
-        root: of the text.
+        root: the syntax tree of the text.
         first: the error of lowering it.
         source: the text.
-        elsewhere: where the blobs are that the text does not hold.
+        elsewhere: finds blobs that are not in the text.
     """
     from onnxtext.proto.unlowerable import find_errors
 
     same: dict[tuple[str, str], list[LowerError]] = {}
     for error in find_errors(root, elsewhere) or [first]:
         same.setdefault((error.code, error.mark or error.message), []).append(error)
-    return [refused(errors, source) for errors in same.values()]
+    return [combined_diagnostic(errors, source) for errors in same.values()]
 
 
-def refused(errors: Sequence[LowerError], source: Source) -> Diagnostic:
-    """The diagnostic of errors that are the same at several statements."""
+def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnostic:
+    """Create one diagnostic for the same error at several statements."""
     first = errors[0]
-    spans = dict.fromkeys([_place(error, source) for error in errors[:_SHOWN]])
+    spans = dict.fromkeys([_error_span(error, source) for error in errors[:_SHOWN]])
     help = _HELPS.get(first.code)
     labels = tuple(map(Label, spans))
     return Diagnostic(first.code, first.message, source=source, labels=labels, help=help)
@@ -146,8 +146,8 @@ _HELPS = {
 }
 
 
-def _place(error: LowerError, source: Source) -> Span:
-    """What is wrong in a statement; its first word if that is unknown."""
+def _error_span(error: LowerError, source: Source) -> Span:
+    """Return the span of an error in a statement; its first token if unknown."""
     from onnxtext.syntax.lexer import load_lexer
 
     text, at = source.text, max(error.at, 0)
@@ -159,16 +159,16 @@ def _place(error: LowerError, source: Source) -> Span:
     return Span(min(at if token is None else token.at, len(text)), min(end, len(text)))
 
 
-def no_model(data: bytes, error: ValueError, name: str) -> ValueError:
-    """What to raise for bytes that are no model; the error itself if it is none of theirs."""
+def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
+    """Create the error for bytes that are not a model; other errors pass through."""
     from onnxtext.proto.refusal import refusal
 
     diagnostic = refusal(data, name)
     return error if diagnostic is None else OnnxTextError(diagnostic)
 
 
-def advise(data: bytes, name: str) -> None:
-    """Warn of a model that is hardly one."""
+def warn_if_suspicious(data: bytes, name: str) -> None:
+    """Warn of a suspicious model."""
     from onnxtext.proto.refusal import advice
 
     said = advice(data, name)
@@ -176,12 +176,12 @@ def advise(data: bytes, name: str) -> None:
         warnings.warn(said, OnnxTextWarning, stacklevel=3)
 
 
-def not_a_message(error: LiftError, message: str, name: str) -> OnnxTextError:
-    """What to raise for bytes that are no message of the wanted type."""
+def invalid_message_error(error: LiftError, message: str, name: str) -> OnnxTextError:
+    """Create the error for bytes that are not a message of the wanted type."""
     return OnnxTextError(
         Diagnostic(
             "not-a-model" if message == "ModelProto" else "not-a-message",
-            f"these bytes are no {message}: {error.message}",
+            f"these bytes are not a valid {message}: {error.message}",
             offset=error.offset,
             file=name,
         )
