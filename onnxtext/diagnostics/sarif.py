@@ -118,6 +118,10 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 def _uri(name: str) -> str:
     """Create a URI reference; bytes of names that are not Unicode are quoted (PEP 383)."""
     path = PurePath(name)
-    if path.is_absolute():
-        return path.as_uri()
-    return quote(path.as_posix(), safe="/", errors="surrogateescape")
+    try:
+        if path.is_absolute():
+            return path.as_uri()
+        return quote(path.as_posix(), safe="/", errors="surrogateescape")
+    except UnicodeEncodeError:  # half of a character, as names on Windows may have
+        scheme = "file://" if path.is_absolute() else ""
+        return scheme + quote(path.as_posix(), safe="/", errors="surrogatepass")

@@ -110,6 +110,12 @@ FINDINGS = st.builds(
 )
 
 
+@pytest.mark.parametrize("name", ["\ud800", "/a \ud800", "a\udcff\ud800"])
+def test_names_with_half_a_character(name: str) -> None:
+    found = [Diagnostic("syntax-error", "wrong", path="x", file=name)]
+    assert len(results(sarif.render(found, version="1"))) == 1
+
+
 @given(st.lists(FINDINGS, max_size=3))
 def test_any_finding(found: list[Diagnostic]) -> None:
     assert len(results(sarif.render(found, version="1"))) == len(found)
