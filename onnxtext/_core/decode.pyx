@@ -244,17 +244,19 @@ cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
     return made
 
 
-def message_fields(data):
-    """The fields of a message, as `read_fields` gives them.
+def message_fields(data, Py_ssize_t start, int most):
+    """Some fields of a message from an offset on, as `read_fields` gives them.
 
     Raises:
         WireError: the bytes are no message.
     """
     cdef const unsigned char[::1] whole = data
-    cdef Py_ssize_t at = 0, end = whole.shape[0]
+    cdef Py_ssize_t at = start, end = whole.shape[0]
     cdef Field field
     cdef list found = []
-    while at < end:
+    if start < 0:
+        raise ValueError("an offset outside of the message")
+    while at < end and len(found) < most:
         if not read_field(&whole[0], at, end, &field) or field.key < 8:
             other = next(read_fields(data, at, end))
             at = other.end

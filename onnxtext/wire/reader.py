@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxtext.core import core
@@ -116,17 +116,22 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
         yield make(WireField, (number, wire_type, begin, value, at))
 
 
-def all_fields(data: bytes | memoryview) -> Iterable[WireField]:
+def all_fields(data: bytes | memoryview) -> Iterator[WireField]:
     """The fields of a whole message.
 
     Raises:
         WireError: the bytes are no message.
     """
-    if core() == "native":
-        from onnxtext._core.decode import message_fields
+    if core() == "python":
+        yield from read_fields(data, 0, len(data))
+        return
+    from onnxtext._core.decode import message_fields
 
-        return message_fields(data)
-    return read_fields(data, 0, len(data))
+    at = 0
+    while at < len(data):  # a batch at a time: a message may have many millions
+        fields = message_fields(data, at, _BATCH)
+        yield from fields
+        at = fields[-1].end
 
 
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
