@@ -24,8 +24,8 @@ import onnx.checker
 import onnxtext
 from benchmarks.check_models import VARIANTS
 from onnxtext.ast import Model
-from onnxtext.checker.run import check_tree
-from onnxtext.proto.lift import lift_model
+from onnxtext.checker.engine.run import check_tree
+from onnxtext.proto.decode.lift import lift_model
 
 ROUNDS = 9
 LARGE = 50_000

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import onnx
 
     from onnxtext.conversion import Metadata
-    from onnxtext.proto.losses import Loss
+    from onnxtext.proto.official.losses import Loss
     from onnxtext.weights.writer import Weights
 
     Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
@@ -124,7 +124,7 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         OnnxTextError: the bytes are no `ModelProto`.
     """
     from onnxtext.printer.official import print_official
-    from onnxtext.proto.reduce import lift_reduced
+    from onnxtext.proto.official.model import lift_reduced
 
     try:
         with paused_collector():
@@ -195,7 +195,7 @@ def loads(
     message = "ModelProto" if message_type is None else _message_name(message_type)
     if message == "ModelProto":
         return onnx.ModelProto.FromString(to_binary(text, base_dir=base_dir, name=name))
-    from onnxtext.proto.lower import LowerError, lower_fragment
+    from onnxtext.proto.encode.lower import LowerError, lower_fragment
     from onnxtext.syntax.parse import parse_fragment
 
     source = Source(text, name)
@@ -222,7 +222,7 @@ def dumps(proto: Proto) -> str:
         TypeError: there is no text of such messages.
     """
     from onnxtext.printer import print_fragment
-    from onnxtext.proto.lift import LiftError, lift_fragment
+    from onnxtext.proto.decode.lift import LiftError, lift_fragment
 
     message = _message_name(type(proto))
     data = proto.SerializeToString()
@@ -261,7 +261,7 @@ def check(
         TypeError: the source is nothing of these.
         ValueError: a rule is not known.
     """
-    from onnxtext.checker.sources import check_any
+    from onnxtext.checker.engine.sources import check_any
 
     directory = None if base_dir is None else Path(base_dir)
     return check_any(source, base_dir=directory, select=select, ignore=ignore)

@@ -145,7 +145,7 @@ def lift_placed(
     """
     from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
-    from onnxtext.proto.lift import lift_model
+    from onnxtext.proto.decode.lift import lift_model
 
     def move(model: Model, graphs: list[Graph | Function]) -> None:
         if weights != "inline":
@@ -219,7 +219,7 @@ def encode(
     Raises:
         OnnxTextError: it says what no model can hold, or its weights are not there.
     """
-    from onnxtext.proto.lower import LowerError
+    from onnxtext.proto.encode.lower import LowerError
 
     missing = left_out(model, source)
     if missing:
@@ -245,7 +245,7 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
         LowerError: it does not fit the schema, or its weights are missing.
         OnnxTextError: it is too large, or nested too deep.
     """
-    from onnxtext.proto.lower import lower_guarded
+    from onnxtext.proto.encode.lower import lower_guarded
 
     pieces, depth = lower_guarded(
         model, elsewhere, guard=lambda: check_declared_size(model, source)
@@ -350,8 +350,8 @@ def _restore_encoding(
 
 def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
     """Whether bytes say what a text does: a patch must not make another model of it."""
-    from onnxtext.proto.lift import LiftError, canonical_encoding
-    from onnxtext.proto.lower import lower_model
+    from onnxtext.proto.decode.lift import LiftError, canonical_encoding
+    from onnxtext.proto.encode.lower import lower_model
 
     try:
         plain = lower_model(replace(model, encoding_habits=()), elsewhere)

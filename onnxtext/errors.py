@@ -12,8 +12,8 @@ from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
-    from onnxtext.proto.lift import LiftError
-    from onnxtext.proto.lower import LowerError
+    from onnxtext.proto.decode.lift import LiftError
+    from onnxtext.proto.encode.lower import LowerError
     from onnxtext.tensor.blobs import Elsewhere
 
 
@@ -121,7 +121,7 @@ def lowering_errors(
         source: the text.
         elsewhere: finds blobs that are not in the text.
     """
-    from onnxtext.proto.unlowerable import find_errors
+    from onnxtext.proto.encode.errors import find_errors
 
     same: dict[tuple[str, str], list[LowerError]] = {}
     for error in find_errors(root, elsewhere) or [first]:
@@ -148,7 +148,7 @@ _HELPS = {
 
 def _error_span(error: LowerError, source: Source) -> Span:
     """Return the span of an error in a statement; its first token if unknown."""
-    from onnxtext.syntax.lexer import load_lexer
+    from onnxtext.syntax.grammar.lexer import load_lexer
 
     text, at = source.text, max(error.at, 0)
     marked = text.find(f'"{error.mark}', at) if error.mark else -1
@@ -161,7 +161,7 @@ def _error_span(error: LowerError, source: Source) -> Span:
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
     """Create the error for bytes that are not a model; other errors pass through."""
-    from onnxtext.proto.refusal import refusal
+    from onnxtext.proto.decode.errors import refusal
 
     diagnostic = refusal(data, name)
     return error if diagnostic is None else OnnxTextError(diagnostic)
@@ -169,7 +169,7 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
     """Warn of a suspicious model."""
-    from onnxtext.proto.refusal import advice
+    from onnxtext.proto.decode.errors import advice
 
     said = advice(data, name)
     if said is not None:

@@ -127,9 +127,9 @@ def command(
 
 
 def _check_slugs(choice: CheckOptions) -> None:
-    from onnxtext.checker.near import nearest
-    from onnxtext.checker.registry import rules
-    from onnxtext.checker.run import ALL
+    from onnxtext.checker.context.registry import rules
+    from onnxtext.checker.context.suggestions import nearest
+    from onnxtext.checker.engine.run import ALL
 
     for slug in (*choice.select, *choice.ignore):
         if slug not in rules() and slug != ALL:
@@ -139,8 +139,8 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
+    from onnxtext.checker.engine.sources import check_file, too_deep
     from onnxtext.checker.isolation.inference import start_worker
-    from onnxtext.checker.sources import check_file, too_deep
 
     start_worker()
     path = None if name == "-" else Path(name)
@@ -201,7 +201,7 @@ def _fix(
     reporter: Reporter,
 ) -> bytes:
     """Apply fixes to a text file and return its new content."""
-    from onnxtext.checker.fixes import fix_text
+    from onnxtext.checker.engine.fixes import fix_text
     from onnxtext.files import write_atomically
     from onnxtext.filetype import TEXT_SUFFIXES
 

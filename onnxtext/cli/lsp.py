@@ -42,7 +42,7 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     if stdio and tcp is not None:
         raise click.UsageError("--stdio and --tcp exclude each other")
     try:
-        from onnxtext.lsp.server import create_server
+        from onnxtext.lsp.server.server import create_server
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] in ("pygls", "lsprotocol"):
             raise click.UsageError(

@@ -12,7 +12,7 @@ from onnxtext.cli.report import Finding
 if TYPE_CHECKING:
     from onnxtext.diagnostics import Diagnostic
     from onnxtext.diagnostics.model import Severity
-    from onnxtext.proto.losses import Loss
+    from onnxtext.proto.official.losses import Loss
 
 SHOWN_PLACES = 3
 """Maximum number of locations to name per kind of loss."""
@@ -45,7 +45,7 @@ def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
 def _lost(losses: list[Loss], name: str, severity: Severity) -> Iterator[Diagnostic]:
     """Return one diagnostic per kind of loss."""
     from onnxtext.diagnostics import Diagnostic
-    from onnxtext.proto.losses import group_losses
+    from onnxtext.proto.official.losses import group_losses
 
     for message, places in group_losses(losses).items():
         count = len(places)

@@ -10,7 +10,7 @@ from onnxtext.cli.report import CommandError
 from onnxtext.files import name_of
 
 if TYPE_CHECKING:
-    from onnxtext.checker.config import Settings
+    from onnxtext.checker.engine.config import Settings
 
 
 def read_settings(path: Path | None) -> Settings:
@@ -19,7 +19,7 @@ def read_settings(path: Path | None) -> Settings:
     Raises:
         CommandError: they cannot be read, or are invalid.
     """
-    from onnxtext.checker.config import SettingsError, find_settings
+    from onnxtext.checker.engine.config import SettingsError, find_settings
 
     try:
         return find_settings(Path() if path is None else path.parent)

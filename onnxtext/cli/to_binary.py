@@ -72,12 +72,12 @@ def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
     """Raise an error if a model violates rules of the ONNX IR."""
+    from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.light import LARGE
-    from onnxtext.checker.run import check_tree
     from onnxtext.cli.settings import read_settings
     from onnxtext.conversion import joined
     from onnxtext.diagnostics import OnnxTextError
-    from onnxtext.proto.lower import lower_light
+    from onnxtext.proto.encode.lower import lower_light
 
     settings = read_settings(job.source)
 

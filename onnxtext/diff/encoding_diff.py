@@ -9,7 +9,7 @@ from onnxtext.ast.model import Model
 from onnxtext.diff.collector import Collector
 from onnxtext.diff.model_side import Side
 from onnxtext.diff.result import FieldChange
-from onnxtext.proto.lower import LowerError, lower_model
+from onnxtext.proto.encode.lower import LowerError, lower_model
 from onnxtext.weights.reader import Reader
 
 

@@ -63,8 +63,8 @@ class Side:
     def _normalize(self) -> None:
         """Lower and lift a text whose decorators replace lists that have their own syntax."""
         from onnxtext.ast.visit import walk_graphs
-        from onnxtext.proto.lift import LiftError, lift_model
-        from onnxtext.proto.lower import LowerError, lower_model
+        from onnxtext.proto.decode.lift import LiftError, lift_model
+        from onnxtext.proto.encode.lower import LowerError, lower_model
         from onnxtext.weights.reader import Reader
 
         if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
@@ -104,7 +104,7 @@ class Side:
             OnnxTextError: the bytes are not a valid model.
         """
         from onnxtext.errors import invalid_model_error
-        from onnxtext.proto.lift import lift_model
+        from onnxtext.proto.decode.lift import lift_model
 
         try:
             return cls(lift_model(data), label, base)  # type: ignore[arg-type]

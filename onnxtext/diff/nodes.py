@@ -22,7 +22,7 @@ from onnxtext.diff.values import (
     match_attributes,
 )
 from onnxtext.printer.strings import value_name
-from onnxtext.proto.lift_nodes import PLAIN
+from onnxtext.proto.decode.nodes import PLAIN
 
 CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
 """Compares two graphs in attributes, given their paths."""
@@ -182,7 +182,7 @@ def _normalized(node: Node, side: Side) -> Normalized:
     fields = replaced_fields(node.decorators)
     if fields.isdisjoint(("input", "output", "attribute")):
         return node, side.encoder
-    from onnxtext.proto.lifter import Lifter
+    from onnxtext.proto.decode.messages import Lifter
     from onnxtext.wire.reader import WireError
 
     try:

@@ -22,9 +22,9 @@ from onnxtext.ast.values import (
     RawData,
     TensorData,
 )
+from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic import lift_record
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.presence_defaults import Habits
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import delimited
 

@@ -7,7 +7,7 @@ from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.strings import quoted, string_value, value_name, word
-from onnxtext.syntax.strings import byte_string, escaped, plain, triple
+from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 
 _DECODERS = {
     "STRING": plain,

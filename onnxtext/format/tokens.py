@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from onnxtext.source import COMMENT, STRING
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 
 
 @dataclass(slots=True)

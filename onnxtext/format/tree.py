@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from onnxtext.format.tokens import Token
-from onnxtext.syntax.machine import Automaton, Machine, Reduction
-from onnxtext.syntax.tables import Rule, load_tables
+from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 
 
 @dataclass(slots=True, eq=False)

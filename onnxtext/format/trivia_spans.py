@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 
 STRINGS_AND_COMMENTS = re.compile(r'("[^"\\]*"|#[^\n]*)')
 """Splits code at plain strings and comments."""

@@ -26,9 +26,9 @@ from onnxtext.ast.values import (
     SplatData,
     TensorData,
 )
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lowering import Lowering
-from onnxtext.proto.value_lowering import LowerError
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.presence_defaults import Habits
 from onnxtext.wire.writer import Piece
 
 _MARK = b"\xffdigest\xfe"
@@ -173,7 +173,7 @@ class _Restorer(Rewriter):
 def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
     """Lift a merged model to a syntax tree with its data and the resources that it needs."""
     from onnxtext.printer.placement import place_metadata
-    from onnxtext.proto.lift import lift_model
+    from onnxtext.proto.decode.lift import lift_model
 
     model = lift_model(data, place_metadata)
     model.encoding_habits, model.encoding = (), None

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
+from onnxtext.checker.context.subject import Options, Subject, plain_domain
 from onnxtext.checker.rules import definitions, uses
-from onnxtext.checker.scopes import GIVEN, Scope, used_names
-from onnxtext.checker.subject import Options, Subject, plain_domain
 
 _CALLS = "function-deleted"
 _HELP = "keep what one side has deleted, or do without it"

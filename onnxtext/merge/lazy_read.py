@@ -15,7 +15,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.merge.parts import Items, LazyStatement, fill
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 
 _BLANKS = " \t\n\v\f\r"
 

@@ -10,8 +10,8 @@ from typing import Any
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.values import SparseTensor
 from onnxtext.ast.visit import walk_graphs, walk_nodes
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.subject import Subject
 from onnxtext.merge.digests import Known, lift, lower_one
 from onnxtext.merge.findings import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.merge.message_kinds import GRAPH, first, split

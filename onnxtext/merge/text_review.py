@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merge.constructs import BLOB, CONTAINERS, STATEMENTS
 from onnxtext.merge.findings import find, identity, issues_of, sorted_nodes, subject_of

@@ -31,7 +31,7 @@ def graph_printer() -> GraphPrinter:
     """What prints graphs, by the core that runs."""
     if core() == "python":
         return GraphPrinter()
-    from onnxtext.printer.native import CorePrinter
+    from onnxtext.printer.compiled import CorePrinter
 
     return CorePrinter()
 

@@ -28,7 +28,7 @@ from onnxtext.ast import (
 )
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.printer import print_attribute, print_model, print_type
-from onnxtext.proto.lower import lower_model
+from onnxtext.proto.encode.lower import lower_model
 
 BATCH = TensorType("float", ("N", 2))
 

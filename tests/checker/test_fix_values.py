@@ -17,7 +17,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import onnxtext
-from onnxtext.checker.fixes import fix_text
+from onnxtext.checker.engine.fixes import fix_text
 from tests.checker.models import codes
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
 from tests.seeds import fresh_seed

@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext import Diagnostic
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from tests.checker.models import text
 from tests.checker.test_everywhere import BROKEN, PLACES, VALUES, in_graph, with_values
 from tests.checker.test_findings import many

@@ -12,10 +12,10 @@ from onnx import AttributeProto, GraphProto
 
 import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
-from onnxtext.checker import kinds
-from onnxtext.checker.run import find_in
-from onnxtext.checker.value_types import value_types
-from onnxtext.proto.lift import lift_model
+from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference import node_kinds as kinds
+from onnxtext.checker.inference.value_types import value_types
+from onnxtext.proto.decode.lift import lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 

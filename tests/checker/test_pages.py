@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext import diagnostics
-from onnxtext.checker.registry import families, rules
+from onnxtext.checker.context.registry import families, rules
 from tests.corpus import SHARED
 
 PAGES = Path(diagnostics.__file__).parent / "pages"

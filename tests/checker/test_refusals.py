@@ -12,8 +12,8 @@ import pytest
 import onnxtext
 from onnxtext import OnnxTextError
 from onnxtext.ast.model import Fragment
-from onnxtext.checker.registry import rules
-from onnxtext.checker.sources import parse_any
+from onnxtext.checker.context.registry import rules
+from onnxtext.checker.engine.sources import parse_any
 from onnxtext.source import Source
 from tests.checker.models import errors
 from tests.corpus import onnx_directory, wheel_models

@@ -11,7 +11,7 @@ import onnx
 import onnx.defs
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, TYPES_ALONE
+from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, TYPES_ALONE
 
 TRIES = 20
 KINDS = {

@@ -14,7 +14,7 @@ import onnx
 import pytest
 
 import onnxtext
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from tests.checker.models import codes, text
 from tests.checker.test_pages import directory, example, select
 from tests.checker.variants import in_function, in_nested_graph, in_training

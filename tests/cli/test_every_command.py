@@ -265,8 +265,8 @@ def test_odd_environments(place: Path, kind: str) -> None:
 
 
 def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnxtext.syntax import table_cache
-    from onnxtext.syntax.tables import Tables, build_tables, grammar_path
+    from onnxtext.syntax.grammar import table_cache
+    from onnxtext.syntax.grammar.tables import Tables, build_tables, grammar_path
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     grammar = grammar_path().read_text("utf-8")
@@ -279,7 +279,7 @@ def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         built.append(text)
         return right
 
-    monkeypatch.setattr("onnxtext.syntax.table_cache.build_tables", build)
+    monkeypatch.setattr("onnxtext.syntax.grammar.table_cache.build_tables", build)
     assert table_cache.cached_tables(grammar) == right
     whole = path.read_bytes()
     assert table_cache.cached_tables(grammar) == right
@@ -306,8 +306,8 @@ def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_cache_that_is_not_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    from onnxtext.syntax import table_cache
-    from onnxtext.syntax.tables import grammar_path, load_tables
+    from onnxtext.syntax.grammar import table_cache
+    from onnxtext.syntax.grammar.tables import grammar_path, load_tables
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(table_cache, "build_tables", lambda text: load_tables())

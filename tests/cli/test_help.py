@@ -41,7 +41,7 @@ def test_clean_checks_import_neither_onnx_nor_numpy(verb: str, tmp_path: Path) -
     text = tmp_path / "tiny.onnxtxt"
     text.write_text(TINY, encoding="utf-8")
     modules = imported(verb, text)
-    assert "onnxtext.checker.kinds" in modules
+    assert "onnxtext.checker.inference.node_kinds" in modules
     assert not [name for name in modules if f"{name}.".startswith(("onnx.", "numpy.", "google."))]
 
 

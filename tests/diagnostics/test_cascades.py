@@ -14,7 +14,7 @@ import pytest
 import onnxtext
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import onnx_directory, wheel_models
 from tests.seeds import fresh_seed

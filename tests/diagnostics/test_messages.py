@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.diagnostics.full import render
 from onnxtext.diagnostics.library import codes

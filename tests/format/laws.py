@@ -10,7 +10,7 @@ import pytest
 import onnxtext
 from onnxtext.format.document import write_document
 from onnxtext.recursion import room_for_nesting
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 
 
 def comments_of(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format import statement_writers, text
 from onnxtext.format.incremental_layout import use_printed_lines
 from onnxtext.printer import print_model
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 from tests import corpus
 from tests.format.laws import check, full_formatting
 from tests.format.test_comments import EXAMPLES, example

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.lsp.analysis import Analysis, analyse
-from onnxtext.lsp.background import Checker
-from onnxtext.lsp.worker import Failure, Job
+from onnxtext.lsp.server.analysis import Analysis, analyse
+from onnxtext.lsp.server.background import Checker
+from onnxtext.lsp.server.worker import Failure, Job
 from tests.lsp.documents import EXAMPLES, example, large
 
 pytestmark = pytest.mark.asyncio

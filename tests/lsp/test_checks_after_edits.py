@@ -18,9 +18,9 @@ import onnxtext
 from benchmarks.check_models import VARIANTS
 from benchmarks.transformer import transformer
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.lsp.analysis import MOST_FINDINGS, analyse
-from onnxtext.lsp.diagnostics import convert
-from onnxtext.lsp.positions import Lines
+from onnxtext.lsp.features.diagnostics import convert
+from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.server.analysis import MOST_FINDINGS, analyse
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.lsp.documents import EXAMPLES

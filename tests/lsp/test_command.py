@@ -175,7 +175,7 @@ def test_the_help_imports_no_server() -> None:
 def test_a_checking_process_that_was_killed_takes_nothing_along() -> None:
     """Writing to a pipe that nobody reads is an error to be handled, not the end (SIGPIPE)."""
     patch = """\
-from onnxtext.lsp import background
+from onnxtext.lsp.server import background
 original = background._ask
 def ask(process, *rest):
     process.kill()

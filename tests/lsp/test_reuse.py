@@ -16,13 +16,13 @@ from lsprotocol import types as t
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.lsp.document import Document
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
-from onnxtext.lsp.graph_view import draw
-from onnxtext.lsp.plain import plain_places
-from onnxtext.lsp.server import Server
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.exporter_lines import plain_places
+from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
-from onnxtext.syntax.locate import Places, locate
+from onnxtext.syntax.span_map import Places, locate
 from tests.lsp.documents import EXAMPLES
 from tests.seeds import fresh_seed
 

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import onnxtext
 from onnxtext.api import to_official
-from onnxtext.proto.losses import Loss, group_losses
+from onnxtext.proto.official.losses import Loss, group_losses
 from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models
 from tests.laws.test_models import backend_cases
 from tests.strategies import models

@@ -12,8 +12,8 @@ import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.core import core
 from onnxtext.source import Source
-from onnxtext.syntax.machine import Machine
 from onnxtext.syntax.parse import parse_partial
+from onnxtext.syntax.parser.lalr import Machine
 from tests.seeds import fresh_seed
 from tests.syntax.cores import check
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import FieldData, TypedData
-from onnxtext.proto import lower_values
-from onnxtext.proto.lower_values import lower_tensor
+from onnxtext.proto.encode import fields as lower_values
+from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import (
     float_fields,

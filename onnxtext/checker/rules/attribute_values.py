@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.values import Attribute, AttributeType, Reference
-from onnxtext.checker.effective import field_of
-from onnxtext.checker.finding import Finding, Place, Repair, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.targets import Target, targets
-from onnxtext.checker.walk import attributes
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import field_of
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.context.walk import attributes
 
 _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,

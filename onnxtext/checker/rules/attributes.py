@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.checker.finding import Finding, Place, Repair, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.needs import float_for_int
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.targets import targets
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.function_needs import float_for_int
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.values import Attribute, AttributeType, Reference
-from onnxtext.checker.finding import Finding, Place, Repair, counted, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.needs import Needs, TypedUse, float_for_int
-from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.context.finding import Finding, Place, Repair, counted, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject, plain_domain
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
 from onnxtext.checker.rules.attributes import EXAMPLES
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject, plain_domain
-from onnxtext.checker.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:

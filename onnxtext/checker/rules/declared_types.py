@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
-from onnxtext.checker.declarations import plain_dim
-from onnxtext.checker.effective import field_of, number_of
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.type_records import type_records
-from onnxtext.checker.walk import TypeUse, inner_types, type_uses
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import field_of, number_of
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.type_records import type_records
+from onnxtext.checker.context.walk import TypeUse, inner_types, type_uses
 
 _KEYS = frozenset(
     {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, FieldValue, Record
-from onnxtext.checker.effective import changed_fields, field_of, number_of
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.suggestions import nearest
 
 Ranks = ChainMap[str, int]
 """The ranks of values by name, inner scopes first."""

@@ -16,15 +16,15 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
-from onnxtext.checker.declarations import plain_dim
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.kinds import sizes_fit_by_kind
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.symbolic.propagation import SymbolicShapes
-from onnxtext.checker.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
-from onnxtext.checker.walk import inner_types, type_uses
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import inner_types, type_uses
+from onnxtext.checker.inference.node_kinds import sizes_fit_by_kind
+from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
+from onnxtext.checker.inference.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.inference import TypeInference
-from onnxtext.checker.kinds import fits_by_kind
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.inference.element_types import TypeInference
+from onnxtext.checker.inference.node_kinds import fits_by_kind
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.values import ExternalData, NoData, StringData, TypedData
-from onnxtext.checker.effective import changed_fields, field_of
-from onnxtext.checker.finding import Finding, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import TensorUse, tensors
+from onnxtext.checker.context.finding import Finding, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import changed_fields, field_of
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.values import Attribute
-from onnxtext.checker.finding import Finding, Place, chain_of, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import FunctionKey, Subject, function_key, plain_domain
-from onnxtext.checker.targets import targets
+from onnxtext.checker.context.finding import Finding, Place, chain_of, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import FunctionKey, Subject, function_key, plain_domain
+from onnxtext.checker.context.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import Decorated, decorated
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import Decorated, decorated
 
 _REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
 _HTML = re.compile(

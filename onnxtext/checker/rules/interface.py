@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.records import Record
 from onnxtext.ast.types import SparseTensorType, TensorType
-from onnxtext.checker.effective import UNSET
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.type_records import TypeRecord, has_record, type_records
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import UNSET
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.type_records import TypeRecord, has_record, type_records
 
 _CONTAINERS = {
     "sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type",

@@ -16,14 +16,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxtext.checker.finding import Finding, Place
+from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.node_kinds import fits_by_kind
+from onnxtext.checker.inference.objections import (
+    errors_of,
+    failure_of,
+    is_expandable,
+    slug_of,
+    whole_model,
+)
+from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.isolation.process import Failure
-from onnxtext.checker.kinds import fits_by_kind
-from onnxtext.checker.objections import errors_of, failure_of, is_expandable, slug_of, whole_model
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.shape_inference import ShapeInference
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -14,10 +14,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.values import Blob, FieldData, RawData, SparseTensor, Tensor, TypedData
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import sparse_tensors
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import sparse_tensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,10 +13,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.values import Blob, FieldData, RawData, StringData, TypedData
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import TensorUse, tensors
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from math import prod
 
 from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, StringData, TypedData
-from onnxtext.checker.effective import changed_fields, number_of
-from onnxtext.checker.finding import Finding, counted
-from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.context.finding import Finding, counted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import changed_fields, number_of
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.checker.rules.external import external_entries
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8}

@@ -15,16 +15,16 @@ from itertools import chain
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.finding import Finding, Place, Repair, chain_of, counted, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, counted, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 Use = tuple[int, int]
 """The index of a node and of one of its inputs."""
 
 
-class Late(NamedTuple):
+class NestedUse(NamedTuple):
     """A use, in a nested graph, of a value that the outer graph defines later.
 
     Attributes:
@@ -42,7 +42,7 @@ class Late(NamedTuple):
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find uses of values that are undefined or defined later, and undefined outputs."""
-    nested: dict[int, list[Late]] = {}
+    nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
     first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
     for scope in subject.scopes:
@@ -84,7 +84,7 @@ def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
 
 
 def _undefined(
-    subject: Subject, scope: Scope, nested: dict[int, list[Late]]
+    subject: Subject, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
     """Yield undefined names; collect in `nested` those that an outer graph defines later."""
     uses: dict[str, list[Use]] = {}
@@ -108,7 +108,7 @@ def _undefined(
             places = [Place(scope.nodes[i], ("inputs", n)) for i, n in found]
             if later is not None:
                 around, limit = later
-                nested.setdefault(id(around), []).append(Late(limit, name, scope, places))
+                nested.setdefault(id(around), []).append(NestedUse(limit, name, scope, places))
             elif root == "fragment":
                 missing = _undefined_value(subject, scope, name, places)
                 note = "an outer graph may define it: this is only a fragment of a model"
@@ -185,7 +185,7 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
     return None
 
 
-def _late(scope: Scope, late: list[Use], nested: list[Late]) -> Iterator[Finding]:
+def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
     """Find nodes that use, also in nested graphs, values that they or later nodes define."""
     needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
     cyclic = _cycles(scope, needed)
@@ -225,7 +225,9 @@ def _late(scope: Scope, late: list[Use], nested: list[Late]) -> Iterator[Finding
         )
 
 
-def _cycle(scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[Late]) -> Finding:
+def _cycle(
+    scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[NestedUse]
+) -> Finding:
     """Report a cycle of nodes."""
     nodes = [scope.nodes[index] for index in cycle]
     chain = [
