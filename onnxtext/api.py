@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.collector import paused_collector
-from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
+from onnxtext.diagnostics import Diagnostic
 from onnxtext.errors import (
     invalid_message_error,
     invalid_model_error,
@@ -18,7 +18,8 @@ from onnxtext.errors import (
     warn_if_suspicious,
 )
 from onnxtext.files import write_atomically
-from onnxtext.source import Source, Span
+from onnxtext.filetype import decode_text
+from onnxtext.source import Source
 
 if TYPE_CHECKING:
     import onnx
@@ -329,28 +330,6 @@ def read_text(path: str | os.PathLike[str]) -> str:
         OSError: the file cannot be read.
     """
     return decode_text(Path(path).read_bytes(), os.fspath(path))
-
-
-def decode_text(data: bytes, name: str) -> str:
-    """Bytes in UTF-8 as text.
-
-    Raises:
-        OnnxTextError: they are not UTF-8.
-    """
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8")
-        raise OnnxTextError(
-            Diagnostic(
-                "invalid-utf8",
-                f"the text is not UTF-8: byte {data[error.start]:#04x} begins no character",
-                source=Source(before, name),
-                labels=(Label(Span(len(before), len(before))),),
-                offset=error.start,
-                help="a binary model is read by `onnxtext from-binary`",
-            )
-        ) from None
 
 
 def _message_name(kind: type) -> str:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detect whether a file is a text or a binary model, by its name or content."""
+"""Tell texts from binary models by their names or contents, and decode texts."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
+from onnxtext.source import Source, Span
 
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 BINARY_SUFFIX = ".onnx"
@@ -42,3 +45,25 @@ def has_binary_content(data: bytes) -> bool:
     writer orders fields in an unusual way.
     """
     return looks_binary(data) or bool(_CONTROLS.search(_COMMENT.sub(b"", data[:HEAD])))
+
+
+def decode_text(data: bytes, name: str) -> str:
+    """Decode the bytes of a text.
+
+    Raises:
+        OnnxTextError: the bytes are not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        raise OnnxTextError(
+            Diagnostic(
+                "invalid-utf8",
+                f"the text is not UTF-8: byte {data[error.start]:#04x} begins no character",
+                source=Source(before, name),
+                labels=(Label(Span(len(before), len(before))),),
+                offset=error.start,
+                help="a binary model is read by `onnxtext from-binary`",
+            )
+        ) from None

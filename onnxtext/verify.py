@@ -82,7 +82,7 @@ def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
         OnnxTextError: the file is no model, or no text of the language.
     """
     if PurePath(name).suffix.lower() in TEXT_SUFFIXES:
-        from onnxtext.api import decode_text
+        from onnxtext.filetype import decode_text
 
         base = PurePath(name).parent
         return verify_text(decode_text(data, name), base_dir=base, name=name)

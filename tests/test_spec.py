@@ -28,7 +28,8 @@ from onnxtext.proto.encode.fields import lower_type
 from onnxtext.proto.encode.lower import lower_fragment, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import Rule
 from onnxtext.syntax.parse import parse_fragment, parse_model, parse_type
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 from onnxtext.tensor.elements import ELEMENTS

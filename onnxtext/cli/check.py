@@ -129,7 +129,7 @@ def command(
 def _check_slugs(choice: CheckOptions) -> None:
     from onnxtext.checker.context.registry import rules
     from onnxtext.checker.context.suggestions import nearest
-    from onnxtext.checker.engine.run import ALL
+    from onnxtext.checker.engine.selection import ALL
 
     for slug in (*choice.select, *choice.ignore):
         if slug not in rules() and slug != ALL:

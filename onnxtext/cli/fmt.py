@@ -132,7 +132,7 @@ def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
 
 def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
     """Format a text; return whether it changes."""
-    from onnxtext.api import decode_text
+    from onnxtext.filetype import decode_text
     from onnxtext.format.text import format_source
     from onnxtext.source import Source
 

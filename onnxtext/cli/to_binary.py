@@ -35,9 +35,9 @@ def conversion(
     """Create the conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
-        from onnxtext.api import decode_text
         from onnxtext.collector import paused_collector, reuse_memory
         from onnxtext.conversion import FilesBeside, embed, encode
+        from onnxtext.filetype import decode_text
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
 

@@ -121,8 +121,7 @@ class Side:
             OnnxTextError: the file is not valid.
             OSError: it cannot be read.
         """
-        from onnxtext.api import decode_text
-        from onnxtext.filetype import HEAD, is_binary
+        from onnxtext.filetype import HEAD, decode_text, is_binary
 
         path = Path(path)
         name = label or os.fspath(path)

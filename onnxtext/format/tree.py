@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from onnxtext.format.tokens import Token
-from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import Rule
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 
 

@@ -111,7 +111,8 @@ def _clean(data: bytes) -> Converted:
 
 
 def _smudge(data: bytes) -> Converted:
-    from onnxtext.api import decode_text, to_binary
+    from onnxtext.api import to_binary
+    from onnxtext.filetype import decode_text
 
     if has_markers(data):
         return Converted(None, ("checked out as text: it has conflict markers",))
@@ -122,7 +123,8 @@ def _smudge(data: bytes) -> Converted:
 
 
 def _is_model_text(data: bytes) -> bool:
-    from onnxtext.api import decode_text, parse
+    from onnxtext.api import parse
+    from onnxtext.filetype import decode_text
 
     try:
         parse(decode_text(data, ""))

@@ -48,7 +48,8 @@ def _of_binary(data: bytes) -> str:
 
 
 def _of_text(data: bytes) -> str | bytes:
-    from onnxtext.api import decode_text, to_binary
+    from onnxtext.api import to_binary
+    from onnxtext.filetype import decode_text
 
     if not has_markers(data):
         try:

@@ -152,7 +152,7 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
 
 def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
     """Verify a source text like `onnxtext verify`."""
-    from onnxtext.api import decode_text
+    from onnxtext.filetype import decode_text
     from onnxtext.verify import verify_text
 
     try:

@@ -144,7 +144,7 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
 
 
 def _read(data: bytes, path: str) -> _Version:
-    from onnxtext.api import decode_text
+    from onnxtext.filetype import decode_text
 
     if data and looks_binary(data):
         version = _lift(data, path)

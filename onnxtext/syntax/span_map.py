@@ -15,7 +15,8 @@ from functools import cache
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.statements import ACTIONS, LOCATED
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import Rule
 from onnxtext.syntax.parser.lalr import (
     LIST_ACTIONS,
     Action,

@@ -21,7 +21,7 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=list(Heal
 long = settings(max_examples=1_500, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def check(data: bytes) -> None:
+def assert_checkable(data: bytes) -> None:
     found = onnxtext.check(data, select=["all"])
     assert all(item.path is not None for item in found)
     in_text = onnxtext.check(onnxtext.from_binary(data), select=["all"])
@@ -33,7 +33,7 @@ def check(data: bytes) -> None:
 @given(models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 def test_any_model(data: bytes) -> None:
-    check(data)
+    assert_checkable(data)
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_any_model(data: bytes) -> None:
 @given(models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 def test_any_model_at_length(data: bytes) -> None:
-    check(data)
+    assert_checkable(data)
 
 
 @pytest.mark.parametrize("name", ["GraphProto", "FunctionProto", "NodeProto"])

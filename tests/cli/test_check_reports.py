@@ -30,7 +30,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check(directory: Path, form: str, *files: str) -> str:
+def report_of(directory: Path, form: str, *files: str) -> str:
     done = run("check", "--output-format", form, *files, cwd=directory)
     assert done.status == 1
     assert done.out == b""
@@ -38,7 +38,7 @@ def check(directory: Path, form: str, *files: str) -> str:
 
 
 def test_sarif(directory: Path) -> None:
-    log = json.loads(check(directory, "sarif", "a model.onnxtxt", "model.onnx"))
+    log = json.loads(report_of(directory, "sarif", "a model.onnxtxt", "model.onnx"))
     assert log["version"] == "2.1.0"
     (one,) = log["runs"]
     assert one["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints")
@@ -69,7 +69,7 @@ def test_sarif(directory: Path) -> None:
 
 
 def test_json(directory: Path) -> None:
-    found = json.loads(check(directory, "json", "a model.onnxtxt", "model.onnx"))
+    found = json.loads(report_of(directory, "json", "a model.onnxtxt", "model.onnx"))
     assert [item["code"] for item in found[: len(WANTED)]] == WANTED
     for item in found:
         assert item["help"]
@@ -80,7 +80,7 @@ def test_json(directory: Path) -> None:
 
 
 def test_github(directory: Path) -> None:
-    lines = check(directory, "github", "a model.onnxtxt", "model.onnx").splitlines()
+    lines = report_of(directory, "github", "a model.onnxtxt", "model.onnx").splitlines()
     assert len(lines) >= 2 * len(WANTED) - 1
     for line in lines:
         assert re.fullmatch(
@@ -91,7 +91,7 @@ def test_github(directory: Path) -> None:
 
 
 def test_concise(directory: Path) -> None:
-    lines = check(directory, "concise", "a model.onnxtxt").splitlines()
+    lines = report_of(directory, "concise", "a model.onnxtxt").splitlines()
     assert [line[line.rindex("[") + 1 : -1] for line in lines] == WANTED
 
 

@@ -307,7 +307,8 @@ def test_a_cache_that_is_not_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     from onnxtext.syntax.grammar import table_cache
-    from onnxtext.syntax.grammar.tables import grammar_path, load_tables
+    from onnxtext.syntax.grammar.table_cache import load_tables
+    from onnxtext.syntax.grammar.tables import grammar_path
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(table_cache, "build_tables", lambda text: load_tables())

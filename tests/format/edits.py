@@ -10,7 +10,8 @@ from functools import cache
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import Rule
 
 Gap = Callable[[random.Random, str], str]
 """What becomes of the blanks and comments between two tokens."""

@@ -29,7 +29,7 @@ def comments_of(text: str) -> list[str]:
         at = token.at + len(token)
 
 
-def check(text: str) -> str:
+def assert_format_laws(text: str) -> str:
     """The formatted text; all laws hold for it."""
     formatted = onnxtext.format_text(text)
     assert comments_of(formatted) == comments_of(text)

@@ -11,7 +11,7 @@ import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.syntax.grammar.lexer import load_lexer
 from tests.corpus import REPOSITORY, SHARED, index
-from tests.format.laws import check
+from tests.format.laws import assert_format_laws
 
 pytestmark = pytest.mark.thorough
 
@@ -67,20 +67,20 @@ def official_models() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_examples_are_formatted(file: object) -> None:
     text = example(file.name)  # type: ignore[attr-defined]
-    assert check(text) == text
+    assert assert_format_laws(text) == text
 
 
 @pytest.mark.parametrize("own_line", [False, True])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_comments_everywhere_at_once(file: object, own_line: bool) -> None:
-    check(with_all(example(file.name), own_line=own_line))  # type: ignore[attr-defined]
+    assert_format_laws(with_all(example(file.name), own_line=own_line))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_a_comment_at_every_boundary(file: object) -> None:
     text = example(file.name)  # type: ignore[attr-defined]
     for number, at in enumerate(boundaries(text)):
-        check(with_comment(text, at, '# a "new" one', own_line=number % 2 == 0))
+        assert_format_laws(with_comment(text, at, '# a "new" one', own_line=number % 2 == 0))
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_a_comment_at_every_boundary(file: object) -> None:
 def test_a_comment_at_every_other_boundary(file: object) -> None:
     text = example(file.name)  # type: ignore[attr-defined]
     for number, at in enumerate(boundaries(text)):
-        check(with_comment(text, at, '# a "new" one', own_line=number % 2 == 1))
+        assert_format_laws(with_comment(text, at, '# a "new" one', own_line=number % 2 == 1))
 
 
 @pytest.mark.data
@@ -96,15 +96,15 @@ def test_official_texts() -> None:
     texts = list(official_models())
     assert len(texts) > 800
     for _, text in texts:
-        check(text)
-        check(text.replace("\n", "\r\n")) if '"""' not in text else None
+        assert_format_laws(text)
+        assert_format_laws(text.replace("\n", "\r\n")) if '"""' not in text else None
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("own_line", [False, True])
 def test_comments_everywhere_in_official_texts(own_line: bool) -> None:
     for _, text in official_models():
-        check(with_all(text, own_line=own_line))
+        assert_format_laws(with_all(text, own_line=own_line))
 
 
 @pytest.mark.data
@@ -114,4 +114,4 @@ def test_a_comment_at_every_boundary_of_official_texts(part: int) -> None:
     for text in sample:
         for at in boundaries(text):
             for own_line in (False, True):
-                check(with_comment(text, at, "# new", own_line=own_line))
+                assert_format_laws(with_comment(text, at, "# new", own_line=own_line))

@@ -12,7 +12,7 @@ import pytest
 
 import onnxtext
 from tests.format.edits import edited, is_text
-from tests.format.laws import check
+from tests.format.laws import assert_format_laws
 from tests.format.sources import drawn_text, wrapped
 from tests.seeds import fresh_seed
 
@@ -41,7 +41,7 @@ def sweep(wanted: int) -> None:
             continue
         done += 1
         try:
-            check(text)
+            assert_format_laws(text)
         except Exception as error:
             shown = f"{text[:2000]!r}…" if len(text) > 2000 else repr(text)
             raise AssertionError(f"ONNXTEXT_SEED={seed - 1}, the text is {shown}") from error
@@ -58,7 +58,7 @@ def test_many_random_edits_and_sentences(part: int) -> None:
 
 
 def test_paths_of_weights_are_kept() -> None:
-    formatted = check(STORE)
+    formatted = assert_format_laws(STORE)
     assert '  store: "a b/c" # the weights\n  safetensors: "m.safetensors"\n' in formatted
 
 
@@ -72,7 +72,7 @@ def test_paths_of_weights_are_kept() -> None:
     ],
 )
 def test_comments_in_skipped_statements_stay(text: str) -> None:
-    check(text)
+    assert_format_laws(text)
 
 
 @pytest.mark.parametrize("type", ["undefined", "float", "float[2]", "undefined[2]", "undefined w"])
@@ -85,14 +85,14 @@ def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: st
     start = "y = Op <a = 1, t" if kind == "node" else "f <a, t"
     rest = "()" if kind == "node" else "() => () {}"
     text = wrapped(kind, f"{start} = {type} ={end}{rest}")
-    assert onnxtext.parse(check(text)) == onnxtext.parse(text)
+    assert onnxtext.parse(assert_format_laws(text)) == onnxtext.parse(text)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("depth", [48, 90, 97, 200, 330])
 @pytest.mark.parametrize("comment", ["", "# why\n"])
 def test_deeply_nested_records(depth: int, comment: str) -> None:
-    check(f"@set(999: {comment}{'{1: ' * depth}1{'}' * depth})g () => () {{}}")
+    assert_format_laws(f"@set(999: {comment}{'{1: ' * depth}1{'}' * depth})g () => () {{}}")
 
 
 @pytest.mark.parametrize("depth", [10, 50, 90, 97, 98])
@@ -100,4 +100,4 @@ def test_nested_groups_of_binaries(depth: int) -> None:
     data = bytes([0x0B] * depth + [0x0C] * depth)  # groups of field 1 inside of one another
     text = onnxtext.from_binary(b"\x9b\x06" + data + b"\x9c\x06")
     assert onnxtext.format_text(text) == text
-    check(text + "# by hand\n")
+    assert_format_laws(text + "# by hand\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.format.laws import check
+from tests.format.laws import assert_format_laws
 
 GOLDEN = Path(__file__).parent / "golden"
 INPUTS = sorted(GOLDEN.glob("*.input.onnxtxt"))
@@ -20,7 +20,7 @@ INPUTS = sorted(GOLDEN.glob("*.input.onnxtxt"))
 
 @pytest.mark.parametrize("file", INPUTS, ids=lambda file: file.name)
 def test_golden(file: Path) -> None:
-    formatted = check(file.read_text(encoding="utf-8"))
+    formatted = assert_format_laws(file.read_text(encoding="utf-8"))
     golden = file.with_name(file.name.replace(".input.", ".golden."))
     if os.environ.get("ONNXTEXT_BLESS"):
         golden.write_text(formatted, encoding="utf-8")

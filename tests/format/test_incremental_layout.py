@@ -16,7 +16,7 @@ from onnxtext.format.incremental_layout import use_printed_lines
 from onnxtext.printer import print_model
 from onnxtext.syntax.grammar.lexer import load_lexer
 from tests import corpus
-from tests.format.laws import check, full_formatting
+from tests.format.laws import assert_format_laws, full_formatting
 from tests.format.test_comments import EXAMPLES, example
 
 
@@ -42,7 +42,7 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
 def test_other_line_breaks(file: object, comments: float) -> None:
     source = example(file.name)  # type: ignore[attr-defined]
     for seed in range(8):
-        check(blown_about(source, random.Random(seed), comments))
+        assert_format_laws(blown_about(source, random.Random(seed), comments))
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
@@ -51,7 +51,7 @@ def test_printed_lines_are_used_without_comments(file: object) -> None:
     messy = re.sub(r"\n\s*\n", "\n", blown_about(printed, random.Random(1), 0))
     assert messy != printed
     assert use_printed_lines(messy, printed) is not None
-    assert check(messy) == printed
+    assert assert_format_laws(messy) == printed
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -75,7 +75,7 @@ def test_unusual_spellings(seed: int) -> None:
         onnxtext.parse(source)
     except OnnxTextError:  # a number that is none here
         return
-    check(source)
+    assert_format_laws(source)
 
 
 def test_official_texts_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_official_texts_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> N
     nodes = "   ".join([node.format(index) for index in range(200)])
     head = '<\n   ir_version: 8,\n   opset_import: ["" : 17]\n>\ng (float[1,2] x) => (float y)\n'
     source = f"{head}   <float[2] w =  {{1e-05,2}}>\n{{\n   {nodes}}}"
-    expected = check(source)
+    expected = assert_format_laws(source)
 
     walked = full_formatting(monkeypatch, statement_writers, text)
     assert onnxtext.format_text(source) == expected
@@ -101,4 +101,4 @@ def test_shared_models_with_other_line_breaks() -> None:
             source = onnxtext.from_binary(corpus.shared_model(file))
         except OnnxTextError:
             continue
-        check(blown_about(source, chance, chance.choice((0, 0.02))))
+        assert_format_laws(blown_about(source, chance, chance.choice((0, 0.02))))

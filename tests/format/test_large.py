@@ -12,7 +12,7 @@ from onnxtext.format import incremental, text
 from onnxtext.format.document import write_document
 from onnxtext.format.text import format_source
 from onnxtext.source import Source
-from tests.format.laws import check
+from tests.format.laws import assert_format_laws
 
 
 def large_text(seed: int) -> str:
@@ -56,7 +56,7 @@ def test_the_same_text(seed: int) -> None:
     assert len(short.text()) < len(source)  # something was taken out
     formatted = short.put_back(write_document(short.text()))
     assert formatted == write_document(source)
-    assert check(source) == formatted
+    assert assert_format_laws(source) == formatted
 
 
 def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
 from tests import corpus, strategies
-from tests.format.laws import check
+from tests.format.laws import assert_format_laws
 
 pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 
@@ -67,4 +67,4 @@ def test_input_whitespace_does_not_matter(data: bytes) -> None:
     parts[::2] = [
         re.sub(r", |\n *", lambda found: found[0].strip(" ") + " ", p) for p in parts[::2]
     ]
-    check('"'.join(parts))
+    assert_format_laws('"'.join(parts))

@@ -12,7 +12,7 @@ import onnxtext
 from onnxtext.core import core
 from onnxtext.format import statement_writers, text
 from onnxtext.format.document import write_document
-from tests.format.laws import check, full_formatting
+from tests.format.laws import assert_format_laws, full_formatting
 
 HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "
 
@@ -67,7 +67,7 @@ def values(count: int, seed: int) -> str:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_any_statements(seed: int) -> None:
-    check(f"{HEAD}<{values(60, seed)}> {{\n{nodes(120, seed)}\n}}\n")
+    assert_format_laws(f"{HEAD}<{values(60, seed)}> {{\n{nodes(120, seed)}\n}}\n")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -75,13 +75,17 @@ def test_nested_lists_and_functions(seed: int) -> None:
     inner = f"b () => (z) <{values(70, seed)}> {{\n{nodes(90, seed + 1)}}}"
     loop = f"o = Loop (x) <n = 1, # of it\n body = {inner} # behind it\n, m = 2>"
     function = f'<domain: "f", opset_import: [20]>\nf <alpha> (a) => (b) {{\n{nodes(60, seed)}}}'
-    check(f"{HEAD}{{\n{nodes(60, seed + 2)}{loop}\n{nodes(9, seed + 3)}}}\n{function}\n")
+    assert_format_laws(
+        f"{HEAD}{{\n{nodes(60, seed + 2)}{loop}\n{nodes(9, seed + 3)}}}\n{function}\n"
+    )
 
 
 def test_comments_keep_their_order_around_lists() -> None:
     listed = "".join([f"float v{number}, # {number}\n" for number in range(150)])
     body = "".join([f"y{number} = Relu (x) # {number}\n" for number in range(150)])
-    check(f"{HEAD}<{listed} float last> # between\n {{ # first\n{body}}} # end\n# behind\n")
+    assert_format_laws(
+        f"{HEAD}<{listed} float last> # between\n {{ # first\n{body}}} # end\n# behind\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,10 +100,10 @@ def test_comments_keep_their_order_around_lists() -> None:
 )
 def test_fmt_off_regions(region: str) -> None:
     around = "".join([f"v{number}=Relu(x)\n" for number in range(150)])
-    check(f"{HEAD}{{\n{around}{region}{around.replace('v', 'u')}}}\n")
-    check(f"{HEAD}{{\n{region}{around}}}\n")
-    check(f"{HEAD}{{\n{around}{region}}}\n")
-    check(f"# fmt: off\n{HEAD}{{\n{around}}}\n")
+    assert_format_laws(f"{HEAD}{{\n{around}{region}{around.replace('v', 'u')}}}\n")
+    assert_format_laws(f"{HEAD}{{\n{region}{around}}}\n")
+    assert_format_laws(f"{HEAD}{{\n{around}{region}}}\n")
+    assert_format_laws(f"# fmt: off\n{HEAD}{{\n{around}}}\n")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +136,9 @@ def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("items", ["true,", "true", "true, false", "nan,", "1, true", "x,"])
 def test_lists_in_records(items: str) -> None:
     """A list is one token or many, which must not change what its items are."""
-    check(f"{HEAD}{{ @set(a: [{items}]) y = Op <b = @segment([{items}]) float[1] {{1}}> (x) }}")
+    assert_format_laws(
+        f"{HEAD}{{ @set(a: [{items}]) y = Op <b = @segment([{items}]) float[1] {{1}}> (x) }}"
+    )
 
 
 def test_domains_of_any_parts() -> None:
@@ -140,5 +146,5 @@ def test_domains_of_any_parts() -> None:
     for count in range(1, 4):
         for domain in product(parts, repeat=count):
             dotted = ".".join(f'"{part}"' for part in domain)
-            check(f"{HEAD}{{ y = {dotted}.Op (x) }}")
-            check(f"{HEAD}{{ y = .{dotted}.Op (x) }}")
+            assert_format_laws(f"{HEAD}{{ y = {dotted}.Op (x) }}")
+            assert_format_laws(f"{HEAD}{{ y = .{dotted}.Op (x) }}")

@@ -21,7 +21,7 @@ quick = settings(max_examples=50, deadline=None, suppress_health_check=list(Heal
 long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def check(data: bytes) -> None:
+def assert_lossless(data: bytes) -> None:
     model = lift_model(data)
     text = print_model(model)
     assert onnxtext.to_binary(text) == data
@@ -33,9 +33,9 @@ def check(data: bytes) -> None:
 
 def check_both(data: bytes) -> None:
     """A model as it was drawn, and as protobuf would write it."""
-    check(data)
+    assert_lossless(data)
     canonical = onnx.ModelProto.FromString(data).SerializeToString()
-    check(canonical)
+    assert_lossless(canonical)
     assert "\nencoding {" not in onnxtext.from_binary(canonical)
 
 

@@ -46,7 +46,7 @@ def real_models() -> list[bytes]:
     return [data for data in files if len(data) < 200_000]
 
 
-def check(data: bytes) -> str:
+def assert_lossless(data: bytes) -> str:
     text = onnxtext.from_binary(data)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -63,7 +63,7 @@ def test_habits_are_found_and_said_once() -> None:
             onnx.ModelProto.FromString(unusual).SerializeToString()
             == onnx.ModelProto.FromString(data).SerializeToString()
         )
-        text = check(unusual)
+        text = assert_lossless(unusual)
         if unusual != data:
             found += 1
             assert "\n  encoding: [" in text
@@ -83,7 +83,7 @@ def test_habits_outlive_an_edit() -> None:
 def test_a_patch_that_no_longer_fits_is_dropped_with_a_warning() -> None:
     data = onnxtext.to_binary("<onnxtext: 1> g () => () { y = A <is = [1, 2]> (x) }")
     padded = data + tag(2, LENGTH) + b"\x81\x00p"  # a length in two bytes where one would do
-    text = check(padded)
+    text = assert_lossless(padded)
     assert "\nencoding {" in text
     with pytest.warns(OnnxTextWarning, match="no longer fits"):
         edited = onnxtext.to_binary(text.replace("[1, 2]", "[3, 4]"))
@@ -216,7 +216,7 @@ def check_mutations(files: list[bytes], seed: int, times: int) -> int:
             except Exception:
                 continue
             try:
-                check(mutated)
+                assert_lossless(mutated)
             except BaseException as error:
                 raise AssertionError(f"seed {seed}, try {tried}: {mutated[:2000]!r}") from error
             tried += 1
@@ -247,7 +247,7 @@ def test_mutated_real_models_at_length() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), stranger())
 def test_unknown_fields_first(data: bytes, unknown: bytes) -> None:
-    check(unknown + data)
+    assert_lossless(unknown + data)
 
 
 @pytest.mark.thorough
@@ -255,7 +255,7 @@ def test_unknown_fields_first(data: bytes, unknown: bytes) -> None:
 @given(models(), models())
 def test_split_models(first: bytes, second: bytes) -> None:
     # Protobuf merges the parts of a message that comes in several.
-    check(first + second)
+    assert_lossless(first + second)
 
 
 def test_observing_a_canonical_file_finds_nothing() -> None:

@@ -105,7 +105,7 @@ def variants(message: str, field: FieldSpec) -> Iterator[tuple[str, bytes]]:
             yield "packed and cut off", delimited(packed, some[:-1])
 
 
-def check(data: bytes) -> None:
+def assert_lossless(data: bytes) -> None:
     try:
         onnx.ModelProto.FromString(data)
     except DecodeError:
@@ -128,7 +128,7 @@ def check_message(message: str, path: Path) -> int:
             for step in reversed(path):
                 data = delimited(tag(step.number, LENGTH), data)
             try:
-                check(data)
+                assert_lossless(data)
             except Exception as error:
                 raise AssertionError(f"{message}.{field.name}, {name}: {data.hex()}") from error
             count += 1

@@ -13,7 +13,7 @@ from onnxtext import OnnxTextWarning
 from tests.corpus import SHARED
 
 
-def check(count: int, seed: int) -> None:
+def merge_random_edits(count: int, seed: int) -> None:
     assert SHARED is not None
     found = []
     lines = []
@@ -30,11 +30,11 @@ def check(count: int, seed: int) -> None:
 
 @pytest.mark.data
 def test_a_sample() -> None:
-    check(16, seed=1)
+    merge_random_edits(16, seed=1)
 
 
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [8, 100, 200])
 def test_two_hundred(seed: int) -> None:
-    check(200, seed)
+    merge_random_edits(200, seed)

@@ -15,7 +15,7 @@ from tests.merge.laws import resolved
 from tests.seeds import fresh_seed
 
 
-def check(count: int, seed: int) -> None:
+def merge_random_edits(count: int, seed: int) -> None:
     """Run trials; `python -m benchmarks.merge_trial --seed S --only N` repeats one."""
     assert SHARED is not None
     merged = 0
@@ -35,13 +35,13 @@ UNJUDGED = "wrong: merged, but the edits do not fit together"
 @pytest.mark.thorough
 @pytest.mark.data
 def test_a_fresh_sample() -> None:
-    check(30, fresh_seed())
+    merge_random_edits(30, fresh_seed())
 
 
 @pytest.mark.data
 @pytest.mark.slow
 def test_many() -> None:
-    check(4000, fresh_seed())
+    merge_random_edits(4000, fresh_seed())
 
 
 # ---- One case of each class ---------------------------------------------------------------------

@@ -46,7 +46,7 @@ def seeded() -> random.Random:
     return random.Random(seed)
 
 
-def check(model: Model) -> None:
+def assert_same_text(model: Model) -> None:
     try:
         wanted = print_model(model, GraphPrinter())
     except ValueError as error:  # data that does not fit its type
@@ -65,7 +65,7 @@ def test_models() -> None:
                 model = lift_placed(data, weights=weights, metadata=metadata, inline_limit=limit)
             except (LiftError, ValueError):
                 continue
-            check(model)
+            assert_same_text(model)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_large_tensors(dims: tuple[int, ...]) -> None:
             held.append(TypedData(data))
         values = [ValueInfo(f"v{at}", type, one) for at, one in enumerate(held)]
         node = Node("A", (), ("y",), (Attribute("a", A.TENSOR, Tensor(type, held[0])),))
-        check(Model(Graph("g", values=values, nodes=[node])))
+        assert_same_text(Model(Graph("g", values=values, nodes=[node])))
 
 
 NAMES = (
@@ -218,14 +218,14 @@ def test_any_models() -> None:
     chance = seeded()
     for _ in range(60):
         graph = Maker(chance).graph(2)
-        check(Model(graph, presence=Presence(1), opset_imports=[OpsetImport("", 20)]))
+        assert_same_text(Model(graph, presence=Presence(1), opset_imports=[OpsetImport("", 20)]))
 
 
 @pytest.mark.slow
 def test_many_models() -> None:
     chance = seeded()
     for _ in range(3000):
-        check(Model(Maker(chance).graph(3), presence=Presence(1)))
+        assert_same_text(Model(Maker(chance).graph(3), presence=Presence(1)))
 
 
 def test_graphs_nested_deeper_than_the_core_goes() -> None:
@@ -234,7 +234,7 @@ def test_graphs_nested_deeper_than_the_core_goes() -> None:
         node = Node("If", (), ("y",), (Attribute("then_branch", A.GRAPH, graph),))
         graph = Graph("g", nodes=[node, Node("A", (), ("z",))])
     with room_for_nesting():
-        check(Model(graph))
+        assert_same_text(Model(graph))
 
 
 # ---- Numbers and strings ----------------------------------------------------------------------

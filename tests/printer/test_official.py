@@ -165,7 +165,7 @@ def tensors(message: Any) -> Iterator[onnx.TensorProto]:
             yield from tensors(item)
 
 
-def check(data: bytes) -> list[Loss]:
+def losses_of(data: bytes) -> list[Loss]:
     """Check the laws for one model; return its losses."""
     text, losses = to_official(data)
     wanted = onnx.ModelProto.FromString(data)
@@ -208,7 +208,7 @@ def check_each_loss(data: bytes) -> None:
 
 @pytest.mark.parametrize("file", wheel_models())
 def test_wheel_model(file: str) -> None:
-    check((onnx_directory() / file).read_bytes())
+    losses_of((onnx_directory() / file).read_bytes())
 
 
 SAMPLE = [entry["file"] for entry in index("models") if entry["bytes"] < 200_000][::3]
@@ -217,14 +217,14 @@ SAMPLE = [entry["file"] for entry in index("models") if entry["bytes"] < 200_000
 @pytest.mark.data
 @pytest.mark.parametrize("file", SAMPLE)
 def test_shared_model(file: str) -> None:
-    check(shared_model(file))
+    losses_of(shared_model(file))
 
 
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("file", shared_models())
 def test_every_shared_model(file: str) -> None:
-    check(shared_model(file))
+    losses_of(shared_model(file))
 
 
 def test_backend_cases() -> None:
@@ -232,7 +232,7 @@ def test_backend_cases() -> None:
     assert len(cases) > 100
     for name, data in cases:
         try:
-            check(data)
+            losses_of(data)
         except AssertionError as error:
             raise AssertionError(name) from error
 
@@ -243,7 +243,7 @@ def test_backend_cases() -> None:
 def official(text: str) -> tuple[onnx.ModelProto, dict[str, str]]:
     """Convert a model to official text and back; return it with its losses."""
     data = onnxtext.to_binary(f"<onnxtext: 1> {text}")
-    losses = check(data)
+    losses = losses_of(data)
     check_each_loss(data)
     found = onnx.parser.parse_model(to_official(data)[0])
     return found, {loss.path: loss.message for loss in losses if not loss.harmless}
@@ -424,7 +424,7 @@ def test_layout() -> None:
 @quick
 @given(models())
 def test_any_model(data: bytes) -> None:
-    check(data)
+    losses_of(data)
     check_each_loss(data)
 
 
@@ -432,5 +432,5 @@ def test_any_model(data: bytes) -> None:
 @long
 @given(models())
 def test_any_model_at_length(data: bytes) -> None:
-    check(data)
+    losses_of(data)
     check_each_loss(data)

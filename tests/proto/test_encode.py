@@ -99,7 +99,7 @@ def outcome(lowering: Callable[[], Any]) -> Any:
         return type(error)
 
 
-def check(model: Model) -> None:
+def assert_same_bytes(model: Model) -> None:
     def whole() -> Any:
         pieces, depth = lower_guarded(model)
         return b"".join(pieces), depth
@@ -160,7 +160,7 @@ def changes(chance: random.Random, count: int) -> None:
         model = deepcopy(parse_model(Source(chance.choice(small))))
         for _ in range(chance.randint(1, 5)):
             change(model, chance)
-        check(model)
+        assert_same_bytes(model)
 
 
 def test_changed_trees() -> None:
@@ -175,9 +175,9 @@ def test_many_changed_trees() -> None:
 @pytest.mark.parametrize(("kind", "value"), VALUES)
 def test_values_of_attributes(kind: AttributeType | None, value: Any) -> None:
     node = Node("Op", (), ("y",), (Attribute("a", kind, value),), at=3)
-    check(Model(Graph("g", nodes=[node, node])))
+    assert_same_bytes(Model(Graph("g", nodes=[node, node])))
     function = Function("f", attributes=("p", Attribute("a", kind, value)), nodes=[node], at=7)
-    check(Model(Graph("g"), [function]))
+    assert_same_bytes(Model(Graph("g"), [function]))
 
 
 def test_habits_of_all_fields() -> None:
@@ -188,7 +188,7 @@ def test_habits_of_all_fields() -> None:
         )
         model = parse_model(Source(text))
         model.presence = Presence(1, (name,))
-        check(model)
+        assert_same_bytes(model)
 
 
 def test_the_depth_of_graphs_is_told() -> None:

@@ -32,7 +32,7 @@ def outcome(data: bytes) -> Any:
         return type(error), str(error)
 
 
-def check(data: bytes) -> None:
+def assert_same_tree(data: bytes) -> None:
     native = outcome(data)
     with (
         mock.patch.object(lift, "core", return_value="python"),
@@ -51,7 +51,7 @@ def models() -> list[bytes]:
 
 def test_models() -> None:
     for data in models():
-        check(data)
+        assert_same_tree(data)
 
 
 def mutations(chance: random.Random, count: int) -> None:
@@ -71,7 +71,7 @@ def mutations(chance: random.Random, count: int) -> None:
                     data[at:at] = data[at : at + chance.randint(1, 9)]
             if not data:
                 break
-        check(bytes(data))
+        assert_same_tree(bytes(data))
 
 
 def test_mutations() -> None:
@@ -95,7 +95,7 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
     graph = b"".join(delimited(b"\x0a", node) for node in made)
     infos = b"".join(delimited(b"\x6a", delimited(b"\x0a", rest) * count) for count in range(3))
     typed = delimited(b"\x6a", delimited(b"\x0a", rest) + b"\x12\x04\x0a\x02\x08\x01")
-    check(delimited(b"\x3a", graph + infos + typed + typed))
-    check(delimited(b"\x3a", graph + rest))
+    assert_same_tree(delimited(b"\x3a", graph + infos + typed + typed))
+    assert_same_tree(delimited(b"\x3a", graph + rest))
     body = b"".join(delimited(b"\x3a", node) for node in made)
-    check(delimited(b"\xca\x01", body + b"\x62" + typed[1:] + rest))
+    assert_same_tree(delimited(b"\xca\x01", body + b"\x62" + typed[1:] + rest))

@@ -33,7 +33,7 @@ def places(item: Any) -> Iterator[int]:
             yield from places(getattr(item, field.name))
 
 
-def check(text: str, start: str = "model") -> Any:
+def assert_same_in_both(text: str, start: str = "model") -> Any:
     """What parsing a text gives, which is the same with both cores."""
     expected = outcome(text, start, "python")
     if core() == "native":

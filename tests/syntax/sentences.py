@@ -14,7 +14,8 @@ from functools import cache
 from onnxtext.proto.schema import message_spec, spelled_messages
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import Rule
 
 _LITERALS = {
     "AT": "@", "COLON": ":", "COMMA": ",", "DOT": ".", "EQUAL": "=", "LBRACE": "{", "LESSTHAN": "<",

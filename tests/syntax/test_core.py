@@ -20,13 +20,13 @@ from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import Habits
 from onnxtext.proto.schema import message_spec
 from onnxtext.source import Source
-from onnxtext.syntax.grammar.tables import load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.parse import parse_model
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse import parse_raw, parse_typed
 from tests.running import in_two_threads, interrupt
-from tests.syntax.cores import check
+from tests.syntax.cores import assert_same_in_both
 from tests.syntax.test_dfa import PIECES, expected
 from tests.syntax.texts import official_texts, seeded, texts
 
@@ -112,7 +112,7 @@ def test_literals(name: str) -> None:
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
         few = ", ".join(str(chance.choice(items)()) for _ in range(chance.randint(1, 4)))
         for one in (f"{dims} w = [{few}, ...]", f" w = {few}", f"[2] w = [{few} , ... , ]"):
-            check(f"g () => () <{name}{one}> {{}}")
+            assert_same_in_both(f"g () => () <{name}{one}> {{}}")
         braces = "{" + text.replace("[", "").replace("]", "") + "}"
         raw: Any = partial(parse_raw, ELEMENTS[name], dims=dims)
         typed: Any = partial(parse_typed, ELEMENTS[name])
@@ -122,7 +122,7 @@ def test_literals(name: str) -> None:
                 wanted = read(text=one)
             except (LiteralError, ValueError):
                 wanted = None
-            made, _, diagnostics = check(source)
+            made, _, diagnostics = assert_same_in_both(source)
             assert (wanted is None) == bool(diagnostics)
             if wanted is not None and made.graph.values[0].type == TensorType(name, tuple(dims)):
                 data = made.graph.values[0].data

@@ -15,7 +15,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.syntax.parser.lalr import Machine
 from tests.seeds import fresh_seed
-from tests.syntax.cores import check
+from tests.syntax.cores import assert_same_in_both
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the core is not there")
 
@@ -61,7 +61,7 @@ def test_the_tree_behind_a_mistake_is_that_of_python() -> None:
         for _ in range(rng.randrange(1, 5)):
             at = rng.randrange(len(wrong))
             wrong = wrong[:at] + rng.choice(MISTAKES) + wrong[at + rng.choice((0, 0, 1, 3)) :]
-        assert check(wrong), seed
+        assert assert_same_in_both(wrong), seed
 
 
 def test_a_line_without_a_token() -> None:

@@ -12,7 +12,7 @@ from onnxtext.core import core
 from tests.corpus import shared_model, shared_models
 from tests.diagnostics.test_messages import TEXTS
 from tests.diagnostics.test_pages import WITH_EXAMPLE, blocks
-from tests.syntax.cores import check
+from tests.syntax.cores import assert_same_in_both
 from tests.syntax.sentences import Sentences
 from tests.syntax.test_dfa import PIECES
 from tests.syntax.test_sentences import real_texts
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 @pytest.mark.thorough
 def test_real_models() -> None:
     for text in texts()[::3]:
-        check(text)
+        assert_same_in_both(text)
 
 
 @pytest.mark.slow
 def test_all_real_models() -> None:
     for text in texts():
-        check(text)
+        assert_same_in_both(text)
 
 
 @pytest.mark.thorough
@@ -38,7 +38,7 @@ def test_all_real_models() -> None:
 @pytest.mark.thorough
 def test_official() -> None:
     for text, start in official_texts():
-        check(text, start)
+        assert_same_in_both(text, start)
 
 
 @pytest.mark.data
@@ -51,14 +51,14 @@ def test_official_prints_on_one_line() -> None:
         except Exception:  # what the official printer cannot print
             continue
         if len(text) < 300_000:
-            check(text)
+            assert_same_in_both(text)
 
 
 def test_errors() -> None:
     for path in TEXTS:
-        check(path.read_text(encoding="utf-8"))
+        assert_same_in_both(path.read_text(encoding="utf-8"))
     for code in WITH_EXAMPLE:
-        check(blocks(code)["Example"])
+        assert_same_in_both(blocks(code)["Example"])
 
 
 def mutations(count: int, longest: int) -> None:
@@ -69,7 +69,7 @@ def mutations(count: int, longest: int) -> None:
         text = chance.choice(small)
         for _ in range(chance.choice([1, 1, 2, 5])):
             text = mutate(text, chance) if text else text
-        check(text)
+        assert_same_in_both(text)
 
 
 @pytest.mark.thorough
@@ -87,9 +87,11 @@ def drawn(count: int) -> None:
     chance = seeded()
     sentences, real = Sentences(chance), real_texts()
     for _ in range(count):
-        check(sentences.draw(real))
+        assert_same_in_both(sentences.draw(real))
         noise = "".join(chance.choices(PIECES, k=chance.randint(1, 30)))
-        check(chance.choice(["", "g () => () {", "g () => () <float[2] w = "]) + noise)
+        assert_same_in_both(
+            chance.choice(["", "g () => () {", "g () => () <float[2] w = "]) + noise
+        )
 
 
 @pytest.mark.thorough
@@ -168,7 +170,7 @@ def long_lists(draw: st.DrawFn) -> str:
 @given(long_lists())
 @pytest.mark.thorough
 def test_long_lists(text: str) -> None:
-    check(text)
+    assert_same_in_both(text)
 
 
 @pytest.mark.parametrize("frame", LISTS)
@@ -176,7 +178,7 @@ def test_each_among_many(frame: str) -> None:
     first, *others = LISTS[frame]
     comma = {BODY: " ", DOMAIN: "."}.get(frame, ",")
     for item in others:
-        check(frame % comma.join([*[first] * 10, item, *[first] * 10]))
+        assert_same_in_both(frame % comma.join([*[first] * 10, item, *[first] * 10]))
 
 
 def model_of(*lines: str) -> str:
@@ -221,17 +223,19 @@ def model_of(*lines: str) -> str:
     ],
 )  # fmt: skip
 def test_statements(lines: tuple[str, ...]) -> None:
-    check(model_of(*lines))
-    check(model_of(*lines).replace("\n", "\r\n"))
-    check(model_of(*lines, *lines, *lines))
-    check(model_of(*lines)[:-1])  # the last bracket is missing
+    assert_same_in_both(model_of(*lines))
+    assert_same_in_both(model_of(*lines).replace("\n", "\r\n"))
+    assert_same_in_both(model_of(*lines, *lines, *lines))
+    assert_same_in_both(model_of(*lines)[:-1])  # the last bracket is missing
 
 
 def test_after_a_mistake_the_core_goes_on() -> None:
     lines = [f'  ["n{at}"] "v{at + 1}" = Relu <a = {at % 3}> ("v{at}")' for at in range(300)]
     for at in (0, 17, 150, 299):
         lines[at] = lines[at].replace("Relu", "Re lu" if at % 2 else "")
-    made, _, diagnostics = check("\n".join(["g (float x) => (float y) {", *lines, "}"]))
+    made, _, diagnostics = assert_same_in_both(
+        "\n".join(["g (float x) => (float y) {", *lines, "}"])
+    )
     assert len(made.graph.nodes) >= 296
     assert diagnostics
 
@@ -239,20 +243,24 @@ def test_after_a_mistake_the_core_goes_on() -> None:
 @pytest.mark.parametrize("depth", [30, 33, 60, 5000])
 def test_depth(depth: int) -> None:
     text = "g () => () { " + "x = If <b = g () => () { " * depth + "} > () " * depth + "}"
-    check(text)
-    check("[" * depth + "]" * depth)
-    check("g () => () { x = A <a = " + "{a: [" * depth + "]}" * depth + "> () }")
+    assert_same_in_both(text)
+    assert_same_in_both("[" * depth + "]" * depth)
+    assert_same_in_both("g () => () { x = A <a = " + "{a: [" * depth + "]}" * depth + "> () }")
 
 
 def test_long_tokens() -> None:
     for size in (4000, 4090, 4096, 4100, 20_000):
         numbers = ", ".join(["1.5"] * (size // 5))
-        check(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")
-        check(f'g () => () {{ [n] x = A <s = "{"a" * size}"> () # {"c" * size}\n y = B () }}')
-        check(f"g () => () {{ {'a' * size} = {'B' * size} () }}" + " " * size)
+        assert_same_in_both(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")
+        assert_same_in_both(
+            f'g () => () {{ [n] x = A <s = "{"a" * size}"> () # {"c" * size}\n y = B () }}'
+        )
+        assert_same_in_both(f"g () => () {{ {'a' * size} = {'B' * size} () }}" + " " * size)
         half = numbers[: len(numbers) // 2 // 5 * 5]
         for odd in ["1.5", "true", "nan(0x1)", "0x10", "1 2", "x", '"', *"][{é", "# ]\n"]:
             whole = f"{half}{odd}, {numbers}"
             for flat in (f"[{whole}]", f"{{{whole}}}", f"[{half}{odd}"):
-                check(f"g () => () <float[{size // 5}] w = {flat}, float x> {{}}")
-                check(f"g () => () <float[2, {size // 10}] w = [{flat}, [{half}]], float x> {{}}")
+                assert_same_in_both(f"g () => () <float[{size // 5}] w = {flat}, float x> {{}}")
+                assert_same_in_both(
+                    f"g () => () <float[2, {size // 10}] w = [{flat}, [{half}]], float x> {{}}"
+                )

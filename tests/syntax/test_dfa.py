@@ -11,7 +11,7 @@ import pytest
 
 from onnxtext.syntax.grammar.dfa import IGNORED, Scanner, make_scanner
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.grammar.tables import load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
 from tests.syntax.texts import mutate, official_texts, texts
 
 Found = tuple[str, int, int]
@@ -57,14 +57,14 @@ def expected(text: str) -> list[Found]:
     return [(one.kind, one.at, one.at + len(one)) for one in tokens]
 
 
-def check(text: str) -> None:
+def assert_same_tokens(text: str) -> None:
     assert scanned(load_tables().scanner, text) == expected(text), repr(text)[:200]
 
 
 def noise(seed: int, count: int) -> None:
     chance = random.Random(seed)
     for _ in range(count):
-        check("".join(chance.choices(PIECES, k=chance.randint(1, 12))))
+        assert_same_tokens("".join(chance.choices(PIECES, k=chance.randint(1, 12))))
 
 
 def test_noise() -> None:
@@ -82,20 +82,20 @@ def test_real_texts() -> None:
     chance = random.Random(3)
     for text in texts()[::4]:
         if len(text) < 20_000:
-            check(text)
-            check(mutate(text, chance))
+            assert_same_tokens(text)
+            assert_same_tokens(mutate(text, chance))
 
 
 @pytest.mark.slow
 def test_all_real_texts() -> None:
     for text in texts():
-        check(text)
+        assert_same_tokens(text)
 
 
 @pytest.mark.data
 def test_official_texts() -> None:
     for text, _ in official_texts()[::5]:
-        check(text)
+        assert_same_tokens(text)
 
 
 @pytest.mark.parametrize("pattern", ["a(?=b)", "(?<!a)b", r"(a)\1", "a*?", r"\bword", r"\d"])

@@ -27,7 +27,7 @@ def real_texts() -> list[str]:
     return texts + re.findall(r"```onnxtxt[^\n]*\n(.*?)```", spec, re.DOTALL)
 
 
-def check(text: str) -> bool:
+def is_accepted(text: str) -> bool:
     """Whether a text is of the language; errors have places, and models come back."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,7 +59,7 @@ def sweep(seed: int, count: int) -> int:
     for index in range(count):
         text = sentences.draw(texts)
         try:
-            right += check(text)
+            right += is_accepted(text)
         except Exception as error:
             raise AssertionError(f"seed {seed}, text {index}: {text}") from error
     return right

@@ -12,8 +12,8 @@ import pytest
 
 from onnxtext.syntax.actions import registry
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.grammar.table_cache import cache_path, cached_tables
-from onnxtext.syntax.grammar.tables import STARTS, build_tables, grammar_path, load_tables
+from onnxtext.syntax.grammar.table_cache import cache_path, cached_tables, load_tables
+from onnxtext.syntax.grammar.tables import STARTS, build_tables, grammar_path
 from onnxtext.syntax.parser.lalr import load_automaton
 from onnxtext.tensor.elements import ELEMENTS
 

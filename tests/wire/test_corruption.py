@@ -40,7 +40,7 @@ def is_model(data: bytes) -> bool:
     return True
 
 
-def check(data: bytes) -> None:
+def assert_located(data: bytes) -> None:
     """Agree with protobuf: a round trip for what it reads, a place or a code for all else."""
     if is_model(data):
         assert find_corruption(data) is None
@@ -78,7 +78,7 @@ MODELS = small_models()
 @pytest.mark.parametrize("data", MODELS[:3], ids=len)
 def test_every_truncation(data: bytes) -> None:
     for size in range(0, len(data), 1 if len(data) < 1000 else 7):
-        check(data[:size])
+        assert_located(data[:size])
 
 
 def mutations(count: int, seed: int) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ def mutations(count: int, seed: int) -> Iterator[bytes]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_single_bytes_changed(seed: int) -> None:
     for data in mutations(1000, seed):
-        check(data)
+        assert_located(data)
 
 
 @settings(max_examples=300, deadline=None)
@@ -101,34 +101,34 @@ def test_single_bytes_changed(seed: int) -> None:
 def test_foreign_bytes_in_the_middle(data: bytes, draw: st.DataObject) -> None:
     at = draw.draw(st.integers(0, len(data)))
     to = draw.draw(st.integers(at, min(len(data), at + 20)))
-    check(data[:at] + draw.draw(st.binary(max_size=20)) + data[to:])
+    assert_located(data[:at] + draw.draw(st.binary(max_size=20)) + data[to:])
 
 
 @settings(max_examples=500, deadline=None)
 @given(st.binary(max_size=80))
 def test_random_bytes(data: bytes) -> None:
-    check(data)
+    assert_located(data)
 
 
 @pytest.mark.slow
 @settings(max_examples=50_000, deadline=None)
 @given(st.binary(max_size=80))
 def test_random_bytes_at_length(data: bytes) -> None:
-    check(data)
+    assert_located(data)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 23))
 def test_single_bytes_changed_at_length(seed: int) -> None:
     for data in mutations(5000, seed):
-        check(data)
+        assert_located(data)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", MODELS, ids=len)
 def test_every_truncation_of_more_models(data: bytes) -> None:
     for size in range(len(data)):
-        check(data[:size])
+        assert_located(data[:size])
 
 
 def in_attribute(data: bytes) -> bytes:
@@ -165,7 +165,7 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("what", UNUSUAL)
 def test_unusual(what: str) -> None:
-    check(UNUSUAL[what])
+    assert_located(UNUSUAL[what])
 
 
 # ---- Places -------------------------------------------------------------------------------------
@@ -318,17 +318,17 @@ def test_too_deep(what: str) -> None:
 def test_as_deep_as_protobuf_reads() -> None:
     for data in (sequences(48), tag(100, GROUP) * 100 + tag(100, END_GROUP) * 100):
         assert is_model(data)
-        check(data)
+        assert_located(data)
 
 
 def test_graphs_as_deep_as_protobuf_reads() -> None:
     assert is_model(subgraphs(33))
-    check(subgraphs(33))
+    assert_located(subgraphs(33))
 
 
 @pytest.mark.parametrize("count", [96, 97, 98, 99, 100, 101, 102, 103, 3000, 100_000])
 def test_messages_in_messages(count: int) -> None:
     start = time.process_time()
     data = endless_messages(count)
-    check(data)
+    assert_located(data)
     assert time.process_time() - start < 2

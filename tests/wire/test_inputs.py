@@ -25,7 +25,7 @@ def small_models() -> list[bytes]:
     return [data for data in files if len(data) < 4000]
 
 
-def check(data: bytes) -> bool:
+def is_converted(data: bytes) -> bool:
     """Whether protobuf reads the bytes; they come back through their text exactly then."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*this looks like")
@@ -51,7 +51,7 @@ def sweep(seed: int, count: int) -> int:
     for index in range(count):
         data = inputs.draw(models)
         try:
-            read += check(data)
+            read += is_converted(data)
         except Exception as error:
             raise AssertionError(f"seed {seed}, input {index}: {data.hex()}") from error
     return read
@@ -72,7 +72,7 @@ def test_each_quirk_alone(quirk: str) -> None:
     inputs = Inputs(random.Random(1), (quirk,))
     inputs.rate = 0.5
     for _ in range(8):
-        check(inputs.message("ModelProto"))
+        is_converted(inputs.message("ModelProto"))
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_each_quirk_alone(quirk: str) -> None:
     ],
 )
 def test_inputs_that_failed(data: str) -> None:
-    assert check(bytes.fromhex(data))
+    assert is_converted(bytes.fromhex(data))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.checker.context.registry import rules
-from onnxtext.checker.engine.run import ALL
+from onnxtext.checker.engine.selection import ALL
 
 if sys.version_info >= (3, 11):
     import tomllib

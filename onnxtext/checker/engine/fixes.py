@@ -51,7 +51,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     Raises:
         UnknownRule: a slug is no rule's.
     """
-    from onnxtext.api import decode_text
+    from onnxtext.filetype import decode_text
 
     # The rule is off by default; its findings are repaired all the same.
     options["select"] = (*(options.get("select") or ()), "value-unused")

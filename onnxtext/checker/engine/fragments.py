@@ -18,7 +18,7 @@ from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
 from onnxtext.checker.context.subject import Options, Subject, plain_domain
-from onnxtext.checker.engine.run import find
+from onnxtext.checker.engine.selection import find
 from onnxtext.checker.inference.objections import errors_of
 from onnxtext.collector import paused_collector
 

@@ -9,14 +9,16 @@ from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.finding import Finding, Place
-from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, families, rules
+from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
 from onnxtext.checker.context.subject import Options, Subject
 from onnxtext.checker.engine.backslashes import lost_backslashes
 from onnxtext.checker.engine.cascades import without_echoes
+from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.places import TextPlaces
+from onnxtext.checker.engine.selection import ALL, active_rules, find
 from onnxtext.checker.engine.suppressions import Suppressions
-from onnxtext.checker.isolation.inference import Answers, Inference, start_worker
+from onnxtext.checker.isolation.inference import Answers, Inference
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.source import Source
@@ -25,52 +27,6 @@ _MOST_FIXES = 100
 """For how many findings of one text the edits that mend them are planned."""
 MOST_LABELS = 12
 """How many places of one finding are shown; how many more there are is told."""
-ALL = "all"
-
-
-class UnknownRule(ValueError):
-    """A slug that is no rule's; `slug` is it."""
-
-    def __init__(self, slug: str) -> None:
-        super().__init__(f"there is no rule `{slug}`")
-        self.slug = slug
-
-
-def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> frozenset[str]:
-    """The slugs of the rules that are on.
-
-    Args:
-        select: rules to turn on besides those that are on by default; `all` is every rule.
-        ignore: rules to turn off; wins over `select`.
-
-    Raises:
-        UnknownRule: a slug is no rule's.
-    """
-    known = rules()
-    for slug in (*(select or ()), *(ignore or ())):
-        if slug not in known and slug != ALL:
-            raise UnknownRule(slug)
-    on = {slug for slug, rule in known.items() if rule.level != "lint" or ALL in (select or ())}
-    on |= set(select or ()) - {ALL}
-    if ALL in (ignore or ()):
-        return frozenset(set(select or ()) - {ALL})
-    return frozenset(on - set(ignore or ()))
-
-
-def find(subject: Subject) -> list[Finding]:
-    """What breaks the rules that are on, in the order of the families."""
-    active = subject.options.active
-    if subject.active("shape-mismatch", "onnx-inference-failed"):
-        start_worker()
-    for family in families():
-        if not active.isdisjoint([rule.slug for rule in family.rules]):
-            subject.found += list(family.check(subject))
-    told = [finding for finding in subject.found if finding.slug in active]
-    kept = without_echoes(told, subject.scopes)
-    if len(kept) < len(told):
-        known = {id(finding) for finding in kept}
-        subject.echoes = [finding for finding in told if id(finding) not in known]
-    return kept
 
 
 def check_tree(
@@ -129,8 +85,6 @@ def find_in(
         encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded, inference=Inference(answers))
     if isinstance(root, Fragment):
-        from onnxtext.checker.engine.fragments import find_in_fragment
-
         return find_in_fragment(root, options)
     with paused_collector():
         subject = Subject(root, options)

@@ -100,7 +100,7 @@ def _check(
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check the content of a file, which is binary or text by its name, else by its content."""
-    from onnxtext.api import decode_text
+    from onnxtext.filetype import decode_text
 
     if is_binary(data, name):
         return check_binary(data, name=name, **options)

@@ -24,6 +24,7 @@ from onnxtext.ast.model import (
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.values import Attribute
 from onnxtext.syntax.actions.integers import int64
+from onnxtext.syntax.actions.section_binding import attach_sections
 from onnxtext.syntax.actions.sections import Sections
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
@@ -204,7 +205,7 @@ def model(
         tuple(decorators or ()),
     )
     made.encoding_habits = tuple(get("encoding", ()))
-    Sections.sort(sections or []).attach(made)
+    attach_sections(made, Sections.sort(sections or []))
     return made
 
 

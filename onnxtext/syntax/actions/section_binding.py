@@ -12,7 +12,7 @@ from typing import Any
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
-from onnxtext.syntax.actions.sections import Block, Pairs
+from onnxtext.syntax.actions.sections import Block, Pairs, Sections
 from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
@@ -52,7 +52,31 @@ class _Names:
         return set(generated_values(self.owner))
 
 
-class Ties:
+def attach_sections(model: Model, sections: Sections) -> None:
+    """Give a model its sections, and bind metadata and quantization to the items they name.
+
+    Raises:
+        SemanticError: paths name nothing; the model that was made has all the rest.
+    """
+    model.training = sections.training
+    model.configurations = sections.configurations
+    model.encoding = sections.encoding
+    model.resources = sections.resources.blobs
+    model.places = sections.resources.places
+    model.resources_left_out = sections.resources.left_out
+    binding = SectionBinding()
+    model.metadata_left_out = sections.metadata is True
+    for block in sections.metadata if isinstance(sections.metadata, list) else ():
+        binding.attach_any(model, block)
+    for at, path, pairs in sections.quantization:
+        binding.annotate(model.graph, at, path, pairs)
+    if binding.faults:
+        first, *others = binding.faults
+        first.made, first.others = model, tuple(others)
+        raise first
+
+
+class SectionBinding:
     """One run of tying; every name is looked up in an index, made when it is first needed.
 
     Attributes:

@@ -14,7 +14,6 @@ from onnxtext.ast.model import (
     Configuration,
     EncodingPatch,
     Graph,
-    Model,
     Training,
     WeightPlace,
 )
@@ -111,31 +110,6 @@ class Sections:
                     seen.add(kind)
                     setattr(made, kind, content)
         return made
-
-    def attach(self, model: Model) -> None:
-        """Tie metadata and quantization to what they belong to.
-
-        Raises:
-            SemanticError: paths name nothing; the model that was made has all the rest.
-        """
-        model.training = self.training
-        model.configurations = self.configurations
-        model.encoding = self.encoding
-        model.resources = self.resources.blobs
-        model.places = self.resources.places
-        model.resources_left_out = self.resources.left_out
-        from onnxtext.syntax.actions.section_binding import Ties
-
-        ties = Ties()
-        model.metadata_left_out = self.metadata is True
-        for block in self.metadata if isinstance(self.metadata, list) else ():
-            ties.attach_any(model, block)
-        for at, path, pairs in self.quantization:
-            ties.annotate(model.graph, at, path, pairs)
-        if ties.faults:
-            first, *others = ties.faults
-            first.made, first.others = model, tuple(others)
-            raise first
 
 
 # ---- What the grammar's rules make ----------------------------------------------------------

@@ -17,13 +17,13 @@ from functools import cache, cached_property
 
 from onnxtext.source import find_by_quote
 from onnxtext.syntax.grammar.literals import UNCLOSED, literal_end
+from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import (
     BAD,
     END,
     Tables,
     Terminal,
     compile_pattern,
-    load_tables,
     order_terminals,
 )
 from onnxtext.tensor.brackets import PlainText

@@ -15,6 +15,7 @@ import json
 import os
 import stat
 from dataclasses import asdict
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,13 @@ from onnxtext.files import write_atomically
 from onnxtext.syntax.grammar import dfa as dfa_module
 from onnxtext.syntax.grammar import tables as tables_module
 from onnxtext.syntax.grammar.dfa import Scanner
-from onnxtext.syntax.grammar.tables import Rule, Tables, Terminal, build_tables
+from onnxtext.syntax.grammar.tables import Rule, Tables, Terminal, build_tables, grammar_path
+
+
+@cache
+def load_tables() -> Tables:
+    """The tables of the grammar, made once a process."""
+    return cached_tables(grammar_path().read_text(encoding="utf-8"))
 
 
 def cached_tables(grammar: str) -> Tables:

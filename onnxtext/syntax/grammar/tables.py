@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,14 +93,6 @@ def grammar_path() -> Path:
         if path.is_file():
             return path
     raise FileNotFoundError(f"the grammar onnxtext.lark is neither in nor beside {package}")
-
-
-@cache
-def load_tables() -> Tables:
-    """The tables of the grammar, made once a process."""
-    from onnxtext.syntax.grammar.table_cache import cached_tables
-
-    return cached_tables(grammar_path().read_text(encoding="utf-8"))
 
 
 def build_tables(grammar: str) -> Tables:

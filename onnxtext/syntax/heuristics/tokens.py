@@ -226,7 +226,7 @@ def _keywords(context: ErrorContext) -> list[str]:
 
 
 def _all_keywords() -> list[str]:
-    from onnxtext.syntax.grammar.tables import load_tables
+    from onnxtext.syntax.grammar.table_cache import load_tables
 
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
     return [word for terminal in special for word in re.findall(r"[a-z_0-9]+", terminal.pattern)]

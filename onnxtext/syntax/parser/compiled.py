@@ -16,7 +16,8 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.dfa import IGNORED
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
-from onnxtext.syntax.grammar.tables import BAD, Tables, load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import BAD, Tables
 from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_STACK, Reduction, load_automaton
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.tensor.elements import ELEMENTS

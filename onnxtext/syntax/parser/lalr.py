@@ -17,7 +17,8 @@ from onnxtext.syntax.actions import statements as actions
 from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import plain
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
-from onnxtext.syntax.grammar.tables import Rule, Tables, load_tables
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import Rule, Tables
 
 Action = Callable[..., Any]
 
