@@ -22,6 +22,7 @@ from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.values import Attribute
 from onnxtext.core import core
 from onnxtext.proto.difference import difference
+from onnxtext.proto.fields import all_fields
 from onnxtext.proto.lift_nodes import PLAIN, NodeLifter
 from onnxtext.proto.lift_values import (
     Data,
@@ -37,7 +38,7 @@ from onnxtext.proto.lift_values import (
     meta_decorator,
     text_of,
 )
-from onnxtext.wire.reader import all_fields, read_fields, read_varint, signed
+from onnxtext.wire.reader import read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _DEEP = 90

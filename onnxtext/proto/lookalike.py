@@ -7,8 +7,9 @@ bare graph often is a model, formally, and goes through text unharmed; but its o
 
 from __future__ import annotations
 
+from onnxtext.proto.fields import all_fields
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
-from onnxtext.wire.reader import MAX_DEPTH, WireError, all_fields, read_fields
+from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _SIGNS = {

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.core import core
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
 
 MAX_DEPTH = 100
@@ -114,24 +113,6 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
             raise WireError("a field reaches beyond the end of its message", begin)
         # Twice as fast as calling the class, in the loop that reads everything.
         yield make(WireField, (number, wire_type, begin, value, at))
-
-
-def all_fields(data: bytes | memoryview) -> Iterator[WireField]:
-    """The fields of a whole message.
-
-    Raises:
-        WireError: the bytes are no message.
-    """
-    if core() == "python":
-        yield from read_fields(data, 0, len(data))
-        return
-    from onnxtext._core.decode import message_fields
-
-    at = 0
-    while at < len(data):  # a batch at a time: a message may have many millions
-        fields = message_fields(data, at, _BATCH)
-        yield from fields
-        at = fields[-1].end
 
 
 def read_payloads(
