@@ -56,8 +56,6 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     layout = layouts.get(key)
     if layout is None:
         layout = layouts[key] = stack.grammar.layout(type)
-    if not layout.kind:
-        return None
     if PyUnicode_KIND(stack.text) == 1:
         start = <const char*>PyUnicode_DATA(stack.text) + entry.start
     else:

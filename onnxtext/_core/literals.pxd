@@ -8,7 +8,7 @@ cdef class Layout:
     """How the elements of a type with constant dimensions are stored."""
     cdef readonly object type  # kept: it is known by its identity
     cdef uint8_t kind  # `f`, `i`, `u` or `b`; 0 if literals of this type are read in Python
-    cdef bint braces  # whether an entry of its typed field is an element
+    cdef Layout entries  # of literals in braces; None if they are read in Python
     cdef int width, rank
     cdef int fraction, bias  # of floats: how many bits it has, and that of the exponent
     cdef Py_ssize_t count

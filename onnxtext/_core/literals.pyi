@@ -4,5 +4,5 @@ from typing import Any
 class Layout:
     type: Any
     def __init__(
-        self, type: Any, kind: str, bits: int, fraction: int, braces: bool, dims: Any
+        self, type: Any, kind: str, bits: int, fraction: int, entries: Layout | None, dims: Any
     ) -> None: ...

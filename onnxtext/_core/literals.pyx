@@ -26,7 +26,7 @@ POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
 
 
 cdef class Layout:
-    def __cinit__(self, type, str kind, int bits, int fraction, bint braces, dims):
+    def __cinit__(self, type, str kind, int bits, int fraction, Layout entries, dims):
         """Describe a type.
 
         Args:
@@ -34,15 +34,14 @@ cdef class Layout:
             kind: `float`, `int`, `uint`, `bool`, or anything else for what is read in Python.
             bits: of an element.
             fraction: how many bits the fraction of a float has.
-            braces: whether literals in braces are read, too.
+            entries: how entries of the typed field are read; None for those read in Python.
             dims: the dimensions, or None if they are not all constant.
         """
-        self.type = type
+        self.type, self.entries = type, entries
         if kind not in ("float", "int", "uint", "bool") or dims is None or len(dims) > MOST_DIMS:
             return
         if bits not in (8, 16, 32, 64) or (kind == "float" and not fraction):
             return
-        self.braces = braces
         self.width = bits // 8
         self.fraction = fraction
         self.bias = (1 << (bits - fraction - 2)) - 1 if fraction else 0
@@ -76,7 +75,9 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
     """
     cdef Reader reader
     cdef bint flat
-    if not layout.kind or (text[0] == c"{" and not layout.braces):
+    if text[0] == c"{":
+        layout = layout.entries
+    if layout is None or not layout.kind:
         return None
     if layout.count > FEW_ELEMENTS and layout.count > size // 2:
         return None

@@ -179,12 +179,16 @@ def _layout(type: Type) -> Layout:
     """How literals of a type are read."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
-        return Layout(type, "", 0, 0, False, None)
+        return Layout(type, "", 0, 0, None, None)
     dims = type.shape
     constant = dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
-    braces = element.name in ENTRIES_ARE_ELEMENTS
     fraction = {"float16": 10, "bfloat16": 7, "float": 23, "double": 52}.get(element.name, 0)
-    return Layout(type, element.kind, element.bits, fraction, braces, constant)
+    entries = None
+    if element.name in ENTRIES_ARE_ELEMENTS:
+        entries = Layout(type, element.kind, element.bits, fraction, None, constant)
+    elif element.field == "int32_data" and element.bits >= 8:  # any int32 may stand there
+        entries = Layout(type, "int", 32, 0, None, constant)
+    return Layout(type, element.kind, element.bits, fraction, entries, constant)
 
 
 def _token_reader(
