@@ -129,7 +129,10 @@ def test_holds_reads_nothing_if_the_size_differs(
 
 @pytest.mark.parametrize(
     ("command", "module", "function"),
-    [(["fmt"], "format.text", "format_source"), (["check", "--fix"], "checker.engine.repair", "_plan")],
+    [
+        (["fmt"], "format.text", "format_source"),
+        (["check", "--fix"], "checker.engine.repair", "_plan"),
+    ],
 )
 def test_concurrent_changes_are_kept(
     tmp_path: Path, command: list[str], module: str, function: str
