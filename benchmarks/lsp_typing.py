@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import onnxtext
+from benchmarks.check_models import VARIANTS
 from benchmarks.transformer import transformer
 
 KEYS = 20
@@ -32,6 +34,9 @@ TYPED = {
     "breaking": "\nextra = Add (hidden_s",
 }
 """What is typed behind a node: text without a mistake, or the beginning of another node."""
+
+NODE = re.compile(r" = (MatMul|LeakyRelu|Relu|LayerNormalization)\b.*\)$")
+"""The end of a line with a node."""
 
 Params = Callable[["Editor"], dict[str, Any]]
 
@@ -47,6 +52,7 @@ class Editor:
         )
         self.ids = itertools.count(1)
         self.answers: dict[int, tuple[float, dict[str, Any]]] = {}
+        self.told: dict[int, list[tuple[float, int]]] = {}
         self.arrived = threading.Condition()
         threading.Thread(target=self._listen, daemon=True).start()
         self.text, self.uri, self.version = text, uri, 1
@@ -67,10 +73,14 @@ class Editor:
             body = stream.read(size)
             now = time.perf_counter()
             message = json.loads(body)
-            if "method" not in message:
-                with self.arrived:
+            with self.arrived:
+                if "method" not in message:
                     self.answers[message["id"]] = now, message
-                    self.arrived.notify_all()
+                elif message["method"] == "textDocument/publishDiagnostics":
+                    told = message["params"]
+                    found = now, len(told["diagnostics"])
+                    self.told.setdefault(told["version"], []).append(found)
+                self.arrived.notify_all()
 
     def _send(self, message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
@@ -94,6 +104,15 @@ class Editor:
             if not self.arrived.wait_for(lambda: number in self.answers, seconds):
                 raise TimeoutError(f"request {number} was not answered in {seconds} s")
             return self.answers[number]
+
+    def wait_told(self, count: int, seconds: float = 120) -> list[tuple[float, int]]:
+        """When diagnostics of the text as it is now came, and how many; so often at least."""
+        with self.arrived:
+            if not self.arrived.wait_for(
+                lambda: len(self.told.get(self.version, ())) >= count, seconds
+            ):
+                raise TimeoutError(f"no diagnostics in {seconds} s")
+            return self.told[self.version]
 
     def checked(self) -> None:
         """Wait until the checker has seen the text."""
@@ -123,14 +142,29 @@ class Editor:
 
     def cpu(self) -> float:
         """The processor time of the server so far, without its checking process."""
-        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
-        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+        return processor(self.process.pid)
+
+    def cpu_of_checks(self) -> float:
+        """The processor time of the checking process so far, and of onnx's inference in another."""
+        total, parents = 0.0, [self.process.pid]
+        while parents:
+            tasks = Path(f"/proc/{parents.pop()}/task").glob("*/children")
+            found = [int(pid) for task in tasks for pid in task.read_text().split()]
+            total += sum(map(processor, found))
+            parents += found
+        return total
 
     def close(self) -> None:
         """End the session."""
         self.wait(self.ask("shutdown", None))
         self.tell("exit", None)
         self.process.wait(20)
+
+
+def processor(pid: int) -> float:
+    """The seconds of processor time that a process has taken."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
 def _here(editor: Editor) -> dict[str, Any]:
@@ -200,10 +234,48 @@ def burst(editor: Editor, method: str, typed: str) -> tuple[list[float], str]:
     return [max(end for end, _ in ends) - last, now - used, now - before], outcome
 
 
+def one_key(editor: Editor, key: str) -> list[float]:
+    """Type one key, and wait for its diagnostics.
+
+    Returns:
+        The seconds from the key to the first diagnostics and to those of the checker, and the
+        processor's seconds of the server until then, and those of the check, types included. A key
+        that leaves the text right has one answer only.
+    """
+    editor.checked()
+    server, checks = editor.cpu(), editor.cpu_of_checks()
+    start = time.perf_counter()
+    editor.key(key)
+    first = editor.wait_told(1)[0][0] - start
+    read = editor.cpu() - server
+    editor.checked()
+    last = editor.wait_told(1)[-1][0] - start
+    return [first, last, read, editor.cpu() - server, editor.cpu_of_checks() - checks]
+
+
+def measure_diagnostics(text: str, where: list[str]) -> None:
+    """Print how long diagnostics take after a key."""
+    columns = "first, ms | checked, ms | server to first | server in all | checks"
+    print(f"| where | key | {columns} |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    found = places(text)
+    with tempfile.TemporaryDirectory() as directory:
+        editor = Editor(text, (Path(directory) / "large.onnxtxt").as_uri())
+        for place, key in itertools.product(where, (" ", "=", "\n", "x")):
+            editor.line = found[place]
+            editor.column = len(text.split("\n")[editor.line])
+            start = editor.line, editor.column
+            figures = one_key(editor, key)
+            editor.change("", start, (editor.line, editor.column))
+            shown = [f"{1000 * seconds:.0f}" for seconds in figures]
+            print("| " + " | ".join([place, repr(key), *shown]) + " |", flush=True)
+        editor.close()
+
+
 def places(text: str) -> dict[str, int]:
     """Lines of nodes at the start, in the middle and at the end of the text."""
     lines = text.split("\n")
-    nodes = [number for number, line in enumerate(lines) if " = MatMul (" in line]
+    nodes = [number for number, line in enumerate(lines) if NODE.search(line)]
     return {"start": nodes[0], "middle": nodes[len(nodes) // 2], "end": nodes[-1]}
 
 
@@ -237,9 +309,14 @@ def main() -> None:
     parser.add_argument("--features", nargs="*", default=list(FEATURES))
     parser.add_argument("--places", nargs="*", default=["start", "middle", "end"])
     parser.add_argument("--typed", nargs="*", default=list(TYPED))
+    parser.add_argument("--diagnostics", action="store_true", help="only those, of single keys")
+    parser.add_argument("--variant", choices=VARIANTS, help="a valid model of this kind")
     parser.add_argument("--mistakes", type=int, default=0, help="mistakes in the text beforehand")
     arguments = parser.parse_args()
-    text = onnxtext.from_binary(next(transformer(arguments.nodes)))
+    make = VARIANTS.get(arguments.variant)
+    text = onnxtext.from_binary(
+        make(arguments.nodes) if make is not None else next(transformer(arguments.nodes))
+    )
     if arguments.mistakes:
         # A comma is missing in some nodes.
         lines = text.split("\n")
@@ -247,6 +324,9 @@ def main() -> None:
         for number in nodes[:: len(nodes) // arguments.mistakes or 1][: arguments.mistakes]:
             lines[number] = lines[number].replace(", ", " ", 1)
         text = "\n".join(lines)
+    if arguments.diagnostics:
+        measure_diagnostics(text, arguments.places)
+        return
     columns = "last key to last answer, ms | processor then, ms | processor in all, ms"
     print(f"| feature | where | typed | {columns} | outcome |")
     print("| --- | --- | --- | ---: | ---: | ---: | --- |")

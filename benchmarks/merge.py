@@ -19,8 +19,8 @@ import onnxtext
 from benchmarks.merge_edits import KINDS, Pair, pairs
 from benchmarks.transformer import transformer
 from onnxtext.merge import merge
-from onnxtext.merge.lines import merge_lines
-from onnxtext.merge.outcome import Markers
+from onnxtext.merge.line_merge import merge_lines
+from onnxtext.merge.merged_tree import Markers
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SEED = 8

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
-from onnxtext.files import write_atomically
-from onnxtext.refusals import (
-    advise,
-    no_model,
-    not_a_message,
-    unlowerable,
+from onnxtext.errors import (
+    invalid_message_error,
+    invalid_model_error,
+    lowering_error,
+    warn_if_suspicious,
 )
+from onnxtext.files import write_atomically
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
     import onnx
 
     from onnxtext.conversion import Metadata
-    from onnxtext.proto.losses import Loss
+    from onnxtext.proto.official.losses import Loss
     from onnxtext.weights.writer import Weights
 
     Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
@@ -124,15 +124,15 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         OnnxTextError: the bytes are no `ModelProto`.
     """
     from onnxtext.printer.official import print_official
-    from onnxtext.proto.reduce import lift_reduced
+    from onnxtext.proto.official.model import lift_reduced
 
     try:
         with paused_collector():
             model, losses = lift_reduced(data)
             text = print_official(model)
     except ValueError as error:
-        raise no_model(data, error, name) from None
-    advise(data, name)
+        raise invalid_model_error(data, error, name) from None
+    warn_if_suspicious(data, name)
     return text, losses
 
 
@@ -195,7 +195,7 @@ def loads(
     message = "ModelProto" if message_type is None else _message_name(message_type)
     if message == "ModelProto":
         return onnx.ModelProto.FromString(to_binary(text, base_dir=base_dir, name=name))
-    from onnxtext.proto.lower import LowerError, lower_fragment
+    from onnxtext.proto.encode.lower import LowerError, lower_fragment
     from onnxtext.syntax.parse import parse_fragment
 
     source = Source(text, name)
@@ -203,7 +203,7 @@ def loads(
     try:
         data = lower_fragment(fragment)
     except LowerError as error:
-        raise unlowerable(error, source) from None
+        raise lowering_error(error, source) from None
     from onnxtext.conversion import decode_message
 
     return decode_message(getattr(onnx, message), data, source)
@@ -222,7 +222,7 @@ def dumps(proto: Proto) -> str:
         TypeError: there is no text of such messages.
     """
     from onnxtext.printer import print_fragment
-    from onnxtext.proto.lift import LiftError, lift_fragment
+    from onnxtext.proto.decode.lift import LiftError, lift_fragment
 
     message = _message_name(type(proto))
     data = proto.SerializeToString()
@@ -231,7 +231,7 @@ def dumps(proto: Proto) -> str:
     try:
         return print_fragment(lift_fragment(data, message))
     except LiftError as error:
-        raise not_a_message(error, message, "<message>") from None
+        raise invalid_message_error(error, message, "<message>") from None
 
 
 def check(
@@ -261,7 +261,7 @@ def check(
         TypeError: the source is nothing of these.
         ValueError: a rule is not known.
     """
-    from onnxtext.checker.sources import check_any
+    from onnxtext.checker.engine.sources import check_any
 
     directory = None if base_dir is None else Path(base_dir)
     return check_any(source, base_dir=directory, select=select, ignore=ignore)
@@ -318,7 +318,7 @@ def dump(
         beside.write()
     write_atomically(Path(path), text.encode())
     if beside is not None:
-        beside.settle()
+        beside.remove_obsolete()
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

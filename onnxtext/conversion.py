@@ -19,13 +19,13 @@ from onnxtext.ast.model import EncodingPatch, Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.refusals import (
-    advise,
-    check_size,
+from onnxtext.errors import (
+    check_declared_size,
+    check_encoded_size,
+    invalid_model_error,
     left_out,
-    no_model,
-    refuse_size,
-    unlowerable,
+    lowering_error,
+    warn_if_suspicious,
 )
 from onnxtext.source import Source
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.values import DataFile
     from onnxtext.tensor.blobs import Elsewhere
     from onnxtext.weights.external import ExternalFile
-    from onnxtext.weights.writer import Beside, Weights
+    from onnxtext.weights.writer import WeightFiles, Weights
     from onnxtext.wire.writer import Piece
 
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
@@ -59,7 +59,7 @@ def print_binary(
     embed_from: Path | None = None,
     stats: bool = False,
     name: str = "<bytes>",
-) -> tuple[str, Beside | None]:
+) -> tuple[str, WeightFiles | None]:
     """Print a binary model as text, with its weights beside it.
 
     Args:
@@ -85,7 +85,7 @@ def print_binary(
     from onnxtext.printer import print_model
     from onnxtext.tensor.blobs import BlobError
 
-    beside: Beside | None = None
+    beside: WeightFiles | None = None
     reuse_memory(len(data))
     try:
         with paused_collector():
@@ -106,9 +106,9 @@ def print_binary(
             if weights == "none" and model.resources:
                 model.resources, model.resources_left_out = {}, True
             if target is not None and digests:
-                from onnxtext.weights.writer import take_out
+                from onnxtext.weights.writer import move_resources
 
-                beside = take_out(model, digests, weights, target, place)
+                beside = move_resources(model, digests, weights, target, place)
             text = print_model(model)
             if comments:
                 text = comments.join(text.rpartition("\nresources ")[::2])
@@ -116,8 +116,8 @@ def print_binary(
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
     except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
-        raise no_model(data, error, name) from None
-    advise(data, name)
+        raise invalid_model_error(data, error, name) from None
+    warn_if_suspicious(data, name)
     return text, beside
 
 
@@ -145,7 +145,7 @@ def lift_placed(
     """
     from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
-    from onnxtext.proto.lift import lift_model
+    from onnxtext.proto.decode.lift import lift_model
 
     def move(model: Model, graphs: list[Graph | Function]) -> None:
         if weights != "inline":
@@ -219,7 +219,7 @@ def encode(
     Raises:
         OnnxTextError: it says what no model can hold, or its weights are not there.
     """
-    from onnxtext.proto.lower import LowerError
+    from onnxtext.proto.encode.lower import LowerError
 
     missing = left_out(model, source)
     if missing:
@@ -229,8 +229,10 @@ def encode(
     try:
         pieces = lower_checked(model, source, elsewhere)
     except LowerError as error:
-        check_size(model, source)  # a model that is too large is refused for that, as by `check`
-        raise unlowerable(error, source) from None
+        check_declared_size(
+            model, source
+        )  # a model that is too large is reported as such, like `check`
+        raise lowering_error(error, source) from None
     if model.encoding is not None:
         return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]
     return pieces
@@ -243,10 +245,12 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
         LowerError: it does not fit the schema, or its weights are missing.
         OnnxTextError: it is too large, or nested too deep.
     """
-    from onnxtext.proto.lower import lower_guarded
+    from onnxtext.proto.encode.lower import lower_guarded
 
-    pieces, depth = lower_guarded(model, elsewhere, guard=lambda: check_size(model, source))
-    refuse_size(sum(map(len, pieces)), "model would take", source)
+    pieces, depth = lower_guarded(
+        model, elsewhere, guard=lambda: check_declared_size(model, source)
+    )
+    check_encoded_size(sum(map(len, pieces)), "model would take", source)
     if depth > _DEEP:
         import onnx
 
@@ -299,7 +303,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
             model.encoding = None  # it is of the model as it was
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
-    check_size(model, source)
+    check_declared_size(model, source)
 
 
 def _externalize(
@@ -346,8 +350,8 @@ def _restore_encoding(
 
 def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
     """Whether bytes say what a text does: a patch must not make another model of it."""
-    from onnxtext.proto.lift import LiftError, canonical_encoding
-    from onnxtext.proto.lower import lower_model
+    from onnxtext.proto.decode.lift import LiftError, canonical_encoding
+    from onnxtext.proto.encode.lower import lower_model
 
     try:
         plain = lower_model(replace(model, encoding_habits=()), elsewhere)

@@ -264,15 +264,3 @@ def _take_over(temporary: Path, old: os.stat_result | None) -> None:
             os.chown(temporary, old.st_uid, old.st_gid)
     with contextlib.suppress(OSError):
         temporary.chmod(stat.S_IMODE(old.st_mode))
-
-
-def looks_binary(data: bytes) -> bool:
-    """Whether the content of a file is that of a binary model rather than a text."""
-    if b"\0" in data[:4096]:
-        return True
-    try:
-        data[:4096].decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start < min(len(data), 4096) - 3
-    # A model's first byte is the key of a field; of these only a tab or a line end begins a text.
-    return data[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")

@@ -1,17 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files are texts, and which are binary models."""
+"""Detect whether a file is a text or a binary model, by its name or content."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-
-from onnxtext.files import looks_binary
 
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 BINARY_SUFFIX = ".onnx"
 
+HEAD = 4096
+"""Number of bytes that decide."""
+
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_COMMENT = re.compile(rb"#[^\n]*")
+
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model by its name, else by its content; else it is a text."""
+    """Whether a file is a binary model, by its suffix or else by its content."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
+
+
+def looks_binary(data: bytes) -> bool:
+    """Whether content is a binary model rather than a text, which may have errors."""
+    head = data[:HEAD]
+    if b"\0" in head:
+        return True
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start < len(head) - 3  # else a character cut at the end
+    # A model usually begins with the key of one of its first fields. No text begins with these.
+    return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
+
+
+def has_binary_content(data: bytes) -> bool:
+    """Whether content has bytes of a binary model: for files of any name, such as those in git.
+
+    Outside of comments no valid text has control characters. A binary model has some even if its
+    writer orders fields in an unusual way.
+    """
+    return looks_binary(data) or bool(_CONTROLS.search(_COMMENT.sub(b"", data[:HEAD])))

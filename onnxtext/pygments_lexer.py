@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Pygments lexer: colours for documentation sites, Jupyter, and whatever else Pygments serves.
 
-Pygments finds it by the entry point `pygments.lexers`, as `onnxtxt`. Its tokens are those of the
-parser, made from the grammar (`syntax/lexer.py`); what a name is a name of, it tells by the tokens
-beside it. This module imports the parser only when a text is lexed.
+Pygments finds it by the entry point `pygments.lexers`, as `onnxtxt`. The tokens are those of the
+parser (`syntax/grammar/lexer.py`); the tokens beside a name tell what it names. This module imports
+the parser only when a text is lexed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pygments.token import (
 )
 
 if TYPE_CHECKING:
-    from onnxtext.syntax.lexer import Token
+    from onnxtext.syntax.grammar.lexer import Token
 
 Piece = tuple[int, _TokenType, str]
 
@@ -96,7 +96,7 @@ class OnnxTextLexer(Lexer):
         Yields:
             (offset, kind, text)
         """
-        from onnxtext.syntax.lexer import Token, load_lexer
+        from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
         lexer = load_lexer()
         tokens: list[Token] = []

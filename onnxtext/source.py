@@ -11,6 +11,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+STRING = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"'
+"""Matches a string literal; needs `re.DOTALL`. Try it before `COMMENT`: strings may contain `#`."""
+
+COMMENT = r"#[^\n]*"
+
 ColumnUnit = Literal["characters", "utf-8", "utf-16"]
 
 

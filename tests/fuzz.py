@@ -16,8 +16,8 @@ from contextlib import suppress
 import onnxtext
 from onnxtext.core import core
 from onnxtext.printer import print_model
-from onnxtext.proto.lift import LiftError, lift_model
-from onnxtext.proto.lower import LowerError, lower_model
+from onnxtext.proto.decode.lift import LiftError, lift_model
+from onnxtext.proto.encode.lower import LowerError, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import onnx_directory, wheel_models

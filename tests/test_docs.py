@@ -3,7 +3,7 @@
 
 A fenced block `sh` is executed here, in a copy of the repository. `sh ci` is executed by `.ci/run`,
 `sh by-hand` by nobody: it may publish something. `sh run` belongs to `tests/git/test_page.py`.
-`ONNXTEXT_BLESS=1` writes the repository's address, which stands in `pyproject.toml`, to the pages.
+`ONNXTEXT_BLESS=1` copies the repository's address from `pyproject.toml` to pages and extension.
 """
 
 from __future__ import annotations
@@ -349,8 +349,9 @@ ADDRESS = re.compile(r"(?<=github\.com/)[\w.-]+/onnxtext\b|(?<=uses: )[\w.-]+/on
 
 def test_the_address_of_the_repository_stands_in_one_place() -> None:
     (address,) = ADDRESS.findall(script("pyproject.toml"))
-    for page in PAGES:
+    for page in (*PAGES, "vscode-extension/package.json"):
         text = read(page)
+        assert "example.invalid" not in text, page
         if os.environ.get("ONNXTEXT_BLESS"):
             (REPOSITORY / page).write_text(ADDRESS.sub(address, text), encoding="utf-8")
         assert set(ADDRESS.findall(text)) <= {address}, page

@@ -182,7 +182,7 @@ import json, site, sys
 for directory in json.loads(sys.argv[1]):
     site.addsitedir(directory)
 import onnxtext
-from onnxtext.syntax.tables import grammar_path
+from onnxtext.syntax.grammar.tables import grammar_path
 print(json.dumps([onnxtext.__file__, str(grammar_path())]))
 model = onnxtext.loads("g (float[N] x) => (float[N] y) { y = Relu (x) }")
 assert onnxtext.loads(onnxtext.dumps(model)) == model

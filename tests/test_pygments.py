@@ -19,7 +19,7 @@ from pygments.token import Comment, Error, Keyword, Name, Number, String, _Token
 
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.pygments_lexer import _KINDS, OnnxTextLexer
-from onnxtext.syntax.tables import load_tables
+from onnxtext.syntax.grammar.tables import load_tables
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.onnxtxt"))
 LANGUAGE = Path(__file__).parents[1] / "vscode-extension/test/grammar/snap/language.onnxtxt"

@@ -16,7 +16,7 @@ import pytest
 from google.protobuf import text_format
 
 import onnxtext
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from onnxtext.cli.group import VERBS
 from tests.corpus import REPOSITORY, index, onnx_directory, shared_models, wheel_models
 from tests.pages import VERSION, blocks, canonical, infos, read, snippets, table

@@ -24,13 +24,13 @@ from onnxtext.ast import Fragment, Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.diagnostics.concise import render
 from onnxtext.printer import print_fragment, print_model, print_type
-from onnxtext.proto.lower import lower_fragment, lower_model
-from onnxtext.proto.lower_values import lower_type
+from onnxtext.proto.encode.fields import lower_type
+from onnxtext.proto.encode.lower import lower_fragment, lower_model
 from onnxtext.source import Source
-from onnxtext.syntax.lexer import load_lexer
-from onnxtext.syntax.machine import Automaton, Machine, Reduction
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.tables import Rule, load_tables
 from onnxtext.syntax.parse import parse_fragment, parse_model, parse_type
-from onnxtext.syntax.tables import Rule, load_tables
+from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 from onnxtext.tensor.elements import ELEMENTS
 
 SPEC = Path(__file__).resolve().parent.parent / "grammar" / "SPEC.md"

@@ -2,8 +2,8 @@
 from typing import Any
 
 from onnxtext.ast.model import ValueInfo
-from onnxtext.proto.lift_values import Data
-from onnxtext.proto.lifter import Lifter
+from onnxtext.proto.decode.messages import Lifter
+from onnxtext.proto.decode.values import Data
 from onnxtext.wire.reader import WireField
 
 class Decoder:

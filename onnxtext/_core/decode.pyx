@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to graphs: what `onnxtext.proto.lifter` does message by message.
+"""Wire bytes to graphs: what `onnxtext.proto.decode.messages` does message by message.
 
 What is rare is read in Python, in its place among the others.
 """
@@ -19,7 +19,7 @@ from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put, recor
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.values import AttributeType
-from onnxtext.proto.lift_values import doc_decorator
+from onnxtext.proto.decode.values import doc_decorator
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to types, tensors and attributes: what `onnxtext.proto.lift_values` reads.
+"""Wire bytes to types, tensors and attributes: what `onnxtext.proto.decode.values` reads.
 
 Each function gives None for what is rare: it is then read in Python.
 """
@@ -31,7 +31,7 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
-from onnxtext.proto.lift_values import lift_tensor
+from onnxtext.proto.decode.values import lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
 
 cdef extern from "Python.h":

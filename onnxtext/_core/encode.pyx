@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The syntax tree to wire bytes: what `onnxtext.proto.lowering` does, for the plainest forms.
+"""The syntax tree to wire bytes: what `onnxtext.proto.encode.messages` does, for the plainest forms.
 
 What is not of the plainest form is lowered in Python, one item at a time, and added in its place.
 """

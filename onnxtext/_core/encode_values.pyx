@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes and tensors to wire bytes: what `onnxtext.proto.value_lowering` does."""
+"""Attributes and tensors to wire bytes: what `onnxtext.proto.encode.values` does."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

@@ -73,7 +73,7 @@ cdef class Grammar:
                 self.actions[state * kinds + <int>terminals[name]] = to
         self._add_rules(rules)
         self.token = types["Token"]
-        self.fault = types["Fault"]
+        self.fault = types["SemanticError"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]
         self.hole = types["hole"]

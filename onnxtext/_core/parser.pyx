@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The LALR(1) loop.
 
-A `Parser` goes on for a `Machine` (`onnxtext.syntax.machine`) as long as nothing is wrong: it takes
+A `LalrLoop` goes on for a `Machine` (`onnxtext.syntax.parser.lalr`) as long as nothing is wrong: it takes
 the machine's stacks over, and gives them back before the first token that fits nowhere, for which
 Python finds out what is wrong.
 """
@@ -30,7 +30,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Parser(Stack):
+cdef class LalrLoop(Stack):
     """A parse in progress."""
     cdef object machine
     cdef Py_ssize_t most

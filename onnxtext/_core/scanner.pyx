@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens, by the automaton of `onnxtext.syntax.dfa`."""
+"""Tokens, by the automaton of `onnxtext.syntax.grammar.dfa`."""
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The abstract syntax tree of a model: what a text says, and what a binary is lifted to.
+"""The abstract syntax tree of a model: the result of parsing a text or lifting a binary.
 
-Statements (models, graphs, functions, nodes, value infos) are mutable dataclasses; what they hold
-(types, attributes, tensors, decorators) is immutable and may be shared. All can be built by hand,
+Statements (models, graphs, functions, nodes, value infos) are mutable dataclasses; their parts
+(types, attributes, tensors, decorators) are immutable and may be shared. All can be built by hand,
 compared with `==`, printed (`onnxtext.printer`) and lowered to bytes (`onnxtext.proto`).
 """
 

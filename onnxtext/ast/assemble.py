@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Putting lifted lists together as a person would write them (SPEC 10).
+"""Combine lifted lists to the compact form of the text (SPEC 10).
 
 An initializer of an input becomes the input's default value, a `value_info` entry of a node's
-output becomes the type before that output: but only where lowering gives the same lists again.
+output becomes the type before that output, but only if lowering restores the same lists.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Pairs = tuple[tuple[str, str], ...]
 def assemble_graph(
     graph: Graph, initializers: list[ValueInfo], infos: list[ValueInfo]
 ) -> list[Decorator]:
-    """Give a graph its lists.
+    """Set the `values`, defaults and typed outputs of a graph.
 
     Args:
-        graph: has its inputs, outputs and nodes; gets its `values`, defaults and typed outputs.
+        graph: a graph with inputs, outputs and nodes.
         initializers: in order, dense before sparse.
         infos: the `value_info` list.
 
     Returns:
-        The graph's decorators that belong to this.
+        The decorators that the graph needs for this.
     """
     rest = _make_defaults(graph.inputs, initializers)
     decorators = []
@@ -42,7 +42,7 @@ def assemble_graph(
 
 
 def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
-    """Give a function's inputs, outputs and nodes their types, and it the rest as `values`."""
+    """Set the types of a function's inputs, outputs and nodes, and its `values`."""
     taken = 0
     for value in (*function.inputs, *function.outputs):
         if taken < len(infos):
@@ -55,7 +55,7 @@ def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
 
 
 def _make_defaults(inputs: list[ValueInfo], initializers: list[ValueInfo]) -> list[ValueInfo]:
-    """Make initializers of inputs their defaults: all that are inputs, or none."""
+    """Convert all initializers of inputs to defaults, or none; return the remaining ones."""
     places = {value.name: place for place, value in enumerate(inputs)}
     last = -1
     count = 0
@@ -91,7 +91,7 @@ def _begins_with(infos: Sequence[ValueInfo], initializers: Sequence[ValueInfo]) 
 
 
 def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
-    """Put types before the outputs they belong to, if the list ends with them in their order.
+    """Move types to their outputs, if they are in order at the end of the list.
 
     Returns:
         The entries that stay in the list.
@@ -128,10 +128,10 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
 
 
 def regroup(owner: Graph | Function) -> None:
-    """Place value infos once more, now that their metadata is to stand in a section.
+    """Combine value infos again after their metadata is moved to a section.
 
     Args:
-        owner: its path leads back to it, so that the section can name its values.
+        owner: a graph or function with a unique path, by which the section can name its values.
     """
     infos = [value for value in owner.values if value.data is None]
     entries = _sole_metadata(owner, infos)
@@ -152,7 +152,7 @@ def regroup(owner: Graph | Function) -> None:
 
 
 def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
-    """The metadata of the value infos that have nothing else, and a name of their own."""
+    """Return the metadata of value infos with unique names and no other decorators."""
     names = Counter(value.name for value in (*owner.inputs, *owner.outputs, *infos))
     entries: dict[str, Pairs] = {}
     for info in infos:
@@ -166,7 +166,7 @@ def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str,
 
 
 def decorator_entries(meta: Decorator) -> Pairs:
-    """The entries of a `@meta` decorator."""
+    """Return the entries of a `@meta` decorator."""
     return tuple(
         [
             (str(field.key), field.value.decode("utf-8", "surrogateescape"))
@@ -177,7 +177,7 @@ def decorator_entries(meta: Decorator) -> Pairs:
 
 
 def inline_metadata(node: Node) -> None:
-    """Put a node's metadata before it, as `@meta`."""
+    """Convert a node's metadata to a `@meta` decorator."""
     places = [at for at, item in enumerate(node.decorators) if item.name in _BEHIND_METADATA]
     at = places[0] if places else len(node.decorators)
     meta = meta_of(node.metadata)
@@ -186,7 +186,7 @@ def inline_metadata(node: Node) -> None:
 
 
 def meta_of(entries: Pairs) -> Decorator:
-    """The `@meta` decorator of some entries."""
+    """Create the `@meta` decorator of some entries."""
     return Decorator(
         "meta",
         tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models, graphs, functions, nodes and the values they declare.
+"""Data classes of models, graphs, functions, nodes and the values they declare.
 
 Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone surrogates
-(`surrogateescape`), so every byte string has exactly one `str`. A field is None where the text is
-silent: what is stored then is the file's habit (`Model.explicit`).
+(`surrogateescape`), so every byte string has exactly one `str`. A field is None if the text omits
+it: what is stored then is a presence default of the file (`Model.presence`).
 
-`at` is the character offset of a statement in the text it was read from, -1 if it was not read
-from one; it takes no part in comparisons. Every finer place is found from it (`syntax.locate`).
+`at` is the character offset of a statement in its text, -1 if it has none; comparisons ignore it.
+The spans of parts of a statement are computed from it on demand (`syntax.locate`).
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Node:
             else one entry an output.
         attributes: in order.
         name: the node's label; None if not stored.
-        domain: None where the text is silent, "" for a domain stored empty (`.Add`).
-        overload: None where the text is silent.
+        domain: None if the text omits it, "" for a domain stored empty (`.Add`).
+        overload: None if the text omits it.
         decorators: what stands before it.
         metadata: entries in the file's metadata section, key and value; those that stand at the
             statement itself are `@meta` decorators.
@@ -133,7 +133,7 @@ class OpsetImport:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """What a file's writer stores where the text is silent (SPEC 11).
+    """The presence defaults of a file: what is stored for omitted fields (SPEC 11).
 
     Attributes:
         version: the language version (`onnxtext: 1`); None without the key: official presence.
@@ -213,11 +213,11 @@ class EncodingPatch:
 
 @dataclass(slots=True)
 class Fragment:
-    """A graph, function, node, list of nodes, value info, attribute or tensor on its own.
+    """A single graph, function, node, list of nodes, value info, attribute or tensor.
 
     Attributes:
-        item: what it is.
-        presence: what is stored where the text is silent.
+        item: the syntax tree.
+        presence: what is stored for omitted fields.
     """
 
     item: Graph | Function | Node | list[Node] | ValueInfo | Attribute | Tensor | SparseTensor
@@ -256,10 +256,10 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class WeightPlace:
-    """Where blobs are that the text itself does not hold: `store: "model.weights"`.
+    """A place of blobs outside of the text: `store: "model.weights"`.
 
     Attributes:
-        kind: `store` is a directory with one file a blob, `safetensors` a single file.
+        kind: `store` is a directory with one file per blob, `safetensors` a single file.
         path: relative to the directory of the text, with `/` between its parts.
     """
 
@@ -274,7 +274,7 @@ class Model:
     Attributes:
         graph: the main graph.
         functions: the model-local functions.
-        presence: what is stored where the text is silent.
+        presence: what is stored for omitted fields.
         ir_version: version of the IR.
         opset_imports: in order.
         producer_name: the tool that made the model.
@@ -286,14 +286,14 @@ class Model:
         decorators: what stands before the header.
         training: in order.
         configurations: in order.
-        encoding_habits: how the file's encoder differs from the canonical one throughout.
-        encoding: how the file's bytes differ from the canonical ones; None if they do not.
+        encoding_habits: regular differences of the file's encoder from the canonical one.
+        encoding: other differences of the file's bytes from the canonical ones; None for none.
         resources: the bytes of the blobs, by their digests, in order.
-        metadata_left_out: whether the text was printed without the metadata below its header, so
-            that no model can be made of it (`metadata none`).
-        places: where blobs are that are not among the resources, in order.
-        resources_left_out: whether the text was printed without the bytes of its blobs, so that no
-            model can be made of it (`resources none`).
+        metadata_left_out: whether the text was printed without the metadata below its header and
+            cannot be converted to a model (`metadata none`).
+        places: the places of blobs that are not among the resources, in order.
+        resources_left_out: whether the text was printed without the bytes of its blobs and cannot
+            be converted to a model (`resources none`).
     """
 
     graph: Graph

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the parts of a model are named from afar: the paths of the sections (SPEC 13).
+"""Compute the paths by which sections refer to parts of a model (SPEC 13).
 
-A node is named by its first output, which stays when nodes are inserted, deleted or moved; a nested
-one by the path `output.attribute.output`.
+A node is named by its first output, which does not change when nodes are inserted, deleted or
+moved; a nested node by the path `output.attribute.output`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Named(NamedTuple):
         kind: `graph`, `value`, `tensor`, `node` or `function`.
         path: from the enclosing function, or from the main graph.
         item: the part.
-        tied: whether the path leads back to this very part.
+        tied: whether the path identifies this part.
     """
 
     kind: str
@@ -45,13 +45,13 @@ class Named(NamedTuple):
 
 
 def first_output(node: Node) -> str:
-    """The name by which a node is tied to its metadata; "" if it has none."""
+    """Return the name that identifies a node in sections; "" if it has none."""
     outputs = node.outputs
     return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 
 
 def generated_values(owner: Graph | Function) -> Iterator[str]:
-    """The names of the `value_info` entries that have no statement of their own, in order."""
+    """Return the names of the `value_info` entries without a statement, in order."""
     if isinstance(owner, Graph) and INITIALIZERS_DECORATOR in owner.decorators:
         for value in (*owner.inputs, *owner.values):
             if value.data is not None:
@@ -66,12 +66,12 @@ def generated_values(owner: Graph | Function) -> Iterator[str]:
 def walk_named(
     owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
 ) -> list[Named]:
-    """The parts of a graph or function, that itself not included, in the order of the sections.
+    """Return the parts of a graph or function, without itself, in the order of the sections.
 
     Args:
         owner: the graph or function.
         prefix: its path.
-        tied: whether that path leads back to it.
+        tied: whether that path identifies it.
     """
     found: list[Named] = []
     seen: set[str] = set()
@@ -100,12 +100,12 @@ def walk_named(
 
 
 def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
-    """The nodes of a graph or function.
+    """Return the nodes of a graph or function with their paths.
 
     Args:
         nodes: the nodes.
         prefix: the path of the graph or function.
-        tied: whether that path leads back to it.
+        tied: whether that path identifies it.
     """
     if core() == "native":
         from onnxtext._core.walk import named_nodes as compiled
@@ -141,7 +141,7 @@ def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
 
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
-    """All parts of a model with the function they are in, None for the main graph."""
+    """Return all parts of a model with their function; None for the main graph."""
     for named in _graph(model.graph, (), True):
         yield None, named
     counts = Counter(map(function_key, model.functions))
@@ -154,5 +154,5 @@ def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
 
 
 def function_key(function: Function) -> tuple[str, str, str]:
-    """What tells functions apart: domain, name and overload (IR spec, Functions)."""
+    """Return the key of a function: domain, name and overload (IR spec, Functions)."""
     return function.domain or "", function.name, function.overload or ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records and decorators: the generic form, in the schema's own field names (SPEC 12)."""
+"""Data classes of records and decorators, the generic form with the schema's names (SPEC 12)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Union
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is spelled, without a wire type of its own: `7`, `-1.5`, `nan(0x7fc00001)`.
+    """A number as spelled, without a wire type: `7`, `-1.5`, `nan(0x7fc00001)`.
 
-    What it means depends on the field it is the value of, so the spelling is kept.
+    Its meaning depends on its field, so the spelling is kept.
     """
 
     text: str
@@ -58,12 +58,12 @@ class Record:
 
 
 FieldValue = Union[Number, Fixed, Word, bytes, Record, "tuple[FieldValue, ...]"]
-"""The value of a field. Strings are bytes, because only the field says whether they are text."""
+"""The value of a field. Strings are bytes because only the field decides whether they are text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decorator:
-    """What has no place of its own in the syntax: `@doc("…")`, `@set(doc_string: "")`.
+    """A decorator, for fields without their own syntax: `@doc("…")`, `@set(doc_string: "")`.
 
     Attributes:
         name: `doc`, `meta`, `denotation`, `segment`, `device`, `set`, `unset`, `value_info`;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changing the data of tensors all over a model. What does not change stays the same object."""
+"""Rewrite the data of all tensors in a model; unchanged objects are kept."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
 
 
 class Rewriter:
-    """One run over a model; subclasses say what changes.
+    """Rewrites a model; subclasses override `data` and others.
 
     Attributes:
-        least: raw data of no more elements than this is not looked at.
+        least: raw data with at most this many elements is skipped.
     """
 
     least = -1
@@ -26,17 +26,17 @@ class Rewriter:
         self._attributes: dict[int, Attribute] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """A tensor's data.
+        """Rewrite a tensor's data.
 
         Args:
             type: its type.
-            data: what it is now.
-            name: the tensor's name, or what it belongs to.
+            data: the old data.
+            name: the name of the tensor or of its owner.
         """
         return data
 
     def run(self, model: Model, graphs: list[Graph | Function] | None = None) -> None:
-        """Change a model.
+        """Rewrite a model in place.
 
         Args:
             model: the model.
@@ -58,7 +58,7 @@ class Rewriter:
                 )
         nodes = [node for graph in graphs for node in graph.nodes]
         changed: dict[int, tuple[Attribute, ...]] = {}
-        held = attribute_lists(nodes)  # keeps them, and so their identities
+        held = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
         for attributes in held:
             made = tuple([self.attribute(item) for item in attributes])
             if not all(map(is_, made, attributes)):
@@ -68,19 +68,19 @@ class Rewriter:
                 node.attributes = changed.get(id(node.attributes), node.attributes)
 
     def initializer(self, value: ValueInfo) -> None:
-        """An initializer."""
+        """Rewrite an initializer in place."""
         if isinstance(value.data, SparseTensor):
             value.data = self.sparse(value.data)
         elif isinstance(value.type, TensorType):
             value.data = self.data(value.type, value.data, value.name)
 
     def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
-        """A tensor in an attribute."""
+        """Rewrite a tensor in an attribute."""
         made = self.data(tensor.type, tensor.data, tensor.name or name)
         return tensor if made is tensor.data else replace(tensor, data=made)
 
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
-        """A sparse tensor."""
+        """Rewrite a sparse tensor."""
         values = self.tensor(sparse.values, "values")
         indices = self.tensor(sparse.indices, "indices")
         if values is sparse.values and indices is sparse.indices:
@@ -88,7 +88,7 @@ class Rewriter:
         return replace(sparse, values=values, indices=indices)
 
     def attribute(self, attribute: Attribute) -> Attribute:
-        """An attribute; equal ones stay one object."""
+        """Rewrite an attribute; shared ones stay shared."""
         made = self._attributes.get(id(attribute))
         if made is None:
             value = self.value(attribute.type, attribute.value, attribute.name)
@@ -97,7 +97,7 @@ class Rewriter:
         return made
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
-        """The value of an attribute, or an item of one."""
+        """Rewrite the value of an attribute, or an item of it."""
         match value:
             case Tensor():
                 return self.tensor(value, name)

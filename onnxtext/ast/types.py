@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of values (`TypeProto`): immutable, hashable, shared between the values that have them."""
+"""Data classes of value types (`TypeProto`): immutable, hashable and shared."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes and tensors. They are immutable: equal ones are shared all over a model."""
+"""Data classes of attributes and tensors: immutable and shared."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AttributeType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Float32:
-    """A float32 by its bits, so that -0.0 and every NaN are themselves when compared.
+    """A float32 by its bits, so that -0.0 and every NaN compare exactly.
 
     Attributes:
         bits: the IEEE 754 pattern, 0 <= bits < 2**32.
@@ -47,7 +47,7 @@ class Float32:
 
     @classmethod
     def of(cls, value: float) -> Float32:
-        """The float32 nearest to a Python float (which must not overflow)."""
+        """Return the float32 nearest to a Python float, which must not overflow."""
         return cls(int.from_bytes(struct.pack("<f", value), "little"))
 
     def __float__(self) -> float:
@@ -57,7 +57,7 @@ class Float32:
 
 @dataclass(frozen=True, slots=True)
 class Floats:
-    """A list of float32, as its little-endian bytes (four an element)."""
+    """A list of float32 as little-endian bytes, four per element."""
 
     data: bytes
 
@@ -67,7 +67,7 @@ class Floats:
 
 @dataclass(frozen=True, slots=True)
 class RawData:
-    """`raw_data`: little-endian elements, packed where they are narrower than a byte."""
+    """`raw_data`: little-endian elements, packed if they are narrower than a byte."""
 
     data: bytes | memoryview
 
@@ -79,10 +79,10 @@ class RawData:
 
 
 class SplatData(RawData):
-    """`[0, ...]` of many elements. Its bytes are made when they are asked for, and not kept.
+    """`[0, ...]` of many elements. Its bytes are created on demand and not kept.
 
     Attributes:
-        repetition: the bytes, as pieces that take no memory of their own.
+        repetition: the repeated bytes.
     """
 
     __slots__ = ("repetition",)
@@ -93,7 +93,7 @@ class SplatData(RawData):
 
     @property
     def data(self) -> bytes:
-        """All the bytes."""
+        """All bytes."""
         return self.repetition.expand()
 
     def __eq__(self, other: object) -> bool:
@@ -156,7 +156,7 @@ class FieldData:
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Bytes that stand elsewhere: `blob"9f2c…"`.
+    """A reference to bytes that are stored elsewhere: `blob"9f2c…"`.
 
     In a tensor they are its `raw_data`, in an attribute a string or, little-endian, the elements of
     a list of floats or ints.
@@ -170,11 +170,11 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """Elements that stand in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
+    """A reference to an array in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
 
     Attributes:
         path: relative to the directory of the text, with `/` between its parts.
-        entry: the name of the array in a file of several; None for a file of one.
+        entry: the name of the array in a file with several; None for a file with one.
     """
 
     path: str
@@ -191,7 +191,7 @@ class Tensor:
     Attributes:
         type: element type and dims; every dim is an int.
         data: the elements and how they are stored.
-        name: None where the text is silent.
+        name: None if the text omits it.
         decorators: what stands before it.
     """
 
@@ -233,7 +233,7 @@ class Attribute:
         name: the attribute's name.
         type: None if no type is stored (a reference without one) or if `value` is a record.
         value: None for a type alone (`a: int`); the element type of the lists follows `type`;
-            a `Record` holds all fields but the name, for states no sugar has.
+            a `Record` has all fields except the name, for states without their own syntax.
         decorators: what stands before it.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walking over a model."""
+"""Traverse the graphs, nodes and values of a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnxtext.tensor.elements import ELEMENTS
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """The lists of attributes of some nodes, each object once, in the order of the nodes."""
+    """Return the distinct attribute lists of some nodes, in the order of the nodes."""
     if core() == "native":
         from onnxtext._core.walk import attribute_lists as compiled
 
@@ -24,7 +24,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
-    """The graphs that some attributes hold."""
+    """Return the graphs in some attributes."""
     for attribute in attributes:
         if type(attribute) is str:
             continue
@@ -36,7 +36,7 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
 
 
 def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
-    """The graphs that the attributes of some nodes hold."""
+    """Return the graphs in the attributes of some nodes."""
     if core() == "native":
         from onnxtext._core.walk import nested_graphs as compiled
 
@@ -45,11 +45,11 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 
 
 def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
-    """The values with data, but for those whose raw data is surely of no more elements than that.
+    """Return the values with data except raw data that certainly has few elements.
 
     Args:
         values: the values.
-        most: a number of elements.
+        most: maximum number of elements of excluded raw data.
     """
     if core() == "native":
         from onnxtext._core.walk import large_values as compiled
@@ -66,7 +66,7 @@ def _is_small(value: ValueInfo, most: int) -> bool:
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
-    """Every graph and function in something, that itself included, outer before inner."""
+    """Return every graph and function in a syntax tree, including itself, outer before inner."""
     stack = _outermost(root)
     while stack:
         graph = stack.pop()
@@ -78,7 +78,7 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 
 
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
-    """What `walk_graphs` gives, as a list."""
+    """Return the list of `walk_graphs`."""
     if core() == "native":
         from onnxtext._core.walk import list_graphs as compiled
 
@@ -87,7 +87,7 @@ def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph 
 
 
 def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
-    """The graphs and functions that are in no other, the last first."""
+    """Return the outermost graphs and functions in reverse order."""
     item = root.item if isinstance(root, Fragment) else root
     found: list[Graph | Function] = []
     match item:
@@ -106,7 +106,7 @@ def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph |
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:
-    """Every node in something, that itself included."""
+    """Return every node in a syntax tree, including itself."""
     item = root.item if isinstance(root, Fragment) else root
     if isinstance(item, Node):
         yield item

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext check`: the rules of the ONNX IR."""
+"""`onnxtext check`: check models against the rules of the ONNX IR."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.settings import read_settings
 from onnxtext.cli.streams import read_stdin
 from onnxtext.files import read_input
@@ -25,16 +25,16 @@ DEFAULT_MOST = 100
 EXPLANATION = """\b
 Examples:
   onnxtext check model.onnxtxt
-  onnxtext check --fix model.onnxtxt        mends what can be mended safely
+  onnxtext check --fix model.onnxtxt        applies safe fixes
   onnxtext check --select all model.onnx    every rule, lints included
   onnxtext check --ignore node-name-duplicate --strict models/*.onnx
 
 \b
-In a text, a comment silences a rule for the line or the statement below it:
+In a text, a comment suppresses a rule for its line or the statement below it:
   # onnxtext: ignore[value-unused]
 
 \b
-Settings are read from pyproject.toml; options come on top of them:
+Settings are read from pyproject.toml; options override them:
   [tool.onnxtext]
   select = ["value-unused"]
   ignore = ["node-name-duplicate"]
@@ -51,8 +51,8 @@ With several files it is the highest of theirs; every file is tried."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What the command line says, without the settings of the project."""
+class CheckOptions:
+    """The options of the command line, without the settings of the project."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -64,7 +64,7 @@ class Choice:
 def _slugs(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Slugs from `--select a,b --select c`."""
+    """Parse the slugs of `--select a,b --select c`."""
     return tuple([slug.strip() for value in values for slug in value.split(",") if slug.strip()])
 
 
@@ -88,8 +88,8 @@ def _slugs(
 @click.option(
     "--fix",
     is_flag=True,
-    help="Mend texts where that is safe: sort nodes, remove unused initializers and value infos of "
-    "unknown values, add missing imports, correct names that are nearly right. Comments stay.",
+    help="Apply safe fixes to texts: sort nodes, remove unused initializers and value infos of "
+    "unknown values, add missing imports, correct misspelled names. Comments are kept.",
 )
 @click.option(
     "--max-findings",
@@ -111,25 +111,25 @@ def command(
     """Check models against the rules of the ONNX IR.
 
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
-    found at once, each with its place, on standard error.
+    reported in one run, with their positions, on standard error.
     """
-    choice = Choice(select, ignore, strict, fix, max_findings)
+    choice = CheckOptions(select, ignore, strict, fix, max_findings)
     _check_slugs(choice)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside
             for name in dict.fromkeys(files):
-                with reporter.watching(STDIN if name == "-" else name):
+                with reporter.reporting(STDIN if name == "-" else name):
                     _check(name, choice, reporter)
         if reporter.failed and len(files) > 1:
             reporter.summary(f"{reporter.failed} of {len(files)} files have findings")
     return reporter.status
 
 
-def _check_slugs(choice: Choice) -> None:
-    from onnxtext.checker.near import nearest
-    from onnxtext.checker.registry import rules
-    from onnxtext.checker.run import ALL
+def _check_slugs(choice: CheckOptions) -> None:
+    from onnxtext.checker.context.registry import rules
+    from onnxtext.checker.context.suggestions import nearest
+    from onnxtext.checker.engine.run import ALL
 
     for slug in (*choice.select, *choice.ignore):
         if slug not in rules() and slug != ALL:
@@ -138,9 +138,9 @@ def _check_slugs(choice: Choice) -> None:
             raise click.UsageError(f"There is no rule {slug!r}.{hint}")
 
 
-def _check(name: str, choice: Choice, reporter: Reporter) -> None:
+def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
+    from onnxtext.checker.engine.sources import check_file, too_deep
     from onnxtext.checker.isolation.inference import start_worker
-    from onnxtext.checker.sources import check_file, too_deep
 
     start_worker()
     path = None if name == "-" else Path(name)
@@ -167,7 +167,7 @@ def _check(name: str, choice: Choice, reporter: Reporter) -> None:
 def show(
     found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Show findings, errors first if there are too many, and set the exit status."""
+    """Report findings, errors first if there are too many, and set the exit status."""
     counting = ("error", "warning") if strict else ("error",)
     bad = any(item.severity in counting for item in found)
     chosen = found
@@ -187,13 +187,8 @@ def show(
 
 
 def _read(path: Path | None) -> bytes:
-    try:
-        if path is not None:
-            return read_input(path)
-        return read_stdin()
-    except OSError as error:
-        what = STDIN if path is None else path
-        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
+    with io_errors("read", path):
+        return read_stdin() if path is None else read_input(path)
 
 
 def _fix(
@@ -205,16 +200,16 @@ def _fix(
     ignore: tuple[str, ...],
     reporter: Reporter,
 ) -> bytes:
-    """Mend a text in its file; the data of what it holds then."""
-    from onnxtext.checker.fixes import fix_text
+    """Apply fixes to a text file and return its new content."""
+    from onnxtext.checker.engine.fixes import fix_text
     from onnxtext.files import write_atomically
     from onnxtext.filetype import TEXT_SUFFIXES
 
     if path is None:
-        raise Refused("no-input", "--fix changes files, which standard input is not")
+        raise CommandError("no-input", "--fix changes files and cannot be used on standard input")
     if path.suffix.lower() not in TEXT_SUFFIXES:
-        raise Refused(
-            "not-a-text", f"{name} is no text: --fix changes .onnxtxt and .onnxtext files"
+        raise CommandError(
+            "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
@@ -222,10 +217,8 @@ def _fix(
         return data
     new = made.text.encode("utf-8")
     new = new if new.startswith(bom) else bom + new
-    try:
+    with io_errors("write", name):
         write_atomically(path, new, instead_of=data)
-    except OSError as error:
-        raise Refused("cannot-write", f"cannot write {name}: {error.strerror or error}") from None
     for line in made.done:
         reporter.summary(f"{name}: fixed: {line}")
     return new

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converting files one by one: what `to-binary` and `from-binary` have in common."""
+"""Convert files one by one, for `to-binary` and `from-binary`."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from typing import TYPE_CHECKING, Any, Literal
 from onnxtext.boundary import unfit
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import Refused, Reporter, is_terminal, tell
+from onnxtext.cli.report import CommandError, Reporter, io_errors, is_terminal, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import holds_pieces, read_input, replacing
 from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.weights.external import ExternalFile
-    from onnxtext.weights.writer import Beside
+    from onnxtext.weights.writer import WeightFiles
     from onnxtext.wire.writer import Piece
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a conversion gives.
+    """The result of a conversion.
 
     Attributes:
         pieces: the bytes to write, in order.
-        beside: what is to be written before, beside them; None for nothing.
-        external: a file of external data to be written with them.
+        beside: weights to write beside them first; None for none.
+        external: a file of external data to write with them.
     """
 
     pieces: list[Piece]
-    beside: Beside | None = None
+    beside: WeightFiles | None = None
     external: ExternalFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A direction.
+    """A direction of conversion.
 
     Attributes:
-        convert: gives what to write for the bytes of the input, and what is known of it.
-        suffixes: of inputs; they are replaced.
-        suffix: of outputs.
-        binary: which side is binary, and kept away from terminals.
-        inverse: the verb that converts the other way.
+        convert: converts the bytes of the input.
+        suffixes: suffixes of inputs, which are replaced.
+        suffix: suffix of outputs.
+        binary: whether the input or output is binary, which is not allowed on terminals.
+        inverse: the command for the other direction.
     """
 
     convert: Callable[[bytes, Job], Output]
@@ -75,14 +75,14 @@ def run(
         The exit status.
 
     Raises:
-        click.UsageError: the names of inputs and output make no sense together.
+        click.UsageError: the names of inputs and output conflict.
     """
     jobs = plan(inputs, output, conversion.suffixes, conversion.suffix)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside
-            for job in progress.through(jobs):
-                with reporter.watching(job.name):
+            for job in progress.track(jobs):
+                with reporter.reporting(job.name):
                     _convert(conversion, job, force, progress)
         if reporter.failed and len(jobs) > 1:
             reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be converted")
@@ -90,7 +90,7 @@ def run(
 
 
 def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) -> None:
-    _check_places(conversion, job)
+    _check_output(conversion, job)
     result = conversion.convert(_read(conversion, job), job)
     if job.target is None:
         write_stdout(result.pieces)
@@ -98,10 +98,10 @@ def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) 
         _write(job.target, result, force, job.makes_directory, progress)
 
 
-def _check_places(conversion: Conversion, job: Job) -> None:
-    """Refuse what cannot end well before any work is done."""
+def _check_output(conversion: Conversion, job: Job) -> None:
+    """Raise an error before any work if the output is not allowed."""
     if conversion.binary == "out" and _ends_on_terminal(job.target):
-        raise Refused(
+        raise CommandError(
             "binary-to-terminal",
             "a binary model is not written to a terminal",
             help="redirect standard output, or name a file with -o",
@@ -111,13 +111,13 @@ def _check_places(conversion: Conversion, job: Job) -> None:
     if job.derived:
         _check_derived(job.target)
     if job.source is not None and _is_same(job.source, job.target):
-        raise Refused(
+        raise CommandError(
             "output-is-input",
             f"{job.name} would be overwritten by its own conversion",
             help=f"name another output with -o, or convert back with `{conversion.inverse}`",
         )
     if job.clash is not None:
-        raise Refused(
+        raise CommandError(
             "output-exists",
             f"{job.name} and {job.clash} would both be written to {job.target}",
             help="convert them into different directories",
@@ -125,10 +125,10 @@ def _check_places(conversion: Conversion, job: Job) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Refuse to write through what somebody else has put in the place of an output."""
+    """Raise an error if a derived output would be written through a foreign link or device."""
     why = unfit(target, target.parent)
     if why is not None:
-        raise Refused(
+        raise CommandError(
             "output-is-link",
             f"{target} is not written: {why}",
             help="remove it, or name a file with -o",
@@ -155,21 +155,19 @@ def _is_same(source: Path, target: Path) -> bool:
 
 
 def _read(conversion: Conversion, job: Job) -> bytes:
-    try:
+    with io_errors("read", job.name):
         if job.source is not None:
             return _read_file(conversion, job.source)
         _check_stdin(conversion)
         return read_stdin()
-    except OSError as error:
-        raise Refused("cannot-read", f"cannot read {job.name}: {_why(error)}") from None
 
 
 def _read_file(conversion: Conversion, source: Path) -> bytes:
-    """The bytes of a file; a large binary model is mapped, so that weights are read once."""
+    """Read a file; map a large binary model, so that weights are read once."""
     if conversion.binary == "in" and source.is_file():
         size = source.stat().st_size
         if size > MOST_BYTES:
-            raise Refused(
+            raise CommandError(
                 "model-too-large",
                 f"{source} has {size:,} bytes: protobuf reads and writes no message of more than "
                 f"{MOST_BYTES:,}",
@@ -190,19 +188,19 @@ def _check_stdin(conversion: Conversion) -> None:
     if not is_terminal(sys.stdin):
         return
     if conversion.binary == "in":
-        raise Refused(
+        raise CommandError(
             "no-input",
             "a binary model cannot be typed in",
             help="name a file, or redirect standard input",
         )
-    # Whoever forgot to name a file would wait for us, and we for them.
-    tell("reading a text from the terminal; Ctrl-D at the start of a line ends it")
+    # Without this hint a user who forgot the file name would wait forever.
+    write_stderr("reading a text from the terminal; Ctrl-D at the start of a line ends it")
 
 
 def _write(
     target: Path, output: Output, force: bool, makes_directory: bool, progress: Progress
 ) -> None:
-    try:
+    with io_errors("write", target):
         if makes_directory:
             target.parent.mkdir(parents=True, exist_ok=True)
         files = [(target, output.pieces)]
@@ -213,7 +211,7 @@ def _write(
         files = [(path, pieces) for path, pieces in files if not holds_pieces(path, pieces)]
         for path, _ in files:
             if path.is_file() and not force:
-                raise Refused(
+                raise CommandError(
                     "output-exists",
                     f"{path} exists and has other content",
                     help="--force overwrites it; -o names another output",
@@ -222,13 +220,11 @@ def _write(
             _write_beside(output.beside, force, progress)
         _replace(files, target.name, progress)
         if output.beside is not None:
-            output.beside.settle()
-    except OSError as error:
-        raise Refused("cannot-write", f"cannot write {target}: {_why(error)}") from None
+            output.beside.remove_obsolete()
 
 
 def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
-    """Write files; they are replaced, the last one first, when all are on the disk."""
+    """Write all files to disk, then replace the old ones, the last one first."""
     size = sum(len(piece) for _, pieces in files for piece in pieces)
     with contextlib.ExitStack() as stack:
         opened = [stack.enter_context(replacing(path)) for path, _ in files]
@@ -239,27 +235,22 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
                     written(len(piece))
         for file in opened:
             file.flush()
-            with contextlib.suppress(OSError):  # of pipes and devices
+            with contextlib.suppress(OSError):  # pipes and devices
                 os.fsync(file.fileno())
 
 
-def _write_beside(beside: Beside, force: bool, progress: Progress) -> None:
+def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
     where = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))
-    try:
-        if not force and (foreign := beside.foreign()) is not None:
-            raise Refused(
-                "output-exists",
-                f"{foreign} exists and has other content",
-                help="--force overwrites it; --store names another file",
-            )
-        with progress.counting(where.name, size) as written:
-            beside.write(written)
-    except OSError as error:
-        raise Refused("cannot-write", f"cannot write {where}: {_why(error)}") from None
-    except ValueError as error:  # a path that leaves the directory, a library that is not there
-        raise Refused("cannot-write", f"cannot write {where}: {error}") from None
-
-
-def _why(error: OSError) -> str:
-    return error.strerror or str(error)
+    with io_errors("write", where):
+        try:
+            if not force and (foreign := beside.foreign()) is not None:
+                raise CommandError(
+                    "output-exists",
+                    f"{foreign} exists and has other content",
+                    help="--force overwrites it; --store names another file",
+                )
+            with progress.counting(where.name, size) as written:
+                beside.write(written)
+        except ValueError as error:  # a path outside of the directory, a missing library
+            raise CommandError("cannot-write", f"cannot write {where}: {error}") from None

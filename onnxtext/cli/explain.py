@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext explain`: what a code means."""
+"""`onnxtext explain`: explain the code of a diagnostic."""
 
 from __future__ import annotations
 
 import click
 
-from onnxtext.cli.report import TROUBLE, plain_error
+from onnxtext.cli.report import ERROR_STATUS, plain_error
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.library import codes, read_page, summary
 
@@ -15,9 +15,9 @@ from onnxtext.diagnostics.library import codes, read_page, summary
 @click.option("--list", "all_codes", is_flag=True, help="List all codes, each in one line.")
 @click.pass_context
 def command(context: click.Context, code: str | None, all_codes: bool) -> None:
-    """Explain the CODE of a finding: what it means, why, and how to mend it.
+    """Explain the CODE of a finding: what it means, why, and how to fix it.
 
-    The code stands in brackets in the finding, such as error[missing-comma].
+    A finding shows its code in brackets, such as error[missing-comma].
     """
     if all_codes:
         for name in codes():
@@ -28,9 +28,9 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
     try:
         say(read_page(code), "")
     except LookupError:
-        from onnxtext.syntax.near import nearest
+        from onnxtext.syntax.heuristics.suggestions import nearest
 
         meant = nearest(code, codes())
         hint = f"did you mean {meant}?" if meant else "--list shows all of them"
         plain_error(f"there is no code {code}: {hint}")
-        context.exit(TROUBLE)
+        context.exit(ERROR_STATUS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext fmt`: texts in the canonical layout."""
+"""`onnxtext fmt`: format texts in the canonical layout."""
 
 from __future__ import annotations
 
@@ -15,12 +15,19 @@ import click
 from onnxtext.cli.jobs import STDIN, Job, files_below
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal, tell
+from onnxtext.cli.report import (
+    FINDINGS,
+    CommandError,
+    Reporter,
+    io_errors,
+    is_terminal,
+    write_stderr,
+)
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import is_stream, read_input, write_atomically
 
 SUFFIX = ".onnxtxt"
-"""What is looked for in directories."""
+"""The suffix of files to format in directories."""
 
 EXPLANATION = """\b
 Examples:
@@ -30,20 +37,20 @@ Examples:
   onnxtext fmt - <model.onnxtxt           as a filter, for editors
 
 \b
-Comments say what is left as it is: `# fmt: skip` behind a statement, or
-`# fmt: off` and `# fmt: on` on lines of their own before and behind some.
+Comments exclude statements: `# fmt: skip` behind a statement, or
+`# fmt: off` and `# fmt: on` on their own lines around some.
 
 \b
 Exit status:
-  0  everything went well
+  0  success
   1  a text has errors; or, with --check, is not formatted
   2  could not run: wrong usage, or a file cannot be read or written
 With several files it is the highest of theirs; every file is tried."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What is to be done with formatted texts.
+class FormatOptions:
+    """What to do with formatted texts.
 
     Attributes:
         check: list the files that change, and write none.
@@ -67,7 +74,7 @@ class Wishes:
     "--exclude",
     multiple=True,
     metavar="PATTERN",
-    help="Leave out what is found in a directory, if its path below it, or its name, matches "
+    help="Exclude files and directories below a directory FILE whose relative path or name matches "
     "(*, ?, [...]). May be repeated.",
 )
 @reporting_options
@@ -80,25 +87,25 @@ def command(
     output_format: str,
     color: str,
 ) -> int:
-    """Put texts in the canonical layout.
+    """Format texts in the canonical layout.
 
     FILE is a text in UTF-8, a directory, below which every .onnxtxt file is formatted, or -, which
-    filters standard input to standard output. Files are replaced as a whole or not at all. The
-    model stays the same, and every comment is kept. A text with errors is left alone.
+    filters standard input to standard output. Files are replaced atomically. The model stays the
+    same, and every comment is kept. A text with errors is not changed.
     """
     if stdout and (check or diff):
-        raise click.UsageError("--stdout goes with neither --check nor --diff.")
+        raise click.UsageError("--stdout cannot be combined with --check or --diff.")
     if "-" in files and len(files) > 1:
         raise click.UsageError("Standard input (-) cannot be one of several inputs.")
-    wishes = Wishes(check, diff, stdout)
+    options = FormatOptions(check, diff, stdout)
     changed = 0
     with Reporter(output_format, color) as reporter:
         jobs = list(_jobs(files, exclude, reporter))
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside
-            for job in progress.through(jobs):
-                with reporter.watching(job.name):
-                    changed += _format(job, wishes, reporter)
+            for job in progress.track(jobs):
+                with reporter.reporting(job.name):
+                    changed += _format(job, options, reporter)
         if reporter.failed and len(jobs) > 1:
             reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be formatted")
     return max(reporter.status, FINDINGS if check and changed else 0)
@@ -111,7 +118,7 @@ def _jobs(names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter) 
         elif not Path(name).is_dir():
             yield Job(name, Path(name), Path(name))
         else:
-            with reporter.watching(name):
+            with reporter.reporting(name):
                 yield from [Job(str(path), path, path) for path in _below(name, exclude)]
 
 
@@ -123,17 +130,17 @@ def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
     return files_below(Path(directory), (SUFFIX,), wanted)
 
 
-def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
-    """Format one text; whether it changes."""
+def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
+    """Format a text; return whether it changes."""
     from onnxtext.api import decode_text
     from onnxtext.format.text import format_source
     from onnxtext.source import Source
 
-    replaces = job.target is not None and not (wishes.check or wishes.diff or wishes.stdout)
+    replaces = job.target is not None and not (options.check or options.diff or options.stdout)
     if replaces and job.target is not None and is_stream(job.target):
-        raise Refused(
+        raise CommandError(
             "cannot-write",
-            f"{job.name} is no file that can be replaced",
+            f"{job.name} is not a regular file and cannot be replaced",
             help="`onnxtext fmt -` filters standard input",
         )
     data = _read(job)
@@ -142,41 +149,31 @@ def _format(job: Job, wishes: Wishes, reporter: Reporter) -> bool:
     result = formatted.encode()
     changed = result != data
     with reporter.aside():
-        if wishes.check and changed:
+        if options.check and changed:
             write_stdout([f"{job.name}\n".encode(errors="surrogateescape")])
-        if wishes.diff and changed:
+        if options.diff and changed:
             write_stdout([_difference(text, formatted, job.name).encode(errors="surrogateescape")])
-        if wishes.check or wishes.diff:
+        if options.check or options.diff:
             return changed
-        if wishes.stdout or job.target is None:
+        if options.stdout or job.target is None:
             write_stdout([result])
         elif changed:
-            _rewrite(job.target, data, result)
+            with io_errors("write", job.target):
+                write_atomically(job.target, result, instead_of=data)
     return changed
 
 
 def _difference(old: str, new: str, name: str) -> str:
-    """The difference as `diff -u` shows it."""
-    before, after = old.split("\n"), new.split("\n")  # a LF ends a line here, and nothing else
+    """Return a unified diff."""
+    before, after = old.split("\n"), new.split("\n")  # only LF ends a line
     lines = difflib.unified_diff(before, after, name, f"{name} (formatted)", lineterm="")
     return "".join([f"{line}\n" for line in lines])
 
 
 def _read(job: Job) -> bytes:
-    try:
+    with io_errors("read", job.name):
         if job.source is not None:
             return read_input(job.source)
         if is_terminal(sys.stdin):
-            tell("reading a text from the terminal; Ctrl-D ends it")
+            write_stderr("reading a text from the terminal; Ctrl-D ends it")
         return read_stdin()
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None
-
-
-def _rewrite(target: Path, old: bytes, new: bytes) -> None:
-    try:
-        write_atomically(target, new, instead_of=old)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise Refused("cannot-write", f"cannot write {target}: {why}") from None

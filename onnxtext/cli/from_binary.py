@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext from-binary`: binary models to texts."""
+"""`onnxtext from-binary`: convert binary models to texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from onnxtext.cli.convert import Conversion, Output, run
 from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_options
-from onnxtext.cli.report import Finding, Refused
+from onnxtext.cli.report import CommandError, Finding
 
 if TYPE_CHECKING:
     from onnxtext.diagnostics import Diagnostic
@@ -40,16 +40,16 @@ def conversion(
     embed_external: bool = False,
     stats: bool = False,
 ) -> Conversion:
-    """The conversion with these options."""
+    """Create the conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.conversion import print_binary
         from onnxtext.diagnostics import OnnxTextWarning
 
         if job.target is None and weights in ("store", "safetensors"):
-            raise Refused(
+            raise CommandError(
                 "no-place",
-                f"--weights {weights} writes beside the text, and standard output is nowhere",
+                f"--weights {weights} writes beside the text, but standard output has no directory",
                 help="name a file with -o",
             )
         text, beside = print_binary(
@@ -64,7 +64,7 @@ def conversion(
             name=job.name,
         )
         if not data:
-            # Formally it is a model, and the text of one that says nothing.
+            # Empty content is formally a valid model.
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(Finding(_in_text(job.name)), stacklevel=2)
@@ -76,7 +76,7 @@ def conversion(
 
 
 def _directory(job: Job) -> Path:
-    """Where the external data of a model is found from."""
+    """Return the directory from which external data is found."""
     return Path.cwd() if job.source is None else job.source.parent
 
 
@@ -85,19 +85,19 @@ def _in_text(name: str) -> Diagnostic:
 
     return Diagnostic(
         "weights-in-text",
-        "the weights stand in the text itself, because standard output has no place beside it",
+        "the weights are in the text itself because standard output has no directory for a store",
         "note",
         file=name,
-        help="-o FILE puts them into a store beside the text",
+        help="-o FILE writes them to a store beside the text",
     )
 
 
 _LONG_TEXT = 1 << 20
-"""A shorter text is not worth a note on its weights."""
+"""Longer texts get a note on their weights."""
 
 
 def official_conversion(allow_loss: bool) -> Conversion:
-    """The conversion to the official syntax."""
+    """Create the conversion to the official syntax."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.cli.official import convert_official
@@ -110,16 +110,16 @@ def official_conversion(allow_loss: bool) -> Conversion:
 
 
 def _check_dialect(dialect: str, allow_loss: bool) -> None:
-    """Refuse options that say nothing together."""
+    """Raise an error for options that do not apply to the dialect."""
     if dialect == "onnxtext":
         if allow_loss:
-            raise click.UsageError("--allow-loss goes with --dialect onnx: no other loses anything")
+            raise click.UsageError("--allow-loss needs --dialect onnx: onnxtext loses nothing")
         return
     context = click.get_current_context()
     for name in ("weights", "store", "embed_external", "stats", "inline_limit", "metadata"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "--" + name.replace("_", "-")
-            raise click.UsageError(f"{option} goes with --dialect onnxtext: onnx has no choice")
+            raise click.UsageError(f"{option} cannot be used with --dialect onnx")
 
 
 @click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
@@ -129,27 +129,27 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     type=click.Choice(["auto", "inline", "section", "store", "safetensors", "none"]),
     default="auto",
     show_default=True,
-    help="Where large tensors, strings and lists go: to a section at the end of the text; to a "
-    "store, a directory beside it with one file a blob; to one safetensors file beside it; inline; "
-    "or nowhere, for reading only. auto: a section up to 1 MiB, a store beyond.",
+    help="Where to write large tensors, strings and lists: to a section at the end of the text; to "
+    "a store, a directory beside it with one file per blob; to one safetensors file beside it; "
+    "inline; or nowhere, for reading only. auto: a section up to 1 MiB, a store beyond.",
 )
 @click.option(
     "--store",
     metavar="NAME",
     help="The store or safetensors file, relative to the text: several texts can share a store. "
-    "Without it it is called like the text, .weights or .safetensors.",
+    "Default: the name of the text with .weights or .safetensors.",
 )
 @click.option(
     "--embed-external",
     is_flag=True,
     help="Treat ONNX external data like other weights, instead of keeping the references. Its "
-    "files are found from the model's directory; to-binary then gives a model that holds all.",
+    "files are found from the model's directory; to-binary then creates a self-contained model.",
 )
 @click.option(
     "--stats",
     is_flag=True,
-    help="Say in comments what the numbers of each blob are like: min, max, mean, standard "
-    "deviation, share of zeros, NaNs.",
+    help="Add comments with statistics of each blob: min, max, mean, standard deviation, share of "
+    "zeros, NaNs.",
 )
 @click.option(
     "--inline-limit",
@@ -157,14 +157,14 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     default=64,
     show_default=True,
     metavar="N",
-    help="Tensors of up to N elements are inline in any case.",
+    help="Tensors of up to N elements are always inline.",
 )
 @click.option(
     "--metadata",
     type=click.Choice(["auto", "inline", "section", "none"]),
     default="auto",
     show_default=True,
-    help="Where metadata of nodes and values goes: to a section at the end (auto: but for short "
+    help="Where to write metadata of nodes and values: to a section at the end (auto: except short "
     "single entries), to its statements, or nowhere, for reading only.",
 )
 @click.option(
@@ -198,14 +198,14 @@ def command(
     """Print binary ONNX models as texts.
 
     IN is a binary model; none, or -, is standard input. Without -o the text is written beside it:
-    .onnx becomes .onnxtxt, and to any other name .onnxtxt is added. What comes from standard input
-    goes to standard output. Files are replaced as a whole or not at all. `onnxtext to-binary` makes
-    the very same bytes of the text again.
+    .onnx becomes .onnxtxt, and to any other name .onnxtxt is added. Standard input is converted to
+    standard output. Files are replaced atomically. `onnxtext to-binary` converts the text back to
+    the same bytes.
 
-    The official syntax (--dialect onnx) cannot carry everything: what a model has beyond it is
-    listed on standard error, kind by kind, and makes the exit status 1, and nothing is written,
-    unless --allow-loss is given. No loss, and only noted, is what changes no meaning: whether empty
-    fields are stored, and raw_data that becomes typed data of the same values.
+    The official syntax (--dialect onnx) cannot represent everything: losses are listed on standard
+    error by kind; the exit status is 1 and nothing is written, unless --allow-loss is given.
+    Changes without meaning are only noted: whether empty fields are stored, and raw_data that
+    becomes typed data with the same values.
     """
     _check_dialect(dialect, allow_loss)
     official = dialect == "onnx"

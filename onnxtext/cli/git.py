@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git`: models in git."""
+"""`onnxtext git`: install, check and use the integration with git."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from onnxtext.cli.git_plumbing import COMMANDS
 from onnxtext.cli.options import reporting_options
-from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.safe import safe
@@ -20,7 +20,7 @@ from onnxtext.files import name_of
 
 if TYPE_CHECKING:
     from onnxtext.cli.diff import Form
-    from onnxtext.git.changes import Change
+    from onnxtext.git.commit_changes import Change
     from onnxtext.git.modes import Mode
     from onnxtext.git.repository import Scope
 
@@ -38,20 +38,20 @@ Examples:
 
 STATUSES = """\b
 Exit status:
-  0  everything went well
-  1  findings: nothing is set up that works, or a file would change
-  2  could not run: wrong usage, git failed, or settings of others are in the
-     way; nothing is changed then
+  0  success
+  1  findings: no mode is installed and works, or a file would change
+  2  could not run: wrong usage, git failed, or there are conflicting foreign
+     settings; nothing is changed then
 With several files it is the highest of theirs; every file is tried."""
 
 EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
 
 
 class Commands(click.Group):
-    """Lists its commands in the order in which they are of use."""
+    """Lists its commands in the order of their definition."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands."""
+        """Return the names of the commands."""
         return list(self.commands)
 
 
@@ -59,7 +59,7 @@ class Commands(click.Group):
 def command() -> None:
     """Keep models in git: readable diffs, mergeable models.
 
-    docs/git.md says which of the three ways to choose.
+    docs/git.md explains which of the three modes to choose.
     """
 
 
@@ -90,13 +90,13 @@ def _scoped(function: Callable[..., int]) -> Callable[..., int]:
     "--attributes",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the attributes go: .gitattributes is for everybody who clones. Without it they are "
-    "this clone's own (.git/info/attributes), or with --global yours (core.attributesFile).",
+    help="The attributes file to write; .gitattributes applies to every clone. Default: the file "
+    "of this clone (.git/info/attributes), or with --global yours (core.attributesFile).",
 )
 @click.option(
     "--structural/--no-structural",
     default=None,
-    help="git diff shows what `onnxtext diff` finds, instead of lines.",
+    help="git diff shows the output of `onnxtext diff` instead of lines.",
 )
 @reporting_options
 def install(
@@ -107,15 +107,15 @@ def install(
     output_format: str,
     color: str,
 ) -> int:
-    """Set git up, for this repository or for all of yours.
+    """Configure git for this repository, or for all of yours.
 
-    What is there already stays, settings of others are left alone, and uninstall takes it all back.
+    Other modes and foreign settings are kept; uninstall restores the previous state.
     """
     from onnxtext.git.install import install as set_up
 
-    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         changes = set_up(scope or "local", mode, file=attributes, structural=structural)
-        _say(*changes or ["everything is as it should be"])
+        _say(*changes or ["already installed"])
         _advise(mode)
     return reporter.status
 
@@ -126,17 +126,17 @@ def _advise(mode: Mode) -> None:
 
         if count := count_filtered():
             files = "file is" if count == 1 else "files are"
-            _say(f"{count} tracked {files} filtered: `onnxtext git verify` says what would change")
+            _say(f"{count} tracked {files} filtered: `onnxtext git verify` shows what would change")
 
 
 @command.command("uninstall", epilog=EPILOG)
 @_scoped
-@click.option("--mode", type=_MODE, help="Take back only this one.")
+@click.option("--mode", type=_MODE, help="Remove only this mode.")
 @click.option(
     "--attributes",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Take our lines out of this file too. The file that install wrote to is known.",
+    help="Remove our lines from this file too, besides the one that install wrote.",
 )
 @reporting_options
 def uninstall(
@@ -146,59 +146,60 @@ def uninstall(
     output_format: str,
     color: str,
 ) -> int:
-    """Take back what install has done.
+    """Undo install.
 
-    Files in the working tree and in the repository stay as they are: see docs/git.md.
+    Files in the working tree and in the repository are not changed: see docs/git.md.
     """
     from onnxtext.git.install import uninstall as take_back
 
-    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         changes = take_back(scope or "local", mode, file=attributes)
         _say(*changes or ["nothing is installed"])
     return reporter.status
 
 
 @command.command("status", epilog=EPILOG)
-@click.option("--local", "scope", flag_value="local", help="What this repository configures.")
-@click.option("--global", "scope", flag_value="global", help="What you configure for all.")
-@click.option("--mode", type=_MODE, help="Ask for this mode only.")
+@click.option("--local", "scope", flag_value="local", help="Only the repository's configuration.")
+@click.option("--global", "scope", flag_value="global", help="Only your global configuration.")
+@click.option("--mode", type=_MODE, help="Show this mode only.")
 @reporting_options
 def status(scope: Scope | None, mode: Mode | None, output_format: str, color: str) -> int:
-    """Say what is configured, and whether git can run it.
+    """Show what is configured, and whether git can run it.
 
-    Without --local and --global it is what is in effect here, wherever it is configured. The exit
-    status is 0 if a mode, or the one that is asked for, is set up and works, and 1 if not.
+    Without --local and --global the effective configuration is shown. The exit status is 0 if a
+    mode, or the selected one, is installed and works, and 1 if not.
     """
     from onnxtext.git.status import status as find
 
     working = broken = False
-    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         for found in find(scope):
             if mode not in (None, found.mode):
                 continue
-            state = "works" if found.installed else "incomplete" if found.begun else "not set up"
+            state = "works" if found.installed else "incomplete" if found.begun else "not installed"
             _say(f"{found.mode}: {state}")
             working, broken = working or found.installed, broken or state == "incomplete"
-            if state != "not set up":
-                marks = [f"  {'ok' if fact.ok else 'NO'}  {fact.what}" for fact in found.facts]
-                told = [fact.state for fact in found.facts]
-                _say(*[f"{mark}: {state}" for mark, state in zip(marks, told, strict=True)])
+            if state != "not installed":
+                _say(*[
+                    f"  {'ok' if fact.ok else 'NO'}  {fact.what}: {fact.state}"
+                    for fact in found.facts
+                ])  # fmt: skip
     return max(reporter.status, 0 if working and not broken else FINDINGS)
 
 
 @command.command("verify", epilog=EPILOG)
 @reporting_options
 def verify(output_format: str, color: str) -> int:
-    """Prove that what git stores gives the very models back.
+    """Verify that git can restore every tracked model byte for byte.
 
-    Every tracked model is looked at, as it is in the index and, with the filter, in the working
-    tree: a text of the filter must give a model whose text it is, a binary a text that gives the
-    binary, and a source must keep the laws. Nothing is written.
+    Every tracked model is checked in the index and, with the filter, in the working tree: texts of
+    the filter and binaries must survive a round trip, and source texts must keep the laws. Nothing
+    is written.
     """
     from onnxtext.git.verification import verify as prove
 
     bad = count = 0
-    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         for found in prove(_top()):
             count += 1
             bad += bool(found.problems)
@@ -206,22 +207,22 @@ def verify(output_format: str, color: str) -> int:
             _say(*[f"  {problem}" for problem in (*found.problems, *filter(None, [found.note]))])
             for problem in found.problems if output_format != "full" else ():
                 reporter.found(Diagnostic("git-would-change", problem, file=found.path), found.path)
-        _say(f"{count} models, {bad} with something to say")
+        _say(f"{count} models, {bad} with problems")
     return max(reporter.status, FINDINGS if bad else 0)
 
 
 @command.command("checkout", epilog=EPILOG)
 @reporting_options
 def checkout(output_format: str, color: str) -> int:
-    """Make models of the texts that the working tree holds in their place.
+    """Replace texts in the working tree by their models.
 
-    A clone has them that was made before install --mode filter, and so has everybody who resolved
-    a conflict in the text. Only texts that git stores are replaced; nothing else is touched.
+    There are such texts in a clone made before install --mode filter, and after a conflict was
+    resolved in the text. Only texts that git stores are replaced; nothing else is changed.
     """
-    from onnxtext.git.worktree import check_out
+    from onnxtext.git.checkout import check_out
 
     left = 0
-    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         for found in check_out(_top()):
             left += bool(found.problems)
             _say(f"{'LEFT' if found.problems else 'ok'} {found.path}")
@@ -232,26 +233,26 @@ def checkout(output_format: str, color: str) -> int:
 @command.command("diff", epilog=EPILOG)
 @click.argument("old", metavar="COMMIT")
 @click.argument("new", metavar="[COMMIT]", default="HEAD")
-@click.option("--stat", "form", flag_value="stat", help="Only how many of what differ.")
+@click.option("--stat", "form", flag_value="stat", help="Counts of differences only.")
 @click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
 @click.option(
     "--most",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Show the models that fit into N characters, and only name the others.",
+    help="Show only the models that fit into N characters, and name the others.",
 )
 @reporting_options
 def diff(
     old: str, new: str, form: Form | None, most: int | None, output_format: str, color: str
 ) -> int:
-    """Show what the models of two commits differ in, as `onnxtext diff` does.
+    """Show the differences of the models of two commits, like `onnxtext diff`.
 
-    Every model that is in one of them and not the same in the other is compared. The second commit
-    is HEAD if it is not given. The exit status is 0 also if there are differences.
+    Every model that differs between the commits is compared. The default of the second commit is
+    HEAD. The exit status is 0 even if there are differences.
     """
-    from onnxtext.git.changes import find_changes
+    from onnxtext.git.commit_changes import find_changes
 
-    with Reporter(output_format, color) as reporter, reporter.watching("git"), _running():
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         top, left = _top(), most
         for change in find_changes(top, old, new):
             shown = _shown_change(top, change, form or "text", color)
@@ -266,7 +267,7 @@ def _shown_change(top: Path, change: Change, form: Form, color: str) -> str:
     from tempfile import TemporaryDirectory
 
     from onnxtext.cli.diff import run_diff
-    from onnxtext.git.changes import files_of
+    from onnxtext.git.commit_changes import files_of
 
     with TemporaryDirectory(prefix="onnxtext-") as directory:
         place = Path(directory, "diff")
@@ -282,21 +283,21 @@ def _top() -> Path:
 
     top = top_level()
     if top is None:
-        raise Refused("git-failed", "there is no working tree of git here")
+        raise CommandError("git-failed", "the current directory is not in a git working tree")
     return top
 
 
 @contextmanager
-def _running() -> Iterator[None]:
-    """What git refuses means that nothing could be done."""
+def _git_errors() -> Iterator[None]:
+    """Convert errors of git and of its files to a `CommandError`."""
     try:
         yield
     except OnnxTextError as error:
         first = error.diagnostics[0]
-        raise Refused(first.code, first.message, help=first.help) from None
+        raise CommandError(first.code, first.message, help=first.help) from None
     except OSError as error:
         message = f"{name_of(error, 'a file of git')}: {error.strerror or error}"
-        raise Refused("cannot-write", message) from None
+        raise CommandError("cannot-write", message) from None
 
 
 def _say(*lines: str) -> None:

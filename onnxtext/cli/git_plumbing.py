@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What git runs: `onnxtext git filter-process`, `clean`, `smudge`, `textconv`, and the drivers."""
+"""Commands that git runs: `filter-process`, `clean`, `smudge`, `textconv`, and the drivers."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.report import NO_MEMORY, TROUBLE, Refused, Reporter
+from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say, stdin_buffer, stdout_buffer, write_stdout
 from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import name_of, read_input
 
 if TYPE_CHECKING:
-    from onnxtext.git.content import Converted
+    from onnxtext.git.clean_smudge import Converted
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
 _FILE = click.Path(readable=False, path_type=Path)
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """A number of bytes as git reads it: `100m`."""
+    """Parse a number of bytes like git: `100m`."""
     if value is None:
         return None
     number, unit = (value[:-1], value[-1].lower()) if value[-1:].isalpha() else (value, "")
     if not number.isdecimal() or unit not in _UNITS:
-        raise click.BadParameter(f"{value!r} is no size such as 1000000, 500k, 100m or 1g")
+        raise click.BadParameter(f"{value!r} is not a size such as 1000000, 500k, 100m or 1g")
     return int(number) << _UNITS[unit]
 
 
@@ -38,20 +38,20 @@ _MAX_SIZE = click.option(
     "--max-size",
     callback=_size,
     metavar="SIZE",
-    help="Leave larger models as they are; 100m is 100 MiB. Without it, `git config "
-    "onnxtext.maxSize` says it, else 64m.",
+    help="Do not convert larger models; 100m is 100 MiB. Default: `git config onnxtext.maxSize`, "
+    "else 64m.",
 )
 
 
 @click.command("filter-process")
 @_MAX_SIZE
 def filter_process(max_size: int | None) -> int:
-    """Convert what git hands over, file after file.
+    """Convert files for git in one process.
 
     This is `filter.onnxtext.process`: git starts it once for all files of a command.
     """
+    from onnxtext.git.filter_process import serve
     from onnxtext.git.pktline import PacketError
-    from onnxtext.git.process import serve
 
     try:
         serve(
@@ -62,7 +62,7 @@ def filter_process(max_size: int | None) -> int:
         )
     except PacketError as error:
         _say(f"onnxtext git filter-process: {error}")
-        return TROUBLE
+        return ERROR_STATUS
     return 0
 
 
@@ -70,12 +70,12 @@ def filter_process(max_size: int | None) -> int:
 @_MAX_SIZE
 @click.argument("name", metavar="[PATH]", default="")
 def clean(max_size: int | None, name: str) -> int:
-    """Turn the model on standard input into text.
+    """Convert the model on standard input to text.
 
-    This is `filter.onnxtext.clean`: what git stores for a file. What is no model, or too large,
-    comes out as it is, with a warning. PATH is what the warning calls the file.
+    This is `filter.onnxtext.clean`: its output is what git stores for a file. Content that is not
+    a model, or too large, is passed through with a warning. PATH is the file name in warnings.
     """
-    from onnxtext.git.content import clean as convert
+    from onnxtext.git.clean_smudge import clean as convert
 
     limit = _Limit(max_size).bytes()
     return _filter(lambda data: convert(data, limit=limit, name=name), name)
@@ -84,13 +84,13 @@ def clean(max_size: int | None, name: str) -> int:
 @click.command("smudge")
 @click.argument("name", metavar="[PATH]", default="")
 def smudge(name: str) -> int:
-    """Turn the text on standard input into a model.
+    """Convert the text on standard input to a model.
 
-    This is `filter.onnxtext.smudge`: what git checks out. What cannot be converted, such as text
-    with the markers of a conflict, comes out as it is, with a warning. PATH is what the warning
-    calls the file.
+    This is `filter.onnxtext.smudge`: its output is what git checks out. Content that cannot be
+    converted, such as a text with conflict markers, is passed through with a warning. PATH is the
+    file name in warnings.
     """
-    from onnxtext.git.content import smudge as convert
+    from onnxtext.git.clean_smudge import smudge as convert
 
     return _filter(lambda data: convert(data, name=name), name)
 
@@ -100,12 +100,12 @@ def smudge(name: str) -> int:
 def textconv(file: Path) -> int:
     """Print a model for reviews: weights as digests and statistics.
 
-    This is `diff.onnxtext.textconv`. FILE is a binary model, a text, or anything else: there is
-    something to show for every file.
+    This is `diff.onnxtext.textconv`. FILE is a binary model, a text, or anything else; there is
+    output for every file.
     """
     from onnxtext.git.textconv import review_text
 
-    with Reporter("full", "auto") as reporter, reporter.watching(str(file)):
+    with Reporter("full", "auto") as reporter, reporter.reporting(str(file)):
         shown = review_text(_read(file))
         write_stdout([shown.encode() if isinstance(shown, str) else shown])
     return reporter.status
@@ -121,28 +121,25 @@ def _filter(convert: Any, name: str) -> int:
 
 
 def _read(file: Path) -> bytes:
-    """The content of a file; a large one is mapped."""
-    try:
+    """Read a file; map a large one."""
+    with io_errors("read", file):
         if file.stat().st_size < 1 << 20:
             return read_input(file)
         with file.open("rb") as opened:
             mapped: Any = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
             return mapped  # type: ignore[no-any-return]  # it slices like bytes
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise Refused("cannot-read", f"cannot read {file}: {why}") from None
 
 
 class _Limit:
-    """The most bytes of a model that is cleaned, asked of git when it is needed."""
+    """The maximum size of a model to clean, read from git's configuration when it is needed."""
 
     def __init__(self, given: int | None) -> None:
         self._limit = given
 
     def bytes(self) -> int:
-        """The limit."""
+        """Return the limit."""
         if self._limit is None:
-            from onnxtext.git.content import DEFAULT_LIMIT
+            from onnxtext.git.clean_smudge import DEFAULT_LIMIT
             from onnxtext.git.repository import configured_limit
 
             limit, trouble = configured_limit()
@@ -157,7 +154,7 @@ def _warn(name: str, message: str) -> None:
 
 
 def _say(text: str) -> None:
-    # A filter goes on without anybody who listens.
+    # A filter must go on without standard error.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{safe(text)}\n")
         sys.stderr.flush()
@@ -175,11 +172,10 @@ def merge_driver(
 ) -> int:
     """Merge two versions of a model and their ancestor.
 
-    This is `merge.onnxtext.driver`. The result takes the place of %A. The exit status is 0 if
-    everything was merged, 1 if conflicts are marked in it, and 129 if nothing could be done.
+    This is `merge.onnxtext.driver`. The result replaces %A. The exit status is 0 if everything was
+    merged, 1 if conflicts are marked in it, and 129 if the driver failed.
     """
-    from onnxtext.git.drivers import TROUBLE as FAILED
-    from onnxtext.git.drivers import merge_files
+    from onnxtext.git.drivers import DRIVER_FAILED, merge_files
 
     try:
         conflicts, notes = merge_files(
@@ -187,12 +183,12 @@ def merge_driver(
         )
     except OSError as error:
         _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is left as it is")
-        return FAILED
-    except Exception as error:  # git must not take half a merge for a whole one
-        said = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
-        said = NO_MEMORY if lacks_memory(error) else said
-        _warn(path, f"{said}; our version is left as it is")
-        return FAILED
+        return DRIVER_FAILED
+    except Exception as error:  # git must not take a failure for a merge
+        reason = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
+        reason = NO_MEMORY if lacks_memory(error) else reason
+        _warn(path, f"{reason}; our version is left as it is")
+        return DRIVER_FAILED
     for note in notes:
         _warn(path, note)
     return 1 if conflicts else 0
@@ -202,7 +198,7 @@ def merge_driver(
 @click.argument("path", metavar="PATH")
 @click.argument("sides", metavar="[OLD HEX MODE NEW HEX MODE [NEW-PATH ABOUT]]", nargs=-1)
 def diff_driver(path: str, sides: tuple[str, ...]) -> int:
-    """Show what two versions of a model differ in.
+    """Show the differences between two versions of a model.
 
     This is `diff.onnxtext.command`, with the arguments of GIT_EXTERNAL_DIFF.
     """
@@ -212,14 +208,14 @@ def diff_driver(path: str, sides: tuple[str, ...]) -> int:
         say("* Unmerged: the file is in conflict")
         return 0
     _show_diff(Path(sides[0]), Path(sides[3]), (f"a/{path}", f"b/{new_path}"))
-    return 0  # git stops the whole diff otherwise
+    return 0  # otherwise git aborts the whole diff
 
 
 @click.command("difftool")
 @click.argument("old", type=_FILE)
 @click.argument("new", type=_FILE)
 def difftool(old: Path, new: Path) -> int:
-    """Show what two versions of a model differ in.
+    """Show the differences between two versions of a model.
 
     This is `difftool.onnxtext.cmd`, for `git difftool -t onnxtext`.
     """
@@ -229,10 +225,10 @@ def difftool(old: Path, new: Path) -> int:
 
 def _show_diff(old: Path, new: Path, labels: tuple[str, str]) -> None:
     from onnxtext.cli.diff import run_diff
-    from onnxtext.git.drivers import named_by_content
+    from onnxtext.git.drivers import with_matching_suffix
 
     try:
-        with named_by_content(old) as first, named_by_content(new) as second:
+        with with_matching_suffix(old) as first, with_matching_suffix(new) as second:
             run_diff(first, second, labels=labels)
     except OSError as error:
         _warn(labels[1], f"{name_of(error, labels[1])}: {error.strerror}")

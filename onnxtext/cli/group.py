@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `onnxtext` and its verbs, each of which is imported when it is used."""
+"""The command `onnxtext` with its subcommands, which are imported on demand."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ VERBS = (
     "explain",
     "lsp",
 )
-"""The verbs; `onnxtext.cli` has a module with the `command` of each."""
+"""The subcommands; each has a module in `onnxtext.cli` with a `command`."""
 
 EXAMPLES = """\b
 Examples:
   onnxtext from-binary model.onnx     writes model.onnxtxt
-  onnxtext to-binary model.onnxtxt    writes model.onnx, the same bytes again
+  onnxtext to-binary model.onnxtxt    writes model.onnx, with the same bytes
   onnxtext from-binary <model.onnx | less
   onnxtext from-binary --help         more about a command"""
 
 
 class Verbs(click.Group):
-    """A group whose commands are modules of their own."""
+    """A group that imports its subcommands on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the verbs, in the order of the help."""
+        """Return the names of the subcommands in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb."""
+        """Import a subcommand."""
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"onnxtext.cli.{cmd_name.replace('-', '_')}")
@@ -51,7 +51,7 @@ class Verbs(click.Group):
 
 
 def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Print the version and which core runs, and end."""
+    """Print the version and the core in use, and exit."""
     if value and not ctx.resilient_parsing:
         runs = "native core" if core() == "native" else "pure Python"
         click.echo(f"{ctx.find_root().info_name} {__version__} ({runs})")
@@ -70,7 +70,7 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
     expose_value=False,
     is_eager=True,
     callback=_print_version,
-    help="Show the version, and which core runs, and exit.",
+    help="Show the version and the core in use, and exit.",
 )
 def group() -> None:
-    """Turn ONNX models into text and back, losing nothing."""
+    """Convert ONNX models to text and back without loss."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the command line's names to what is read and where it is written."""
+"""Plan which files to read and write from the names on the command line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 import click
 
 from onnxtext.boundary import walk_files
-from onnxtext.cli.report import Refused
+from onnxtext.cli.report import CommandError
 from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.files import is_stream, name_of
 
 STDIN = "<stdin>"
 _DASH = "-"
 _SEPARATORS = ("/", os.sep)
-# Standard streams by another name are no files that could be replaced.
+# Other names of standard streams, which are not files to replace.
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
 
@@ -29,12 +29,12 @@ class Job:
     """One conversion.
 
     Attributes:
-        name: what to call the input in messages.
+        name: the name of the input in messages.
         source: the file to read; None for standard input.
         target: the file to write; None for standard output.
         clash: the name of an earlier input that is written to the same file.
-        makes_directory: whether the target's directory is made if need be.
-        derived: whether the name of the target is made of the source's; the user has not given it.
+        makes_directory: whether to create the target's directory if it is missing.
+        derived: whether the name of the target is derived from the source's, not given by the user.
     """
 
     name: str
@@ -48,16 +48,16 @@ class Job:
 def plan(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> list[Job]:
-    """What to do for the names on the command line.
+    """Plan the conversions for the names on the command line.
 
     Args:
-        inputs: names of files; `-` is standard input, and so is none at all.
-        output: what `-o` says.
-        suffixes: these are replaced by `suffix`, to which others are kept.
-        suffix: of the outputs.
+        inputs: names of files; `-` or no name is standard input.
+        output: the value of `-o`.
+        suffixes: input suffixes that `suffix` replaces; it is appended to others.
+        suffix: suffix of outputs.
 
     Raises:
-        click.UsageError: the names make no sense together.
+        click.UsageError: the names conflict.
     """
     if output == "":
         raise click.UsageError("The name of the output is empty.")
@@ -79,15 +79,15 @@ def plan(
 def files_below(
     directory: Path, suffixes: tuple[str, ...], wanted: Callable[[Path], bool] = lambda path: True
 ) -> list[Path]:
-    """The files below a directory that a verb works on, sorted.
+    """Return the files below a directory to process, sorted.
 
     Args:
-        directory: it was named on the command line.
-        suffixes: of the files.
-        wanted: whether a file or directory is not left out by the user.
+        directory: a directory from the command line.
+        suffixes: suffixes of the files.
+        wanted: returns False for files and directories that the user excludes.
 
     Raises:
-        Refused: a directory cannot be read.
+        CommandError: a directory cannot be read.
     """
 
     def left(path: Path, why: str) -> None:
@@ -100,7 +100,9 @@ def files_below(
         return sorted(walk_files(directory, fits, wanted, left))
     except OSError as error:
         what = name_of(error, directory)
-        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
+        raise CommandError(
+            "cannot-read", f"cannot read {what}: {error.strerror or error}"
+        ) from None
 
 
 def _check_several(names: list[str], output: str | None) -> None:
@@ -110,8 +112,8 @@ def _check_several(names: list[str], output: str | None) -> None:
         raise click.UsageError("Several inputs cannot be written to standard output.")
     if output is not None and not _is_directory(output):
         raise click.UsageError(
-            f"Several inputs are written into a directory, which {output} is not: "
-            "one that is yet to be made has a / at its end."
+            f"Several inputs need an output directory, and {output} is not a directory: "
+            "add a / at the end to create it."
         )
 
 
@@ -125,7 +127,7 @@ def _target(
     if source is None:
         raise click.UsageError(f"{output} is a directory, and standard input has no name.")
     if output is None and is_stream(source):
-        raise click.UsageError(f"{source} is no regular file: name the output with -o.")
+        raise click.UsageError(f"{source} is not a regular file: name the output with -o.")
     stem = source.stem if source.suffix.lower() in suffixes else source.name
     directory = source.parent if output is None else Path(output)
     return directory / (stem + suffix)
@@ -136,7 +138,7 @@ def _is_directory(name: str) -> bool:
 
 
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
-    """Tell later inputs of earlier ones that are written to the same file."""
+    """Mark inputs whose output is that of an earlier input."""
     written: dict[str, Job] = {}
     for job in jobs:
         if job.target is None or job.source is None:

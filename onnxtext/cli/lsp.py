@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext lsp`: the language server for editors."""
+"""`onnxtext lsp`: run the language server for editors."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from onnxtext.cli.streams import stdin_buffer, stdout_buffer
 
 EXAMPLES = """\b
 Examples:
-  onnxtext lsp                   speaks on standard input and output
+  onnxtext lsp                   uses standard input and output
   onnxtext lsp --tcp 2087        waits for one editor on 127.0.0.1:2087
 
 \b
 Exit status:
   0  the editor has ended the session
-  1  the editor said `exit` without `shutdown`
+  1  the editor sent `exit` without `shutdown`
   2  could not run: wrong usage, or the extra is not installed:
      pip install 'onnxtext[lsp]'"""
 
@@ -29,34 +29,34 @@ Exit status:
     "--tcp",
     type=click.IntRange(1, 65535),
     metavar="PORT",
-    help="A port of this machine (127.0.0.1) instead.",
+    help="Listen on this port of 127.0.0.1 instead.",
 )
 @click.option(
     "--clientProcessId", "client_process", type=int, hidden=True, help="Given by some editors."
 )
 def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
-    """Speak the Language Server Protocol, for editors.
+    """Run the language server for editors (Language Server Protocol).
 
     Diagnostics, hover, completion, navigation, renaming, formatting and more for .onnxtxt files.
     """
     if stdio and tcp is not None:
         raise click.UsageError("--stdio and --tcp exclude each other")
     try:
-        from onnxtext.lsp.server import create_server
+        from onnxtext.lsp.server.server import create_server
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] in ("pygls", "lsprotocol"):
             raise click.UsageError(
                 "the language server needs the extra `lsp`: pip install 'onnxtext[lsp]'"
             ) from None
         raise
-    if tcp is None:  # otherwise the server would only find out when it answers
+    if tcp is None:  # fail early if a stream is closed
         stdin_buffer()
         stdout_buffer()
-    # A text of thousands of statements is hundreds of thousands of objects. Those of the version
-    # before are freed without the collector when the next one is read: it should seldom run.
+    # A text of thousands of statements has hundreds of thousands of objects. Reference counting
+    # frees those of the previous version, so let the garbage collector run rarely.
     gc.set_threshold(1_000_000, 10, 20)
-    # The other commands end quietly when their reader does; here that may be the checking process,
-    # which is replaced.
+    # Other commands end quietly on a closed pipe; here it may be the pipe to the checking process,
+    # which is restarted.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     server = create_server()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process: signals, and what is never shown to people as a traceback."""
+"""Entry point of the process: handle signals, and show errors without tracebacks."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import sys
 from types import FrameType
 
 INTERRUPTED = 130
-"""The exit status that shells give what Ctrl-C ended."""
+"""The exit status of shells for a command ended by Ctrl-C."""
 
 _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
-"""The options that only write to standard output."""
+"""Options that only write to standard output."""
 
 
 def main() -> None:
-    """Run the command line of this process, and end it with the exit status."""
+    """Run the command line and exit with its status."""
     _handle_signals()
-    # numpy's library of linear algebra, of which nothing is used, would start threads, which take
-    # time and memory, and end the process if there is not enough.
+    # The linear algebra library of numpy, which we do not use, would start threads. They cost time
+    # and memory, and abort the process if memory is short.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         status = _run(sys.argv[1:])
@@ -29,18 +29,18 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    # What takes time to import is imported here, where Ctrl-C is quiet.
+    # Slow imports are here, where Ctrl-C is handled.
     import click
 
     from onnxtext.cli.group import group
-    from onnxtext.cli.report import TROUBLE, Refused, discard, internal_error, plain_error
+    from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
 
     occupy_closed_descriptors()
-    if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would write it nowhere
+    if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would ignore it
         plain_error("standard output is closed")
-        return TROUBLE
+        return ERROR_STATUS
     try:
         status = group.main(arguments, "onnxtext", standalone_mode=False)
         if sys.stdout is not None:
@@ -53,29 +53,29 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
-    except (Refused, CoreError) as refused:
+    except (CommandError, CoreError) as refused:
         plain_error(str(refused))
-        return TROUBLE
+        return ERROR_STATUS
     except OSError as error:
-        # An error that names no file comes from a stream; standard error is written elsewhere.
+        # An error without file name is from standard output: `write_stderr` handles standard error.
         if error.filename is None and sys.stdout is not None:
             discard(sys.stdout)
             plain_error(cannot_write_stdout(error))
         else:
             plain_error(str(error))
-        return TROUBLE
+        return ERROR_STATUS
     except Exception as error:
         internal_error(error)
-        return TROUBLE
+        return ERROR_STATUS
     return status if isinstance(status, int) else 0
 
 
 def _handle_signals() -> None:
-    """End by signals as other commands do."""
-    # Whoever closes the pipe we write to wants no more: end quietly, by the signal.
+    """Make signals end the process as usual for commands."""
+    # End quietly if the reader closes our pipe.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    # The default would leave temporary files behind. What `nohup` has set stays.
+    # The default would leave temporary files behind. Keep a handler set by `nohup`.
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:

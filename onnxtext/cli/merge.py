@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext merge`: two versions of a model and their common ancestor."""
+"""`onnxtext merge`: merge two versions of a model with their common ancestor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.options import reporting_options
-from onnxtext.cli.report import FINDINGS, Refused, Reporter, is_terminal
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, is_terminal
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import holds, read_input, write_atomically
@@ -27,7 +27,7 @@ Examples:
 \b
 Exit status:
   0  everything was merged
-  1  there are conflicts, which are marked in what was written
+  1  there are conflicts, which are marked in the output
   2  could not run: wrong usage, a file is missing or cannot be read or
      written, or an existing file would have to be overwritten
 The highest of these that apply."""
@@ -49,8 +49,8 @@ _NAME = click.Path(readable=False, allow_dash=True)
     "labels",
     multiple=True,
     metavar="LABEL",
-    help="What to call a version in conflict markers: the first time ours, then the base, then "
-    "theirs, as `git merge-file` does it.",
+    help="Name of a version in conflict markers: the first is for ours, then base, then theirs, as "
+    "for `git merge-file`.",
 )
 @click.option(
     "--marker-size",
@@ -58,7 +58,7 @@ _NAME = click.Path(readable=False, allow_dash=True)
     default=7,
     show_default=True,
     metavar="N",
-    help="How many characters a conflict marker has.",
+    help="Length of a conflict marker.",
 )
 @reporting_options
 def command(
@@ -72,12 +72,12 @@ def command(
     output_format: str,
     color: str,
 ) -> int:
-    """Merge what two people have changed in a model.
+    """Merge two versions of a model.
 
     BASE is the common ancestor of OURS and THEIRS; each is a text or a binary model, and - is
     standard input. Statements are merged, not lines: changes of different statements, or of
-    different attributes and inputs of a node, never conflict. Conflicts are marked as git marks
-    them. What comes out is a text, but for binary models without conflicts.
+    different attributes and inputs of a node, do not conflict. Conflicts are marked as in git. The
+    output is a text, or a binary if all versions are binary and there is no conflict.
     """
     if [base, ours, theirs].count("-") > 1:
         raise click.UsageError("Standard input (-) cannot be several of the versions.")
@@ -87,7 +87,7 @@ def command(
     named = (*labels, *defaults[len(labels) :])
     target = None if output in (None, "-") else Path(str(output))
     name = ours if output in (None, "-") else str(output)
-    with Reporter(output_format, color) as reporter, reporter.watching(name):
+    with Reporter(output_format, color) as reporter, reporter.reporting(name):
         from onnxtext.merge import merge
 
         versions = [_read(version) for version in (base, ours, theirs)]
@@ -105,34 +105,27 @@ def command(
 
 
 def _read(name: str) -> bytes:
-    try:
-        if name != "-":
-            return read_input(Path(name))
-        return read_stdin()
-    except OSError as error:
-        raise Refused("cannot-read", f"cannot read {name}: {error.strerror or error}") from None
+    with io_errors("read", name):
+        return read_stdin() if name == "-" else read_input(Path(name))
 
 
 def _write(made: MergeResult, target: Path | None, force: bool) -> None:
-    try:
+    with io_errors("write", "to standard output" if target is None else target):
         if target is None:
             _write_stdout(made)
         elif target.is_file() and not force and not holds(target, made.content):
-            raise Refused(
+            raise CommandError(
                 "output-exists",
                 f"{target} exists and has other content",
                 help="--force overwrites it; -o names another output",
             )
         else:
             write_atomically(target, made.content)
-    except OSError as error:
-        where = "to standard output" if target is None else str(target)
-        raise Refused("cannot-write", f"cannot write {where}: {error.strerror}") from None
 
 
 def _write_stdout(made: MergeResult) -> None:
     if made.is_binary and is_terminal(sys.stdout):
-        raise Refused(
+        raise CommandError(
             "binary-to-terminal",
             "a binary model is not written to a terminal",
             help="redirect standard output, or name a file with -o",
@@ -141,7 +134,7 @@ def _write_stdout(made: MergeResult) -> None:
 
 
 def _report(made: MergeResult, name: str, reporter: Reporter) -> None:
-    """Tell what people should know; conflicts are findings."""
+    """Report notes; conflicts are findings."""
     if not made.conflicts:
         for note in made.notes:
             reporter.found(Diagnostic("merge-note", note, "info"), name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext from-binary --dialect onnx`: official text, and what it cannot carry."""
+"""`onnxtext from-binary --dialect onnx`: convert to official text and report losses."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from onnxtext.cli.report import Finding
 if TYPE_CHECKING:
     from onnxtext.diagnostics import Diagnostic
     from onnxtext.diagnostics.model import Severity
-    from onnxtext.proto.losses import Loss
+    from onnxtext.proto.official.losses import Loss
 
 SHOWN_PLACES = 3
-"""How many places of one kind of loss are named."""
+"""Maximum number of locations to name per kind of loss."""
 
 
 def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
-    """A binary model as official text; what is lost or stored otherwise is reported.
+    """Convert a binary model to official text, reporting losses and changed encodings.
 
     Args:
         data: the binary model.
-        name: what to call it.
-        allow_loss: whether a text that lacks something is a result.
+        name: its name in messages.
+        allow_loss: whether losses are warnings rather than errors.
 
     Raises:
-        OnnxTextError: the bytes are no model, or something would be lost that may not be.
+        OnnxTextError: the bytes are not a model, or there are losses that are not allowed.
     """
     from onnxtext.api import to_official
     from onnxtext.diagnostics import OnnxTextError
@@ -36,16 +36,16 @@ def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
     lost = list(_lost(losses, name, "warning" if allow_loss else "error"))
     notes = [_note(loss, name) for loss in losses if loss.harmless]
     if lost and not allow_loss:
-        raise OnnxTextError(*lost, *notes, _refusal(name))
+        raise OnnxTextError(*lost, *notes, _not_written(name))
     for diagnostic in [*lost, *notes]:
         warnings.warn(Finding(diagnostic), stacklevel=2)
     return text.encode("utf-8")
 
 
 def _lost(losses: list[Loss], name: str, severity: Severity) -> Iterator[Diagnostic]:
-    """One finding for each kind of loss."""
+    """Return one diagnostic per kind of loss."""
     from onnxtext.diagnostics import Diagnostic
-    from onnxtext.proto.losses import group_losses
+    from onnxtext.proto.official.losses import group_losses
 
     for message, places in group_losses(losses).items():
         count = len(places)
@@ -63,12 +63,12 @@ def _note(loss: Loss, name: str) -> Diagnostic:
     return Diagnostic("stored-otherwise", loss.message, "note", path="model", file=name)
 
 
-def _refusal(name: str) -> Diagnostic:
+def _not_written(name: str) -> Diagnostic:
     from onnxtext.diagnostics import Diagnostic
 
     return Diagnostic(
         "loss-not-allowed",
-        f"{name} is not written, because the official syntax cannot carry all of it",
-        help="--allow-loss writes the text without what is listed; "
+        f"{name} is not written because the official syntax cannot represent all of it",
+        help="--allow-loss writes the text without the listed parts; "
         "`--dialect onnxtext` loses nothing",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several verbs have in common on the command line."""
+"""Options and help texts that several subcommands share."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 EXIT_STATUSES = """\b
 Exit status:
-  0  everything went well
-  1  findings: a text has errors, or a file is no model
+  0  success
+  1  findings: a text has errors, or a file is not a model
   2  could not run: wrong usage, a file is missing or cannot be read or
      written, or an existing file would have to be overwritten
 With several files it is the highest of theirs; every file is tried."""
 
-# Click is not to look whether files are readable: that concerns each of them, not all.
+# Click must not check whether files are readable: an error in one must not stop the others.
 _NAME = click.Path(allow_dash=True, readable=False)
 
 
 def conversion_options(command: F) -> F:
-    """Add the arguments of verbs that convert files: `inputs`, `output`, `force`."""
+    """Add the arguments of subcommands that convert files: `inputs`, `output`, `force`."""
     return _add(
         command,
         click.argument("inputs", nargs=-1, metavar="[IN]...", type=_NAME),
@@ -41,14 +41,14 @@ def conversion_options(command: F) -> F:
             "-f",
             "--force",
             is_flag=True,
-            help="Overwrite existing files. Without it they are only overwritten with what they "
-            "hold already, which leaves them untouched.",
+            help="Overwrite existing files. Without it an existing file is an error unless it has "
+            "the same content already.",
         ),
     )
 
 
 def reporting_options(command: F) -> F:
-    """Add the arguments that say how findings are shown: `output_format`, `color`."""
+    """Add the arguments for showing findings: `output_format`, `color`."""
     return _add(
         command,
         click.option(
@@ -56,16 +56,16 @@ def reporting_options(command: F) -> F:
             type=click.Choice(FORMATS),
             default="full",
             show_default=True,
-            help="How findings are shown on standard error: with the source line, in one line, as "
-            "one JSON list of all (which is empty when there are none), as one SARIF log, or as "
-            "annotations for GitHub Actions.",
+            help="Format of findings on standard error: with the source line, in one line, as one "
+            "JSON list of all (empty if there are none), as one SARIF log, or as annotations for "
+            "GitHub Actions.",
         ),
         click.option(
             "--color",
             type=click.Choice(COLORS),
             default="auto",
             show_default=True,
-            help="Colour findings; auto does on terminals, unless NO_COLOR is set.",
+            help="Color findings; auto: on terminals, unless NO_COLOR is set.",
         ),
     )
 

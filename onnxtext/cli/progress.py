@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar for work that takes longer than a moment."""
+"""Show a progress bar for work that takes longer than half a second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from onnxtext.cli.jobs import Job
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 
 _MOMENT = 0.5
 _LARGE = 1 << 26
-"""Fewer bytes than this are written in a moment."""
+"""Fewer bytes than this are written too fast for a progress bar."""
 
 
 class Progress:
-    """Shows on a terminal's standard error how far a run over several files has come.
+    """Shows the progress of a run over several files on standard error, if it is a terminal.
 
-    It is shown between two files once the work takes longer than a moment, and vanishes at the
-    end. Only then is `rich` imported, which takes time itself.
+    The bar appears between two files once the work takes longer than half a second, and is removed
+    at the end. `rich` is imported only then, as that takes time.
     """
 
     def __init__(self, *, color: bool) -> None:
@@ -35,22 +34,17 @@ class Progress:
         self._bar: rich.progress.Progress | None = None
 
     def __enter__(self) -> Progress:
-        """Nothing is shown before there is reason to."""
+        """Return the progress; nothing is shown yet."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Remove the bar, whatever happened."""
+    def __exit__(self, *error: object) -> None:
+        """Remove the bar."""
         bar, self._bar = self._bar, None
         if bar is not None:
             bar.stop()
 
-    def through(self, jobs: list[Job]) -> Iterator[Job]:
-        """The jobs, one after the other."""
+    def track(self, jobs: list[Job]) -> Iterator[Job]:
+        """Yield the jobs, updating the bar between them."""
         wanted = len(jobs) > 1 and is_terminal(sys.stderr)
         start = time.monotonic()
         for done, job in enumerate(jobs):
@@ -60,14 +54,14 @@ class Progress:
 
     @contextlib.contextmanager
     def counting(self, name: str, size: int) -> Iterator[Callable[[int], None]]:
-        """Show how many bytes of something large are done, how fast, and the time left.
+        """Show the progress of a large operation in bytes, its speed and the time left.
 
         Args:
-            name: of what is worked on.
-            size: in bytes.
+            name: the name to show.
+            size: the total number of bytes.
 
         Yields:
-            What is to be told of each number of further bytes.
+            A function to call with the number of each further bytes.
         """
         if size < _LARGE or not is_terminal(sys.stderr):
             yield lambda count: None

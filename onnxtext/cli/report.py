@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command line says on standard error, and the exit status that follows from it."""
+"""Report diagnostics on standard error, and determine the exit status."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
-from typing import IO
+from typing import IO, Literal
 
 import click
 
@@ -31,21 +30,31 @@ _WHOLE = ("json", "sarif")
 COLORS = ("auto", "always", "never")
 
 FINDINGS = 1
-TROUBLE = 2
+ERROR_STATUS = 2
 
 NO_MEMORY = "there is not enough memory"
 
 
-class Refused(Exception):
-    """Something could not be done; `diagnostic` says what, in words of its own."""
+class CommandError(Exception):
+    """The command cannot run on a file; `diagnostic` gives the reason."""
 
     def __init__(self, code: str, message: str, help: str | None = None) -> None:
         super().__init__(message)
         self.diagnostic = Diagnostic(code, message, help=help)
 
 
+@contextlib.contextmanager
+def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
+    """Convert an `OSError` of the block to a `CommandError` that names the file."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot {verb} {name}: {error.strerror or error}"
+        raise CommandError(f"cannot-{verb}", message) from None
+
+
 class Finding(OnnxTextWarning):
-    """What a conversion finds and goes on; `diagnostic` says it."""
+    """A warning of a conversion with a `diagnostic`."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -53,52 +62,47 @@ class Finding(OnnxTextWarning):
 
 
 class Reporter:
-    """Shows diagnostics as the user wants them, and remembers how bad they were.
+    """Writes diagnostics in the selected format, and keeps the exit status.
 
-    It is a context manager, because JSON and SARIF are written in one piece at the end.
+    It is a context manager because JSON and SARIF are written at the end.
 
     Attributes:
         status: the exit status.
-        failed: how many files something was wrong with.
-        aside: what to do around each output, such as hiding a progress bar.
+        failed: number of files with errors.
+        aside: context manager around each output, such as hiding a progress bar.
     """
 
     def __init__(self, output_format: str, color: str) -> None:
         self.status = 0
         self.failed = 0
         self.aside: Callable[[], AbstractContextManager[object]] = nullcontext
-        self.colored = _wants_color(color)
+        self.colored = wants_color(color, sys.stderr)
         self._format = output_format
         self._collected: list[Diagnostic] = []
 
     def __enter__(self) -> Reporter:
-        """Findings may come."""
+        """Return the reporter."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Write what was held back."""
+    def __exit__(self, *error: object) -> None:
+        """Write the collected diagnostics."""
         if self._format == "json":
             self._say(json_renderer.render(self._collected))
         elif self._format == "sarif":
             self._say(sarif_renderer.render(self._collected, version=__version__))
 
     @contextlib.contextmanager
-    def watching(self, name: str) -> Iterator[None]:
-        """Report all errors and warnings of the block; they are about the file of this name."""
+    def reporting(self, name: str) -> Iterator[None]:
+        """Report all errors and warnings of the block for a file."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", OnnxTextWarning)
             diagnostics: tuple[Diagnostic, ...] = ()
-            status = TROUBLE
+            status = ERROR_STATUS
             try:
                 yield
             except OnnxTextError as error:
                 diagnostics, status = error.diagnostics, FINDINGS
-            except Refused as refused:
+            except CommandError as refused:
                 diagnostics = (refused.diagnostic,)
             except Exception as error:
                 if lacks_memory(error):
@@ -119,11 +123,11 @@ class Reporter:
             self.status = max(self.status, status)
 
     def found(self, diagnostic: Diagnostic, name: str) -> None:
-        """Show a finding about a file; what it means for the exit status is not decided here."""
+        """Report a finding about a file without changing the exit status."""
         self._show(diagnostic, name)
 
     def summary(self, text: str) -> None:
-        """A last word for people; no other format has it."""
+        """Write a summary line, in format `full` only."""
         if self._format == "full":
             self._say(text)
 
@@ -132,7 +136,7 @@ class Reporter:
             about = message.removeprefix(f"{name}: ")
             self._show(Diagnostic("warning", about, "warning", file=name), name)
         else:
-            self._say(f"{self._painted('warning', '1;33')}: {safe(message)}")
+            self._say(f"{self._colored('warning', '1;33')}: {safe(message)}")
 
     def _show(self, diagnostic: Diagnostic, name: str) -> None:
         if diagnostic.source is None and diagnostic.file is None:
@@ -147,16 +151,16 @@ class Reporter:
             color, columns = self.colored, _columns()
             self._say(full_renderer.render(diagnostic, color=color, columns=columns))
 
-    def _painted(self, text: str, sgr: str) -> str:
+    def _colored(self, text: str, sgr: str) -> str:
         return f"\x1b[{sgr}m{text}\x1b[0m" if self.colored else text
 
     def _say(self, text: str) -> None:
         with self.aside():
-            tell(text, color=self.colored)
+            write_stderr(text, color=self.colored)
 
 
-def tell(text: str, *, color: bool = False) -> None:
-    """Write a line to standard error; if that cannot be written, the exit status has to do."""
+def write_stderr(text: str, *, color: bool = False) -> None:
+    """Write a line to standard error; ignore errors."""
     try:
         click.echo(text, err=True, color=color)
     except OSError:
@@ -164,9 +168,10 @@ def tell(text: str, *, color: bool = False) -> None:
 
 
 def discard(stream: IO[str]) -> None:
-    """Lead a standard stream that cannot be written to the null device.
+    """Redirect a standard stream that cannot be written to the null device.
 
-    What it still holds would fail once more when the process ends, and change its exit status.
+    Otherwise flushing its buffer at the end of the process would fail again and change the exit
+    status.
     """
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
@@ -175,25 +180,25 @@ def discard(stream: IO[str]) -> None:
 
 
 def plain_error(message: str) -> None:
-    """Show an error that concerns no file."""
-    tell(f"error: {safe(message)}")
+    """Write an error that does not concern a file."""
+    write_stderr(f"error: {safe(message)}")
 
 
 def internal_error(error: Exception) -> None:
-    """Show an error that is a mistake of ours, or a lack of memory, outside of any file."""
+    """Write an internal error, or a lack of memory, that does not concern a file."""
     if lacks_memory(error):
         plain_error(NO_MEMORY)
         _show_traceback()
         return
-    tell(full_renderer.render(_internal(error, "")))
+    write_stderr(full_renderer.render(_internal(error, "")))
     _show_traceback()
 
 
 def _internal(error: Exception, where: str) -> Diagnostic:
-    said = f"{type(error).__name__}: {error}".partition("\n")[0]
+    reason = f"{type(error).__name__}: {error}".partition("\n")[0]
     return Diagnostic(
         "internal-error",
-        f"onnxtext {__version__} failed{where}: {said[:200]}",
+        f"onnxtext {__version__} failed{where}: {reason[:200]}",
         notes=("this is a bug in onnxtext: please report it, with the file if you can",),
         help="ONNXTEXT_DEBUG=1 in the environment shows the traceback",
     )
@@ -201,19 +206,20 @@ def _internal(error: Exception, where: str) -> Diagnostic:
 
 def _show_traceback() -> None:
     if os.environ.get("ONNXTEXT_DEBUG", "0") not in ("", "0"):
-        tell(traceback.format_exc())
+        write_stderr(traceback.format_exc())
 
 
-def _wants_color(choice: str) -> bool:
+def wants_color(choice: str, stream: object) -> bool:
+    """Whether to color output to a stream, for `auto`, `always` or `never`."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    return is_terminal(sys.stderr)
+    return is_terminal(stream)
 
 
 def is_terminal(stream: object) -> bool:
-    """Whether somebody looks at a stream, which may be None or closed."""
+    """Whether a stream, which may be None or closed, is a terminal."""
     try:
         return bool(stream.isatty())  # type: ignore[attr-defined]
     except (AttributeError, ValueError):
@@ -221,7 +227,7 @@ def is_terminal(stream: object) -> bool:
 
 
 def _columns() -> int:
-    """How wide the terminal is; for files, as wide as canonical text."""
+    """Return the width of the terminal; the width of canonical text if there is none."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 100
     except (AttributeError, OSError, ValueError):

@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of the project that a file is in."""
+"""Read the project settings for a file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.report import Refused
+from onnxtext.cli.report import CommandError
 from onnxtext.files import name_of
 
 if TYPE_CHECKING:
-    from onnxtext.checker.config import Settings
+    from onnxtext.checker.engine.config import Settings
 
 
 def read_settings(path: Path | None) -> Settings:
-    """The settings for a file; for standard input those of the current directory.
+    """Return the settings for a file; for standard input those of the current directory.
 
     Raises:
-        Refused: they cannot be read, or make no sense.
+        CommandError: they cannot be read, or are invalid.
     """
-    from onnxtext.checker.config import SettingsError, find_settings
+    from onnxtext.checker.engine.config import SettingsError, find_settings
 
     try:
         return find_settings(Path() if path is None else path.parent)
     except SettingsError as error:
-        raise Refused("invalid-settings", str(error)) from None
+        raise CommandError("invalid-settings", str(error)) from None
     except OSError as error:
         what = name_of(error, "pyproject.toml")
-        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
+        raise CommandError(
+            "cannot-read", f"cannot read {what}: {error.strerror or error}"
+        ) from None

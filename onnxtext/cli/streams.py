@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Standard input and output, which may be closed, full, or no files at all."""
+"""Read standard input and write standard output, with errors for closed or full streams."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import sys
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from onnxtext.cli.report import Refused, discard
+from onnxtext.cli.report import CommandError, discard, io_errors
 from onnxtext.files import read_stream
 
 
 def stdout_buffer() -> BinaryIO:
-    """Standard output for bytes.
+    """Return standard output for bytes.
 
     Raises:
-        Refused: it is closed.
+        CommandError: it is closed.
     """
     if sys.stdout is None:
-        raise Refused("cannot-write", "standard output is closed")
+        raise CommandError("cannot-write", "standard output is closed")
     return sys.stdout.buffer
 
 
@@ -27,7 +27,7 @@ def write_stdout(pieces: Iterable[bytes | memoryview]) -> None:
     """Write all pieces to standard output.
 
     Raises:
-        Refused: it is closed, or cannot be written.
+        CommandError: it is closed, or cannot be written.
     """
     buffer = stdout_buffer()
     try:
@@ -36,61 +36,58 @@ def write_stdout(pieces: Iterable[bytes | memoryview]) -> None:
         buffer.flush()
     except OSError as error:
         discard(sys.stdout)
-        raise Refused("cannot-write", cannot_write_stdout(error)) from None
+        raise CommandError("cannot-write", cannot_write_stdout(error)) from None
 
 
 def cannot_write_stdout(error: OSError) -> str:
-    """The message for an error on standard output."""
+    """Return the message for an error on standard output."""
     return f"cannot write to standard output: {error.strerror or error}"
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Write a text to standard output, in its encoding; what that lacks is escaped.
+    """Write a text to standard output in its encoding; unsupported characters are escaped.
 
     Raises:
-        Refused: it is closed, or cannot be written.
+        CommandError: it is closed, or cannot be written.
     """
     encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
     write_stdout([(text + end).encode(encoding, "backslashreplace")])
 
 
 def stdin_buffer() -> BinaryIO:
-    """Standard input for bytes.
+    """Return standard input for bytes.
 
     Raises:
-        Refused: it is closed.
+        CommandError: it is closed.
     """
     if sys.stdin is None:
-        raise Refused("cannot-read", "standard input is closed")
+        raise CommandError("cannot-read", "standard input is closed")
     return sys.stdin.buffer
 
 
 def read_stdin() -> bytes:
-    """All of standard input.
+    """Read all of standard input.
 
     Raises:
-        Refused: it is closed, or cannot be read.
+        CommandError: it is closed, or cannot be read.
     """
     buffer = stdin_buffer()
-    try:
+    with io_errors("read", "standard input"):
         return read_stream(buffer, "<stdin>")
-    except OSError as error:
-        message = f"cannot read standard input: {error.strerror or error}"
-        raise Refused("cannot-read", message) from None
 
 
 def occupy_closed_descriptors() -> None:
-    """Open the null device as each standard stream that is closed.
+    """Open the null device for each closed standard stream.
 
-    Otherwise the next file that is opened would get its number, and a library that prints a
-    warning would write it into that file.
+    Otherwise the next opened file would get its descriptor, and libraries would print warnings
+    into that file.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             opened = os.open(os.devnull, os.O_RDWR)
-            if opened != number:  # another one was free as well, for a reason we do not know
+            if opened != number:  # a lower descriptor was free
                 os.dup2(opened, number)
                 os.close(opened)
             os.set_inheritable(number, True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext to-binary`: texts to binary models."""
+"""`onnxtext to-binary`: convert texts to binary models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from onnxtext.cli.convert import Conversion, Output, run
 from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_options
-from onnxtext.cli.report import Refused
+from onnxtext.cli.report import CommandError
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
@@ -32,7 +32,7 @@ Examples:
 def conversion(
     *, checked: bool, embed_external: bool = False, externalize: bool = False
 ) -> Conversion:
-    """The conversion with these options."""
+    """Create the conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.api import decode_text
@@ -71,22 +71,22 @@ def conversion(
 def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
-    """Refuse a model that breaks rules of the ONNX IR."""
+    """Raise an error if a model violates rules of the ONNX IR."""
+    from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.light import LARGE
-    from onnxtext.checker.run import check_tree
     from onnxtext.cli.settings import read_settings
     from onnxtext.conversion import joined
     from onnxtext.diagnostics import OnnxTextError
-    from onnxtext.proto.lower import lower_light
+    from onnxtext.proto.encode.lower import lower_light
 
     settings = read_settings(job.source)
 
     def encoded() -> bytes:
-        # The inference of onnx needs no large weights, and would copy them.
+        # Shape inference does not need large weights, and would copy them.
         small = sum(map(len, pieces)) < LARGE
         return joined(pieces) if small else lower_light(model, elsewhere)
 
-    # External data may still be missing where the text is: only the model itself is checked.
+    # Check only the model itself: external data may still be missing.
     found = check_tree(
         model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
     )
@@ -96,16 +96,16 @@ def _check(
 
 
 MOST_ERRORS = 50
-"""How many errors of one text are shown; `onnxtext check` shows all."""
+"""Maximum number of errors to show per text; `onnxtext check` shows all."""
 
 
 def _external(job: Job) -> ExternalFile:
     from onnxtext.weights.external import ExternalFile
 
     if job.target is None:
-        raise Refused(
+        raise CommandError(
             "no-place",
-            "--externalize writes beside the model, and standard output is nowhere",
+            "--externalize writes beside the model, but standard output has no directory",
             help="name a file with -o",
         )
     return ExternalFile(job.target.name + ".data")
@@ -118,19 +118,19 @@ def _external(job: Job) -> ExternalFile:
     "checked",
     default=True,
     show_default=True,
-    help="Whether to refuse models that break rules of the ONNX IR (see `onnxtext check`).",
+    help="Whether to reject models that violate rules of the ONNX IR (see `onnxtext check`).",
 )
 @click.option(
     "--externalize",
     is_flag=True,
-    help="Put the data of tensors of 1 KiB and more into a file beside the model, OUT.data, as "
+    help="Write the data of tensors of 1 KiB and more to a file beside the model, OUT.data, as "
     "ONNX external data. Models of more than 2 GiB need it.",
 )
 @click.option(
     "--embed-external",
     is_flag=True,
-    help="Put data that the text refers to as ONNX external data into the model. Its files are "
-    "found from the text's directory.",
+    help="Embed ONNX external data of the text in the model. Its files are found from the text's "
+    "directory.",
 )
 @reporting_options
 def command(
@@ -146,9 +146,9 @@ def command(
     """Encode texts as binary ONNX models.
 
     IN is a text in UTF-8; none, or -, is standard input. Without -o the binary is written beside
-    it: .onnxtxt and .onnxtext become .onnx, and to any other name .onnx is added. What comes from
-    standard input goes to standard output. Files are replaced as a whole or not at all. Weights in
-    files beside the text are found from its directory, for standard input from the current one.
+    it: .onnxtxt and .onnxtext become .onnx, and to any other name .onnx is added. Standard input is
+    converted to standard output. Files are replaced atomically. Weights in files beside the text
+    are found from its directory, for standard input from the current one.
     """
     made = conversion(checked=checked, embed_external=embed_external, externalize=externalize)
     return run(made, inputs, output, force=force, output_format=output_format, color=color)

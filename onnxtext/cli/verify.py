@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext verify`: proves on the user's own files that nothing is lost."""
+"""`onnxtext verify`: check the round-trip laws on the user's own files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
 from onnxtext.cli.jobs import Job, files_below
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, Refused, Reporter
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from onnxtext.verify import Verdict
 
 SUFFIXES = (".onnx", ".onnxtxt")
-"""What is looked for in directories."""
+"""Suffixes of files to verify in directories."""
 
 EXPLANATION = """\b
 Laws:
-  L1  a binary model, printed and encoded again, has the very same bytes
-  L3  a printed text means the same when read, and is printed the same again
+  L1  a binary model, printed and encoded again, has the same bytes
+  L3  a printed text parses to the same model, and is printed the same again
 
 \b
 Examples:
@@ -40,7 +40,7 @@ Examples:
 \b
 Exit status:
   0  both laws hold for all files
-  1  a law does not hold, or a file is no model or has errors
+  1  a law does not hold, or a file is not a model or has errors
   2  could not run: wrong usage, or a file is missing or cannot be read
 With several files it is the highest of theirs; every file is tried."""
 
@@ -51,19 +51,19 @@ With several files it is the highest of theirs; every file is tried."""
 )
 @reporting_options
 def command(files: tuple[str, ...], output_format: str, color: str) -> int:
-    """Prove on your own files that nothing is lost.
+    """Verify on your own files that conversions are lossless.
 
-    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory. Nothing is written. What
-    holds for each file is shown on standard output, a line a file; --output-format json gives a
-    list of objects with the keys file, kind, size, seconds, laws, ok and differences.
+    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory. Nothing is written. The
+    result is shown on standard output, one line per file; --output-format json gives a list of
+    objects with the keys file, kind, size, seconds, laws, ok and differences.
     """
     with Reporter(output_format, color) as reporter:
         shown = _Output(reporter, as_json=output_format == "json")
         jobs = list(_jobs(files, reporter))
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside
-            for job in progress.through(jobs):
-                with reporter.watching(job.name):
+            for job in progress.track(jobs):
+                with reporter.reporting(job.name):
                     _verify(job, shown)
                 shown.complete(job)
         shown.finish()
@@ -77,20 +77,17 @@ def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
         if not Path(name).is_dir():
             yield Job(name, Path(name), None)
             continue
-        with reporter.watching(name):
+        with reporter.reporting(name):
             found = files_below(Path(name), SUFFIXES)
             if not found:
-                raise Refused("no-input", f"there is no .onnx or .onnxtxt file below {name}")
+                raise CommandError("no-input", f"there is no .onnx or .onnxtxt file below {name}")
             yield from [Job(str(path), path, None) for path in found]
 
 
 def _verify(job: Job, shown: _Output) -> None:
     assert job.source is not None
-    try:
+    with io_errors("read", job.name):
         data = read_input(job.source)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise Refused("cannot-read", f"cannot read {job.name}: {why}") from None
     from onnxtext.verify import verify
 
     start = time.perf_counter()
@@ -99,10 +96,10 @@ def _verify(job: Job, shown: _Output) -> None:
 
 
 class _Output:
-    """What goes to standard output.
+    """Writes the results to standard output.
 
     Attributes:
-        status: the exit status that follows from it.
+        status: the exit status of the results.
     """
 
     def __init__(self, reporter: Reporter, *, as_json: bool) -> None:
@@ -112,7 +109,7 @@ class _Output:
         self._collected: list[dict[str, object]] = []
 
     def add(self, job: Job, verdict: Verdict, size: int, seconds: float) -> None:
-        """Show what was found out about a file."""
+        """Write the result for a file."""
         if not verdict.ok:
             self.status = FINDINGS
         if self._as_json:
@@ -125,12 +122,12 @@ class _Output:
         self._say("\n".join(map(safe, rows)))
 
     def complete(self, job: Job) -> None:
-        """Note a file about which nothing was found out; why is told on standard error."""
+        """Add an entry for a file without result; its error is on standard error."""
         if self._as_json and (not self._collected or self._collected[-1]["file"] != job.name):
             self._collected.append(_as_object(job.name, None, None, None))
 
     def finish(self) -> None:
-        """Write what was held back."""
+        """Write the collected results."""
         if self._as_json:
             self._say(json.dumps(self._collected, indent=2))
 
@@ -142,7 +139,7 @@ class _Output:
 def _as_object(
     name: str, verdict: Verdict | None, size: int | None, seconds: float | None
 ) -> dict[str, object]:
-    """What `json.dumps` takes."""
+    """Convert a result to an object for `json.dumps`."""
     return {
         "file": name,
         "kind": verdict.kind if verdict else None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext weights`: caring for weight stores."""
+"""`onnxtext weights`: list, verify and garbage-collect weight stores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import Refused, Reporter
+from onnxtext.cli.report import CommandError, Reporter
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import name_of
@@ -31,7 +31,7 @@ Examples:
 
 \b
 Exit status:
-  0  everything went well
+  0  success
   1  findings: a blob is damaged
   2  could not run: wrong usage, or a store or text cannot be read"""
 
@@ -49,10 +49,10 @@ _YOUNG = 3600.0
 
 @click.group("weights", epilog=EXAMPLES)
 def command() -> None:
-    """Care for weight stores.
+    """List, verify and garbage-collect weight stores.
 
-    A store is a directory with one file a blob, named by its SHA-256. `from-binary --weights store`
-    writes it beside the text, and several texts can share it.
+    A store is a directory with one file per blob, named by its SHA-256. `from-binary --weights
+    store` writes it beside the text, and several texts can share it.
     """
 
 
@@ -60,19 +60,18 @@ def command() -> None:
 @_STORES
 @reporting_options
 def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
-    """List the blobs of stores: size, digest, and the texts that name them.
+    """List the blobs of stores: size, digest, and the texts that reference them.
 
-    The texts are those below the directory that the store is in, and in the directories above it.
-    --output-format json gives a list
-    of objects with the keys store, digest, size and texts.
+    Texts are searched below the directory that the store is in, and in the directories above it.
+    --output-format json gives a list of objects with the keys store, digest, size and texts.
     """
-    from onnxtext.weights.care import usage
+    from onnxtext.weights.store_gc import find_references
 
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading(name):
-                found = usage(Path(name))
+            with reporter.reporting(name), _read_errors(name):
+                found = find_references(Path(name))
                 for digest, texts in found.users.items():
                     size = (found.store.directory / digest).lstat().st_size
                     row = {"store": name, "digest": digest, "size": size}
@@ -89,21 +88,21 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
 @_STORES
 @reporting_options
 def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
-    """Verify that each blob of stores has the bytes that its name says."""
+    """Verify that each blob of stores matches the digest in its name."""
     from onnxtext.diagnostics import Diagnostic, OnnxTextError
-    from onnxtext.weights.care import check_blob
     from onnxtext.weights.store import Store
+    from onnxtext.weights.store_gc import check_blob
 
     with Reporter(output_format, color) as reporter:
         for name in stores:
             store = Store(Path(name))
             count = total = damaged = 0
-            with reporter.watching(name), _reading(name):
+            with reporter.reporting(name), _read_errors(name):
                 names = store.names()
                 sizes = [(store.directory / digest).lstat().st_size for digest in names]
                 with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
                     for digest, size in zip(names, sizes, strict=True):
-                        with reporter.watching(name), _reading(name):
+                        with reporter.reporting(name), _read_errors(name):
                             try:
                                 total += check_blob(store, digest)
                                 count += 1
@@ -121,33 +120,33 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
 
 @command.command("gc", epilog=EXAMPLES)
 @_STORES
-@click.option("--delete", is_flag=True, help="Remove them. Without it they are only shown.")
+@click.option("--delete", is_flag=True, help="Remove them. Without it they are only listed.")
 @reporting_options
 def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: str) -> int:
-    """Remove blobs of stores that no text names.
+    """Remove orphaned blobs of stores.
 
     Every text below the directory that a store is in, or in a directory above it, keeps the blobs
-    that it names, also in comments, and also if it has errors. Texts elsewhere, and older versions
-    in git, keep nothing. Blobs written in the last hour are kept, because a conversion writes its
-    blobs before its text. If any of these texts cannot be read, nothing is removed.
+    that it references, even in comments and even if it has errors. Texts elsewhere and older
+    versions in git keep nothing. Blobs written in the last hour are kept, as a conversion writes
+    its blobs before its text. If any of these texts cannot be read, nothing is removed.
     """
-    from onnxtext.weights.care import usage
+    from onnxtext.weights.store_gc import find_references
 
     rows: list[dict[str, object]] = []
     with Reporter(output_format, color) as reporter:
         for name in stores:
-            with reporter.watching(name), _reading(name):
-                found = usage(Path(name))
-                unused = {found.store.directory / digest for digest in found.unused}
+            with reporter.reporting(name), _read_errors(name):
+                found = find_references(Path(name))
+                orphaned = {found.store.directory / digest for digest in found.orphaned}
                 old = []
-                for path, size in _old([*sorted(unused), *found.leftovers]):
+                for path, size in _old([*sorted(orphaned), *found.leftovers]):
                     if delete and not _remove(found.store, path):
-                        continue  # another process has stored it again meanwhile
+                        continue  # another process has stored it again
                     old.append((path, size))
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
                         _say(f"{'removed' if delete else 'would remove'} {path}  {size:,} bytes")
-                kept = len(found.users) - sum(path in unused for path, _ in old)
+                kept = len(found.users) - sum(path in orphaned for path, _ in old)
                 if output_format != "json":
                     freed = sum(size for _, size in old)
                     verb = "removed" if delete else "to remove with --delete"
@@ -166,7 +165,7 @@ def _remove(store: Store, path: Path) -> bool:
         return store.remove(path.name, _YOUNG)
     except OSError as error:
         why = error.strerror or error
-        raise Refused("cannot-write", f"cannot remove {path}: {why}") from None
+        raise CommandError("cannot-write", f"cannot remove {path}: {why}") from None
 
 
 def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
@@ -175,18 +174,20 @@ def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
         try:
             status = path.lstat()
         except FileNotFoundError:
-            continue  # written to its end, or removed, by another process
+            continue  # renamed or removed by another process
         if now - status.st_mtime > _YOUNG:
             yield path, status.st_size
 
 
 @contextmanager
-def _reading(name: str) -> Iterator[None]:
+def _read_errors(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         what = name_of(error, name)
-        raise Refused("cannot-read", f"cannot read {what}: {error.strerror or error}") from None
+        raise CommandError(
+            "cannot-read", f"cannot read {what}: {error.strerror or error}"
+        ) from None
 
 
 def _say(text: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one model of everything onnxtext has to say about a text or a binary."""
+"""Diagnostics: the data model, renderers for all output formats, and pages that explain codes."""
 
 from onnxtext.diagnostics.model import (
     Applicability,

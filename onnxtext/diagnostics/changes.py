@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fix changes in the lines of a text."""
+"""Compute the lines that a fix removes and adds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnxtext.diagnostics.model import Edit, Fix
 from onnxtext.source import Source
 
 MOST = 8
-"""So many lines of a fix are shown."""
+"""Maximum number of lines to show per fix."""
 
 LONGEST = 100_000
 """Edits within longer lines, or longer texts, are not shown."""
@@ -19,13 +19,13 @@ LONGEST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line that a fix takes away or adds.
+    """A line that a fix removes or adds.
 
     Attributes:
-        added: whether it is a new line.
-        number: of the line, from 1; of a new one, of the line it comes in the place of.
+        added: whether the fix adds it.
+        number: 1-based line number; for an added line that of the line it replaces.
         line: its text.
-        column: where it differs from the line it belongs to, in characters from 0.
+        column: 0-based column of the first difference to its counterpart.
     """
 
     added: bool
@@ -35,14 +35,14 @@ class Change:
 
 
 def changes(source: Source, fix: Fix) -> list[Change]:
-    """The lines a fix takes away and adds, each place with the old lines before the new ones.
+    """Return the lines that a fix removes and adds; in each place the removed ones first.
 
     Args:
-        source: the text that is mended.
-        fix: with edits that do not overlap.
+        source: the text.
+        fix: a fix with edits that do not overlap.
 
     Returns:
-        The lines in the order of the text, `MOST + 1` at most; none where they are too long.
+        The lines in the order of the text, at most `MOST + 1`; none if they are too long.
     """
     found: list[Change] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):
@@ -60,7 +60,7 @@ def changes(source: Source, fix: Fix) -> list[Change]:
 
 
 def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
-    """The edits that touch the same lines, together."""
+    """Group the edits that touch the same lines."""
     group: list[Edit] = []
     last = 0
     for edit in edits:
@@ -74,7 +74,7 @@ def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
 
 
 def _mended(text: str, start: int, end: int, edits: list[Edit]) -> str:
-    """A part of a text with the changes."""
+    """Apply edits to a part of a text."""
     parts = []
     for edit in edits:
         parts += [text[start : edit.span.start], edit.text]
@@ -83,7 +83,7 @@ def _mended(text: str, start: int, end: int, edits: list[Edit]) -> str:
 
 
 def _lines(first: int, old_text: str, new_text: str) -> list[Change]:
-    """The lines in which two texts differ, from their first different line to the last."""
+    """Return the lines of two texts from the first difference to the last."""
     old = [line.removesuffix("\r") for line in old_text.split("\n")]
     new = [line.removesuffix("\r") for line in new_text.split("\n")]
     above = _common(old, new)
@@ -99,5 +99,5 @@ def _lines(first: int, old_text: str, new_text: str) -> list[Change]:
 
 
 def _common(one: str | list[str], other: str | list[str]) -> int:
-    """How many items at the beginning of two sequences are the same."""
+    """Return the length of the common prefix of two sequences."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics for tools and for people in a hurry: one line each, as compilers write them."""
+"""Render a diagnostic in one line, like a compiler."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from onnxtext.diagnostics.safe import safe
 
 
 def render(diagnostic: Diagnostic) -> str:
-    """`file:line:column: error: message [code]`, without a line end."""
+    """Return `file:line:column: error: message [code]`, without a line end."""
     where = diagnostic.where()
     place = f"{safe(where)}: " if where else ""
     return f"{place}{diagnostic.severity}: {safe(diagnostic.message)} [{diagnostic.code}]"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics for people: the source line, what is wrong in it underlined, and what to do.
+"""Render a diagnostic for terminals: message, underlined source lines, notes, help and fix.
 
 error[syntax-error]: expected `,` or `)`, found `=`
  --> model.onnxtxt:3:12
@@ -34,17 +34,17 @@ _SGR = {
 }
 _NARROWEST = 20
 _FARTHEST = 20
-"""How many empty lines above a place are passed over to show what precedes it."""
+"""Maximum number of empty lines to skip above a position to show the line before it."""
 _BOM = "\ufeff"
 
 
 def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -> str:
-    """A diagnostic in several lines, without the last one's line end.
+    """Render a diagnostic in several lines, without a final line end.
 
     Args:
-        diagnostic: what to show.
-        color: whether to use ANSI colours.
-        columns: how wide source lines may get; longer ones are shown in part.
+        diagnostic: the diagnostic.
+        color: whether to use ANSI colors.
+        columns: maximum width of source lines; longer ones are shown in part.
     """
     paint = _Paint(color)
     snippets = list(_snippets(diagnostic))
@@ -84,7 +84,7 @@ class _Paint:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """What is underlined in one line, from `start` up to `end`, in characters from 0."""
+    """An underlined range of one line, in 0-based characters."""
 
     start: int
     end: int
@@ -100,7 +100,7 @@ class _Snippet:
 
 
 class _Row:
-    """A line of characters that are painted in runs; texts may be put anywhere in it."""
+    """A line of colored characters to which text can be written at any column."""
 
     def __init__(self) -> None:
         self._cells: list[tuple[str, str]] = []
@@ -126,7 +126,7 @@ def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
 
 
 def _place(diagnostic: Diagnostic) -> str:
-    # A file without a place in it is named by the message.
+    # The message names the file if there is no position in it.
     has_place = diagnostic.path or diagnostic.offset is not None
     return diagnostic.where() if diagnostic.source is not None or has_place else ""
 
@@ -140,7 +140,7 @@ def _remark(kind: str, text: str, paint: _Paint, digits: int) -> Iterator[str]:
 
 
 def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
-    """The lines to show, in order, each with what is marked in it."""
+    """Return the lines to show, in order, each with its marks."""
     source = diagnostic.source
     if source is None or not diagnostic.labels:
         return
@@ -148,7 +148,7 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
     for index, label in enumerate(diagnostic.labels):
         at = source.position(label.span.start)
         start = at.column - 1
-        # Of a place of several lines, the first one is underlined to its end.
+        # A multi-line label underlines its first line to the end.
         end = min(start + label.span.end - label.span.start, len(source.line(at.line)))
         mark = _Mark(start, end, safe(label.message), index == 0)
         marks.setdefault(at.line, []).append(mark)
@@ -157,11 +157,11 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
 
 
 def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
-    """The marked lines, and those without which they would say too little."""
+    """Return the marked lines and the lines needed as context."""
     shown = set(marked)
     at = source.position(primary)
     if not source.line(at.line)[: at.column - 1].strip():
-        # What stands first in its line, or is the end of the text, mostly follows the mistake.
+        # The cause of an error at the start of a line, or at the end of the text, is mostly above.
         above = range(at.line - 1, max(at.line - 1 - _FARTHEST, 0), -1)
         shown.update([line for line in above if source.line(line).strip()][:1])
     return shown | {line + 1 for line in shown if line + 2 in shown}
@@ -170,7 +170,7 @@ def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[in
 def _snippet_rows(
     snippet: _Snippet, severity: str, paint: _Paint, digits: int, columns: int
 ) -> Iterator[str]:
-    """The line, and below it what is to be said about it; far marks get windows of their own."""
+    """Return the line and the rows of its marks; distant marks get separate windows."""
     room = max(columns - digits - 3, _NARROWEST)
     number = paint(f"{snippet.number:>{digits}} |", "gutter")
     bar = " " * digits + paint(" |", "gutter")
@@ -178,7 +178,7 @@ def _snippet_rows(
     while True:
         window = _window(snippet.line, left[0] if left else _Mark(0, 0, "", False), room)
         yield f"{number} {window.text}"
-        # A place behind the line, such as behind its `\r`, is in no window: it is shown at the end.
+        # A position behind the line, such as behind its `\r`, is in no window: show it at the end.
         here = [mark for mark in left if mark is left[0] or window.shows(mark)]
         left = [mark for mark in left[1:] if not window.shows(mark)]
         for row in _mark_rows(window, here, severity):
@@ -188,7 +188,7 @@ def _snippet_rows(
 
 
 def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
-    """What the fix changes, as a difference of lines; of long lines the part that differs."""
+    """Return the changed lines of a fix as a diff; of long lines the part that differs."""
     room = max(columns - digits - 3, _NARROWEST)
     for change in changed[:MOST]:
         sign, role = ("+", "help") if change.added else ("-", "error")
@@ -201,12 +201,12 @@ def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """The part of a line that is shown.
+    """The visible part of a line.
 
     Attributes:
-        text: as it is shown.
-        first: the first character of the line that is shown.
-        ends: the column of each character shown, and the one behind the last.
+        text: the text to show.
+        first: index of the first visible character.
+        ends: the column of each visible character, and the one behind the last.
     """
 
     text: str
@@ -224,7 +224,7 @@ def _window(line: str, mark: _Mark, room: int) -> _Window:
     first, last = 0, len(line)
     if last > room or width("".join(map(visible, line))) > room:
         first, last = _around(line, mark.start, room - 2)
-    # The byte order mark is no part of what people see.
+    # The byte order mark is invisible.
     cells = ["" if character == _BOM else visible(character) for character in line[first:last]]
     before = "…" if first else ""
     ends = [len(before)]
@@ -235,7 +235,7 @@ def _window(line: str, mark: _Mark, room: int) -> _Window:
 
 
 def _around(line: str, at: int, room: int) -> tuple[int, int]:
-    """The characters that fit into `room` columns: a third before `at`, the others after it."""
+    """Return the characters that fit into `room` columns: a third before `at`, the rest after."""
     first = last = at
     used = 0
 
@@ -255,7 +255,7 @@ def _around(line: str, at: int, room: int) -> tuple[int, int]:
 
 
 def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_Row]:
-    """One row of underlines with the last message, then the other messages, from the right."""
+    """Return a row of underlines with the last message, then rows of the others from the right."""
     if not marks:
         return
     row = _Row()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics as workflow commands: GitHub Actions shows them beside the lines of a change.
+"""Render a diagnostic as a GitHub workflow command, which is shown beside the changed lines.
 
 Source: GitHub Docs, "Workflow commands for GitHub Actions", Setting an error message.
 """
@@ -14,7 +14,7 @@ _COMMANDS = {"error": "error", "warning": "warning"}
 
 
 def render(diagnostic: Diagnostic) -> str:
-    """`::error title=onnxtext (code),file=…,line=1,col=8,…::message`, without a line end."""
+    """Return `::error title=onnxtext (code),file=…,line=1,col=8,…::message`, without a line end."""
     found = to_object(diagnostic)
     properties: dict[str, object] = {"title": f"onnxtext ({diagnostic.code})"}
     if found["file"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics for programs: a JSON list of objects."""
+"""Render diagnostics as a JSON list of objects."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from onnxtext.source import Source, Span
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """A JSON list, in ASCII, so that no terminal's encoding can spoil it; without a line end."""
+    """Return a JSON list in ASCII, independent of the terminal's encoding; without a line end."""
     return json.dumps([to_object(diagnostic) for diagnostic in diagnostics], indent=2)
 
 
 def to_object(diagnostic: Diagnostic) -> dict[str, object]:
-    """What `json.dumps` takes.
+    """Convert a diagnostic to an object for `json.dumps`.
 
-    Lines and columns are 1-based, columns count characters (code points), and `end_column` is the
-    first one behind the place. They are null for findings that have no place in a text. `offset`
-    is a byte offset from 0. The edits of a fix replace what is between their places by their texts.
+    Lines and columns are 1-based, columns count characters (code points), and `end_column` is
+    exclusive. They are null for findings without a position in a text. `offset` is a 0-based byte
+    offset. The edits of a fix replace their ranges by their texts.
     """
     return {
         "file": diagnostic.source.name if diagnostic.source is not None else diagnostic.file,

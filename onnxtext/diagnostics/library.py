@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages about codes: what each means, why it matters, an example, and the example mended."""
+"""Read the pages that explain codes: meaning, reason, an example, and the fixed example."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _PAGES = Path(__file__).parent / "pages"
 
 
 def codes() -> list[str]:
-    """The codes that have a page, in order."""
+    """Return the codes that have a page, sorted."""
     return sorted(path.stem for path in _PAGES.glob("*.md"))
 
 
 def read_page(code: str) -> str:
-    """The page about a code, in Markdown.
+    """Return the page about a code in Markdown.
 
     Raises:
         LookupError: there is none.
@@ -25,5 +25,5 @@ def read_page(code: str) -> str:
 
 
 def summary(code: str) -> str:
-    """The first sentence of a page: what the code means."""
+    """Return the first sentence of a page: the meaning of the code."""
     return read_page(code).split("\n")[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics: what is wrong, where, and what to do about it."""
+"""The data model of diagnostics: code, message, labels, notes, help and fix."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Severity = Literal["error", "warning", "note", "info", "hint"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place in a source text and what is to be said about it.
+    """A labeled span of a source text.
 
     Attributes:
-        span: the place, as character offsets into the diagnostic's source.
-        message: short text to stand beside the underlined place; may be empty.
+        span: character offsets into the diagnostic's source.
+        message: short text to show beside the underlined span; may be empty.
     """
 
     span: Span
@@ -26,11 +26,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change of a text.
+    """A replacement in a text.
 
     Attributes:
-        span: what is replaced, as character offsets into the diagnostic's source.
-        text: what stands there afterwards.
+        span: the replaced span, as character offsets into the diagnostic's source.
+        text: the new text.
     """
 
     span: Span
@@ -38,17 +38,17 @@ class Edit:
 
 
 Applicability = Literal["safe", "unsafe"]
-"""Whether a fix keeps what was meant for certain, or may have guessed wrong."""
+"""Whether a fix certainly keeps the intended meaning, or is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that mends what a diagnostic is about, and changes nothing else.
+    """A change of a text that fixes a diagnostic, and nothing else.
 
     Attributes:
-        title: what it does, as an order: "sort the nodes".
+        title: what it does, as an imperative: "sort the nodes".
         edits: the changes, in order; they do not overlap.
-        applicability: whether it may be applied without a look at it.
+        applicability: whether it may be applied without review.
     """
 
     title: str
@@ -56,7 +56,7 @@ class Fix:
     applicability: Applicability = "safe"
 
     def apply(self, text: str) -> str:
-        """The text with the changes."""
+        """Return the changed text."""
         for edit in sorted(self.edits, key=lambda edit: edit.span, reverse=True):
             text = text[: edit.span.start] + edit.text + text[edit.span.end :]
         return text
@@ -64,20 +64,20 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding.
+    """A finding about a text or binary.
 
     Attributes:
         code: stable slug, such as `syntax-error`.
-        message: stands alone; lower case, without a final period.
+        message: understandable without context; lower case, without a final period.
         severity: `error`, `warning`, `info`, `hint` or `note`.
-        source: the text the labels point into; None for findings about a binary.
-        labels: the first is the primary place.
-        path: the place in a model for which there is no text, such as `graph.node[12]`.
-        offset: byte offset in a binary, where known.
+        source: the text of the labels; None for findings about a binary.
+        labels: spans in the text; the first is the primary one.
+        path: path in a model without text, such as `graph.node[12]`.
+        offset: byte offset in a binary, if known.
         notes: further facts.
         help: what to change.
         file: name of the file, for findings that have no `source`.
-        fix: a change of the text that mends it, where one is known.
+        fix: a change of the text that fixes it, if one is known.
     """
 
     code: str
@@ -94,11 +94,11 @@ class Diagnostic:
 
     @property
     def span(self) -> Span | None:
-        """The primary place in the text; None if there is no text."""
+        """The primary span in the text; None if there is no text."""
         return self.labels[0].span if self.labels else None
 
     def where(self) -> str:
-        """The place in one word: `file:line:column`, or the model path and the byte offset."""
+        """Return the position: `file:line:column`, or the model path and the byte offset."""
         parts = []
         if self.source is not None and self.labels:
             at = self.source.position(self.labels[0].span.start)
@@ -115,7 +115,7 @@ class Diagnostic:
         return f"{self.file}: {place}" if place else self.file
 
     def __str__(self) -> str:
-        """The finding in one line, and its help in another."""
+        """Return the finding in one line, and its help in another."""
         where = self.where()
         text = f"{where}: " if where else ""
         text += f"{self.severity}: {self.message} [{self.code}]"
@@ -123,7 +123,7 @@ class Diagnostic:
 
 
 class OnnxTextError(ValueError):
-    """A text or a binary could not be used; `diagnostics` says why and where.
+    """A text or a binary cannot be used; `diagnostics` has the reasons and positions.
 
     Attributes:
         diagnostics: at least one finding of severity `error`.
@@ -135,4 +135,4 @@ class OnnxTextError(ValueError):
 
 
 class OnnxTextWarning(UserWarning):
-    """Something in a text was passed over, and the result is right without it."""
+    """Something in a text was ignored; the result is correct without it."""

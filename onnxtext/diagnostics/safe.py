@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text of unknown origin, made safe and measurable for terminals."""
+"""Escape untrusted text for terminals, and measure its width."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import unicodedata
 _TAB = "    "
 _REPLACEMENT = "\ufffd"
 _CONTROL_PICTURES = 0x2400
-# What draws nothing, draws elsewhere or ends a line: Cf has the bidirectional controls, the
-# zero-width characters and the byte order mark; Cs cannot even be encoded.
+# Invisible characters and line ends: Cf has the bidirectional controls, the zero-width characters
+# and the byte order mark; Cs cannot even be encoded.
 _DANGEROUS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def visible(character: str) -> str:
-    """A character as it may be sent to a terminal: controls become visible signs."""
+    """Escape a character for terminals: controls become visible symbols."""
     if character.isprintable():
         return character
     code = ord(character)
@@ -28,12 +28,12 @@ def visible(character: str) -> str:
 
 
 def safe(text: str) -> str:
-    """A text with all its controls visible, on one line."""
+    """Escape all control characters of a text, so that it is one line."""
     return text if text.isprintable() else "".join(map(visible, text))
 
 
 def width(text: str) -> int:
-    """How many columns of a terminal a text takes that `visible` has been applied to."""
+    """Return the width in terminal columns of a text that `visible` was applied to."""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))

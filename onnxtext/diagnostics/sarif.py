@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics as SARIF 2.1.0, which code scanning services read (OASIS, sections 3.27 to 3.30)."""
+"""Render diagnostics as SARIF 2.1.0 for code scanning services (OASIS, sections 3.27 to 3.30)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LEVELS = {"error": "error", "warning": "warning"}
 
 
 def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
-    """One log with one run, in ASCII; without a line end.
+    """Return one log with one run, in ASCII; without a line end.
 
     Args:
-        diagnostics: what to show.
-        version: of onnxtext.
+        diagnostics: the diagnostics.
+        version: version of onnxtext.
     """
     found = list(diagnostics)
     rules = [_rule(code) for code in sorted({diagnostic.code for diagnostic in found})]
@@ -36,7 +36,7 @@ def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
 
 
 def _rule(code: str) -> dict[str, object]:
-    """What a code means, as its page says it."""
+    """Describe a code by its page."""
     if code not in codes():
         return {"id": code}
     return {
@@ -69,7 +69,7 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def _message(text: str) -> dict[str, object]:
-    """A message; single braces would be placeholders (SARIF 2.1.0, section 3.11.5)."""
+    """Create a message; single braces would be placeholders (SARIF 2.1.0, section 3.11.5)."""
     return {"text": text.replace("{", "{{").replace("}", "}}")}
 
 
@@ -116,8 +116,12 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 
 
 def _uri(name: str) -> str:
-    """A URI reference; names that are not Unicode keep their bytes (PEP 383), which JSON cannot."""
+    """Create a URI reference; bytes of names that are not Unicode are quoted (PEP 383)."""
     path = PurePath(name)
-    if path.is_absolute():
-        return path.as_uri()
-    return quote(path.as_posix(), safe="/", errors="surrogateescape")
+    try:
+        if path.is_absolute():
+            return path.as_uri()
+        return quote(path.as_posix(), safe="/", errors="surrogateescape")
+    except UnicodeEncodeError:  # half of a character, as names on Windows may have
+        scheme = "file://" if path.is_absolute() else ""
+        return scheme + quote(path.as_posix(), safe="/", errors="surrogatepass")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structural diff of two models.
+"""Structural diff of two models.
 
+Example:
 from onnxtext.diff import Side, compare
 from onnxtext.diff.render import text
 
@@ -9,7 +10,8 @@ print(text.render(diff))
 """
 
 from onnxtext.diff.comparer import compare
-from onnxtext.diff.model import (
+from onnxtext.diff.model_side import Side
+from onnxtext.diff.result import (
     CATEGORIES,
     IGNORABLE,
     FieldChange,
@@ -20,7 +22,6 @@ from onnxtext.diff.model import (
     Stored,
     WeightChange,
 )
-from onnxtext.diff.side import Side
 
 __all__ = [
     "CATEGORIES",

@@ -1,83 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which node of the old graph is which of the new one.
+"""Match the nodes of two graphs.
 
-Evidence is used from the strongest to the weakest: the same statement beside the same statement;
-the same computation, whatever its values are called; the same statement; the same name; being
-connected to nodes that are known. Each step is linear in the size of the graphs, up to sorting.
+Evidence is used from the strongest to the weakest: equal statements with equal neighbours; equal
+computations under any names; equal statements; equal names; connections to matched nodes. Each step
+is linear in the size of the graphs, up to sorting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from onnxtext.diff.half import (
-    Half,
+from onnxtext.ast.model import Node
+from onnxtext.diff.match_side import (
+    MatchSide,
     Uses,
     consumers,
-    gaps,
-    nodes_left,
+    previous_matches,
     sources,
-    told_apart,
+    unique_uses,
+    unmatched_nodes,
     uses,
 )
-from onnxtext.diff.signatures import Numbers, Signer
+from onnxtext.diff.signatures import Interner, Signatures
 
 Keys = Mapping[int, Hashable]
-"""What nodes are matched by, by their indices; None matches nothing."""
+"""Keys of nodes by index; None matches nothing."""
 
 _FEW = 2
-"""So many names may belong to another value by accident."""
+"""Up to this many names may be reused for other values by accident."""
 
 
 class Aligner:
-    """One run of matching the nodes of two graphs."""
+    """Matches the nodes of two graphs."""
 
-    def __init__(self, old: Half, new: Half, numbers: Numbers) -> None:
+    def __init__(self, old: MatchSide, new: MatchSide, numbers: Interner) -> None:
         self.old = old
         self.new = new
         self._numbers = numbers
 
     def run(self) -> list[tuple[int, int]]:
-        """The pairs of indices that belong together, in the order of the new graph."""
-        self._match_supported()
-        if self._unfinished():
+        """Return the pairs of indices of matching nodes, in the order of the new graph."""
+        self._match_equal_in_context()
+        if self._has_unmatched():
             self._match_computations()
-        if self._unfinished() and self._names_wander():
-            self._spread()
-            self._match_sources()
-            self._spread()
-        if self._unfinished():
-            self._match(*[{i: h.statements[i] for i in h.left} for h in (self.old, self.new)])
+        if self._has_unmatched() and self._names_were_reused():
+            self._propagate()
+            self._match_by_inputs()
+            self._propagate()
+        if self._has_unmatched():
+            self._match_by(lambda s, i, n: s.statements[i])
             self._match_names()
-        if self._unfinished():
-            self._spread()
+        if self._has_unmatched():
+            self._propagate()
             self._match_outputs()
-            self._spread()
-            self._match_surrounded()
-            self._spread()
-            self._match_gaps()
-            self._match_surrounded()
+            self._propagate()
+            self._match_by_consumers()
+            self._propagate()
+            self._match_between_neighbours()
+            self._match_by_consumers()
         return [(partner, index) for index, partner in enumerate(self.new.partner) if partner >= 0]
 
-    def _unfinished(self) -> bool:
-        """Whether both graphs have nodes left; updates which."""
-        for half in (self.old, self.new):
-            half.left = [index for index in half.left if half.partner[index] < 0]
+    def _has_unmatched(self) -> bool:
+        """Update the lists of unmatched nodes; return whether both graphs have some."""
+        for side in (self.old, self.new):
+            side.left = [index for index in side.left if side.partner[index] < 0]
         return bool(self.old.left and self.new.left)
 
     def _join(self, old: int, new: int) -> None:
         self.old.partner[old] = new
         self.new.partner[new] = old
 
-    def _match(self, old: Keys, new: Keys, *, even: bool = False) -> None:
+    def _match(self, old: Keys, new: Keys, *, same_count: bool = False) -> None:
         """Match nodes with equal keys in order.
 
         Args:
             old: keys of the old nodes.
             new: keys of the new nodes.
-            even: only where both graphs have the same number of them.
+            same_count: match only keys that occur equally often in both graphs.
         """
-        if not self._unfinished():
+        if not self._has_unmatched():
             return
         places: dict[Hashable, list[int]] = {}
         for index in self.old.left:
@@ -89,17 +90,26 @@ class Aligner:
                 found.setdefault(new[index], []).append(index)
         for key, right in found.items():
             left = places[key]
-            if not even or len(left) == len(right):
+            if not same_count or len(left) == len(right):
                 for one, other in zip(left, right, strict=False):
                     self._join(one, other)
 
+    def _match_by(
+        self, key: Callable[[MatchSide, int, Node], Hashable], *, same_count: bool = False
+    ) -> None:
+        """Match unmatched nodes with equal keys."""
+        old, new = (
+            {i: key(side, i, n) for i, n in unmatched_nodes(side)} for side in (self.old, self.new)
+        )
+        self._match(old, new, same_count=same_count)
+
     # ---- By statements and computations -----------------------------------------------------
 
-    def _match_supported(self) -> None:
-        """Match equal statements that all come from equal statements, or go to such only.
+    def _match_equal_in_context(self) -> None:
+        """Match equal statements whose producers all match, or whose consumers all match.
 
-        A statement alone is no proof: where names are numbers, and one node was added, another node
-        may say the same by accident. Equal ones without names of their own go in order.
+        An equal statement alone is weak evidence: if values have numbers for names and a node is
+        added, other nodes may become equal by accident. Equal anonymous nodes match in order.
         """
         candidates = self._candidates()
         makers, made = self.old.body.producers, self.new.body.producers
@@ -112,25 +122,25 @@ class Aligner:
                 used[makers[value.name][0]] = 1
         for index, node in enumerate(nodes):
             other = candidates[index]
-            fine = other >= 0
+            supported = other >= 0
             for name in node.inputs:
                 held = makers.get(name)
                 makes = made.get(name)
                 if held is None:
-                    fine = fine and makes is None
+                    supported = supported and makes is None
                 elif other >= 0 and makes is not None and candidates[held[0]] == makes[0]:
                     used[held[0]] = 1
-                    fine = fine and above[held[0]] == 1
+                    supported = supported and above[held[0]] == 1
                 else:
                     bad_below[held[0]] = 1
-                    fine = False
-            above[index] = fine
+                    supported = False
+            above[index] = supported
         for index, other in enumerate(candidates):
             if other >= 0 and (above[index] or (used[index] and not bad_below[index])):
                 self._join(index, other)
 
     def _candidates(self) -> list[int]:
-        """For each old node the first new one with the same statement that is not taken yet."""
+        """Return for each old node the first unused new node with an equal statement, or -1."""
         old, new = self.old.statements, self.new.statements
         if old == new:
             return list(range(len(old)))
@@ -148,30 +158,30 @@ class Aligner:
         return candidates
 
     def _match_computations(self) -> None:
-        """Match what computes the same from the same, and what the same is computed from."""
+        """Match nodes by the computations that lead to them and that use them."""
         old, new = (
-            Signer(half.body, half.left, marks, half.kinds, half.given, self._numbers)
-            for half, marks in self._marked()
+            Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
+            for side, marks in self._with_marks()
         )
         stated = [
-            {i: (half.statements[i], signer.above[i], signer.below[i]) for i in half.left}
-            for half, signer in ((self.old, old), (self.new, new))
+            {i: (side.statements[i], signer.above[i], signer.below[i]) for i in side.left}
+            for side, signer in ((self.old, old), (self.new, new))
         ]
         self._match(*stated)
         both = [{i: (s.above[i], s.below[i]) for i in s.above} for s in (old, new)]
-        self._match(*both, even=True)
+        self._match(*both, same_count=True)
         self._match_unique(old.above, new.above)
         self._match_unique(old.below, new.below)
 
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
-        """Match nodes by signatures that both graphs have once.
+        """Match nodes by signatures that occur once in both graphs.
 
-        Where names speak against it, and the node that the name belongs to is no other's partner by
-        such a signature, names win: a value that got another input keeps its name.
+        If a new node with the same operator and output name has no partner by such a signature, it
+        is the match instead: a value that got another input keeps its name.
         """
-        if not self._unfinished():
+        if not self._has_unmatched():
             return
-        left, right = _once(self.old.left, old), _once(self.new.left, new)
+        left, right = _unique(self.old.left, old), _unique(self.new.left, new)
         pairs = [(index, right[key]) for key, index in left.items() if key in right]
         taken = {other for _, other in pairs}
         names = {(self.new.operator(i), self.new.first_output(i)): i for i in self.new.left}
@@ -184,30 +194,19 @@ class Aligner:
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match by labels and outputs, together and alone, where the operator is the same."""
-        halves = self.old, self.new
-        self._match(*[
-            {i: (h.operator(i), n.name, n.outputs) if n.outputs else None for i, n in nodes_left(h)}
-            for h in halves
-        ])  # fmt: skip
-        self._match(*[
-            {i: (h.operator(i), n.outputs) if any(n.outputs) else None for i, n in nodes_left(h)}
-            for h in halves
-        ], even=True)  # fmt: skip
-        self._match(*[
-            {i: (h.operator(i), n.name) if n.name else None for i, n in nodes_left(h)}
-            for h in halves
-        ], even=True)  # fmt: skip
+        """Match nodes of the same operator by labels and outputs, then by each of them."""
+        self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
+        self._match_by(
+            lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
+        )
+        self._match_by(lambda s, i, n: (s.operator(i), n.name) if n.name else None, same_count=True)
 
     def _match_outputs(self) -> None:
-        """Match what has the same outputs, whatever the operator is."""
-        self._match(*[
-            {i: n.outputs if any(n.outputs) else None for i, n in nodes_left(half)}
-            for half in (self.old, self.new)
-        ], even=True)  # fmt: skip
+        """Match nodes of any operator by outputs."""
+        self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
 
-    def _names_wander(self) -> bool:
-        """Whether names have gone from some values to others, as where they are numbers."""
+    def _names_were_reused(self) -> bool:
+        """Whether names were reused for other values, as happens if they are numbers."""
         found = 0
         for one, other in enumerate(self.old.partner):
             if other >= 0:
@@ -218,23 +217,20 @@ class Aligner:
 
     # ---- By connection ----------------------------------------------------------------------
 
-    def _spread(self) -> None:
-        """Match the producers and consumers of what is matched, and theirs, and so on.
-
-        They have the same operator, and stand in the same place.
-        """
-        if not self._unfinished():
+    def _propagate(self) -> None:
+        """Match producers and consumers of matched nodes transitively, by operator and slot."""
+        if not self._has_unmatched():
             return
         used = uses(self.old), uses(self.new)
-        queue = [(one, self.old.partner[one]) for one in sorted(self._border(used[0]))]
+        queue = [(one, self.old.partner[one]) for one in sorted(self._frontier(used[0]))]
         for one, other in queue:  # grows meanwhile
             for pair in (*self._above(one, other), *self._below(one, other, *used)):
                 if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
                     self._join(*pair)
                     queue.append(pair)
 
-    def _border(self, used: Uses) -> set[int]:
-        """The matched old nodes beside those that are left."""
+    def _frontier(self, used: Uses) -> set[int]:
+        """Return the matched old nodes that are adjacent to unmatched ones."""
         body, partner = self.old.body, self.old.partner
         found = {held[0] for name in used if (held := body.producers.get(name)) is not None}
         made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
@@ -244,7 +240,7 @@ class Aligner:
         return {index for index in found if partner[index] >= 0}
 
     def _above(self, one: int, other: int) -> list[tuple[int, int]]:
-        """The producers of the inputs of a pair, input by input."""
+        """Return the pairs of producers of the inputs of a pair."""
         old, new = self.old, self.new
         pairs = []
         names = zip(old.body.nodes[one].inputs, new.body.nodes[other].inputs, strict=False)
@@ -261,7 +257,7 @@ class Aligner:
         return pairs
 
     def _below(self, one: int, other: int, old_uses: Uses, new_uses: Uses) -> list[tuple[int, int]]:
-        """The consumers of the outputs of a pair that can be told from all other consumers."""
+        """Return the pairs of consumers of the outputs of a pair that are unambiguous."""
         pairs: list[tuple[int, int]] = []
         old, new = self.old.body, self.new.body
         names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
@@ -269,9 +265,9 @@ class Aligner:
             before, after = old_uses.get(name), new_uses.get(named)
             if not before or not after:
                 continue
-            # A name that is defined again belongs to the first who defines it.
+            # A name that is defined twice belongs to its first definition.
             if old.producers[name] == (one, slot) and new.producers[named] == (other, slot):
-                left, right = told_apart(self.old, before), told_apart(self.new, after)
+                left, right = unique_uses(self.old, before), unique_uses(self.new, after)
                 pairs += [
                     (index, right[key])
                     for key, index in left.items()
@@ -279,48 +275,52 @@ class Aligner:
                 ]
         return pairs
 
-    def _match_sources(self) -> None:
-        """Match what is the same and has the same inputs."""
-        if not self._unfinished():
+    def _match_by_inputs(self) -> None:
+        """Match nodes of the same kind with matching inputs."""
+        if not self._has_unmatched():
             return
         keys: list[Keys] = []
-        for half, marks in self._marked():
-            nodes = half.body.nodes
-            found = sources(half, marks)
-            keys.append({i: (half.kinds.of(nodes[i]), key) for i, key in found.items()})
-        self._match(*keys, even=True)
+        for side, marks in self._with_marks():
+            nodes = side.body.nodes
+            found = sources(side, marks)
+            keys.append({i: (side.kinds.of(nodes[i]), key) for i, key in found.items()})
+        self._match(*keys, same_count=True)
 
-    def _match_surrounded(self) -> None:
-        """Match what has the same consumers, whatever it is; best with the same inputs too."""
-        if not self._unfinished():
+    def _match_by_consumers(self) -> None:
+        """Match nodes with matching consumers, first those with matching inputs too."""
+        if not self._has_unmatched():
             return
-        below = [consumers(half, marks) for half, marks in self._marked()]
-        above = [sources(half, marks) for half, marks in self._marked()]
+        below = [consumers(side, marks) for side, marks in self._with_marks()]
+        above = [sources(side, marks) for side, marks in self._with_marks()]
         both: list[Keys] = [
             {i: (above[side][i], key) if key else None for i, key in below[side].items()}
             for side in (0, 1)
         ]
-        self._match(*both, even=True)
-        self._match(*below, even=True)
+        self._match(*both, same_count=True)
+        self._match(*below, same_count=True)
 
-    def _marked(self) -> list[tuple[Half, list[int]]]:
-        """Both graphs, and for each node a number that its counterpart has too; -1 without one."""
+    def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
+        """Return both graphs, each with one number per node: equal for matches, -1 for none."""
         marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
         return [(self.old, self.old.partner), (self.new, marks)]
 
     # ---- By position ------------------------------------------------------------------------
 
-    def _match_gaps(self) -> None:
-        """Match what is left between the same neighbours, in order, by kind, then by operator."""
-        if not self._unfinished():
+    def _match_between_neighbours(self) -> None:
+        """Match nodes between the same neighbours in order, by kind, then by operator."""
+        if not self._has_unmatched():
             return
-        halves = [(half, gaps(marks)) for half, marks in self._marked()]
-        self._match(*[{i: (gap[i], h.kinds.of(n)) for i, n in nodes_left(h)} for h, gap in halves])
-        self._match(*[{i: (gap[i], h.operator(i)) for i in h.left} for h, gap in halves], even=True)
+        sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
+        self._match(
+            *[{i: (gap[i], h.kinds.of(n)) for i, n in unmatched_nodes(h)} for h, gap in sides]
+        )
+        self._match(
+            *[{i: (gap[i], h.operator(i)) for i in h.left} for h, gap in sides], same_count=True
+        )
 
 
-def _once(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
-    """The indices of keys that are met once."""
+def _unique(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
+    """Return the indices of keys that occur once."""
     found: dict[int, int] = {}
     for index in indices:
         key = keys[index]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lists of a graph or function as the schema has them, whatever the text's sugar is."""
+"""Convert a graph or function to the lists of the ONNX schema, independent of its spelling."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Body:
         defaults: how many of them are data of inputs.
         sparse: sparse ones.
         nodes: in order.
-        producers: where each value is defined: the first node, and which of its outputs.
+        producers: the node and output index that define each value first.
     """
 
     owner: Graph | Function
@@ -49,10 +49,9 @@ class Body:
 
     @classmethod
     def of(cls, owner: Graph | Function, path: str) -> Body:
-        """The lists of a graph or function.
+        """Convert a graph or function.
 
-        Fields that `@set` or `@unset` replace as a whole are compared as fields of the graph, so
-        their lists are empty here.
+        Lists that `@set` or `@unset` replace are empty; they are compared as fields of the graph.
         """
         with_data = []
         if isinstance(owner, Graph):
@@ -91,7 +90,7 @@ class Body:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Inputs and outputs; those of a function are names, their types are `value_info`."""
+    """Return inputs and outputs; types of a function's values are in `value_info`."""
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
@@ -100,7 +99,7 @@ def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo
 
 
 def declaration(value: ValueInfo) -> ValueInfo:
-    """An input without its default."""
+    """Return an input without its default."""
     if value.data is None:
         return value
     decorators = tuple([d for d in value.decorators if not d.name.startswith("data.")])
@@ -108,7 +107,7 @@ def declaration(value: ValueInfo) -> ValueInfo:
 
 
 def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
-    """The fields that `@set` and `@unset` replace as a whole."""
+    """Return the fields that `@set` and `@unset` replace as a whole."""
     found: set[str] = set()
     for decorator in decorators:
         if decorator.name == "set":
@@ -119,12 +118,12 @@ def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
 
 
 def replaces_lists(owner: Graph | Function) -> bool:
-    """Whether decorators of a graph or function say lists that have a syntax of their own."""
+    """Whether decorators replace lists of a graph or function that have their own syntax."""
     return bool(owner.decorators) and not replaced_fields(owner.decorators).isdisjoint(LISTS)
 
 
 def _infos(owner: Graph | Function, with_data: list[ValueInfo]) -> list[ValueInfo]:
-    """The `value_info` list in its order (SPEC 10)."""
+    """Return the `value_info` list in its order (SPEC 10)."""
     metadata = dict(owner.value_metadata)
     infos: list[ValueInfo] = []
     if isinstance(owner, Function):

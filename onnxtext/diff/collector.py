@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collects the differences of two models while they are compared."""
+"""Collect the differences of two models, and map old value names to new ones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from onnxtext.diff.model import (
+from onnxtext.diff.records import Difference
+from onnxtext.diff.result import (
     Action,
     FieldChange,
     ItemChange,
@@ -15,13 +16,12 @@ from onnxtext.diff.model import (
     Rename,
     Stored,
 )
-from onnxtext.diff.records import Difference
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 
 
 class Collector:
-    """The differences that were found so far."""
+    """Collects differences."""
 
     def __init__(self) -> None:
         self.items: list[ItemChange] = []
@@ -35,11 +35,11 @@ class Collector:
         return not (self.items or self.renames or self._stored)
 
     def added(self, kind: str, name: str, place: Place, text: str) -> None:
-        """Something is new."""
+        """Add an item that only the new model has."""
         self.items.append(ItemChange(kind, name, ("added",), None, place, None, text))
 
     def removed(self, kind: str, name: str, place: Place, text: str) -> None:
-        """Something is gone."""
+        """Add an item that only the old model has."""
         self.items.append(ItemChange(kind, name, ("removed",), place, None, text, None))
 
     def changed(
@@ -53,7 +53,7 @@ class Collector:
         texts: tuple[str | None, str | None] = (None, None),
         moved: bool = False,
     ) -> None:
-        """Something is still there; nothing is collected if it is as it was."""
+        """Add an item that both models have, if it was changed or moved."""
         fields = []
         for change in changes:
             if change.category == "encoding":
@@ -68,21 +68,21 @@ class Collector:
             self.items.append(made)
 
     def stored(self, what: str, old: str, new: str, path: str) -> None:
-        """Something says the same in another encoding."""
+        """Add an equal value that is stored differently."""
         key = _INDEX.sub("", what), old, new
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
 
     def renamed(self, rename: Rename) -> None:
-        """A name became another."""
+        """Add a rename."""
         self.renames.append(rename)
 
     def note(self, text: str) -> None:
-        """Something could not be compared."""
+        """Add a note about something that could not be compared."""
         self.notes[text] = None
 
     def made(self, old_label: str, new_label: str) -> ModelDiff:
-        """All that was found."""
+        """Return all differences."""
         stored = [Stored(*key, *found) for key, found in self._stored.items()]
         return ModelDiff(
             old_label,
@@ -95,14 +95,14 @@ class Collector:
 
 
 def field_changes(differences: Iterable[Difference], prefix: str = "") -> list[FieldChange]:
-    """Differences of messages as changes of fields."""
+    """Convert differences of messages to changes of fields."""
     return [FieldChange(prefix + d.path, d.category, d.old, d.new) for d in differences]
 
 
-class Names:
-    """What values of the old model are called in the new one, in a graph and around it."""
+class NameMap:
+    """Maps old value names to new ones, in a graph and its enclosing graphs."""
 
-    def __init__(self, outer: Names | None = None) -> None:
+    def __init__(self, outer: NameMap | None = None) -> None:
         self._own: dict[str, str] = {}
         self._outer: tuple[dict[str, str], ...] = ()
         self.any = False
@@ -111,13 +111,13 @@ class Names:
             self.any = outer.any
 
     def add(self, old: str, new: str) -> None:
-        """An old value is a new one; the first definition of a name counts."""
+        """Map an old name; the first mapping of a name wins."""
         if old and new and old not in self._own:
             self._own[old] = new
             self.any = self.any or old != new
 
     def get(self, name: str) -> str:
-        """What a value is called now; as before if it is nowhere."""
+        """Return the new name of a value; the old one if it is not mapped."""
         found = self._own.get(name)
         if found is not None:
             return found
@@ -127,5 +127,5 @@ class Names:
         return name
 
     def keeps(self, names: Iterable[str]) -> bool:
-        """Whether some values are called as before."""
+        """Whether all these names are unchanged."""
         return all(self.get(name) == name for name in names)

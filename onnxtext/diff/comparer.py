@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing two models: what belongs together is found first (`scope`), then compared."""
+"""Compare two models: match their items (`graph_match`), then compare matched ones."""
 
 from __future__ import annotations
 
@@ -10,29 +10,25 @@ from onnxtext.ast.model import Function, Graph, Model, Training
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diff.body import Body, replaced_fields
-from onnxtext.diff.collector import Collector, Names, field_changes
-from onnxtext.diff.equal import say_how_stored
+from onnxtext.diff.collector import Collector, NameMap, field_changes
+from onnxtext.diff.encoding_diff import collect_encoding_differences
+from onnxtext.diff.graph_match import match_graphs
 from onnxtext.diff.graphs import GraphComparer
-from onnxtext.diff.lists import match_keys, merged, moved, unmatched
-from onnxtext.diff.model import Category, FieldChange, ModelDiff
-from onnxtext.diff.records import compared
-from onnxtext.diff.scope import match_scopes
-from onnxtext.diff.side import Side
-from onnxtext.diff.spell import function_statement, graph_statement, indented
+from onnxtext.diff.lists import match_keys, unmatched, walk
+from onnxtext.diff.model_side import Side
+from onnxtext.diff.records import compare_messages
+from onnxtext.diff.result import Category, FieldChange, ModelDiff
+from onnxtext.diff.statement_text import function_statement, graph_statement, indented
+from onnxtext.errors import lowering_error
 from onnxtext.printer.strings import quoted
-from onnxtext.proto.value_lowering import LowerError
-from onnxtext.refusals import unlowerable
+from onnxtext.proto.encode.values import LowerError
 
 
 def compare(old: Side, new: Side) -> ModelDiff:
-    """All differences of two models.
-
-    Args:
-        old: the old model.
-        new: the new one.
+    """Return all differences of two models.
 
     Raises:
-        OnnxTextError: a text says what no model can hold, or graphs are nested too deep.
+        OnnxTextError: a text cannot be lowered to a model, or graphs are nested too deeply.
     """
     comparer = Comparer(old, new)
     try:
@@ -41,7 +37,7 @@ def compare(old: Side, new: Side) -> ModelDiff:
     except LowerError as error:
         raise _unlowerable(old, new, error) from None
     except RecursionError:
-        message = "graphs or types are nested too deep to be compared"
+        message = "graphs or types are nested too deeply to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
     made = comparer.out.made(old.label, new.label)
     if old.model.metadata_left_out or new.model.metadata_left_out:
@@ -53,7 +49,7 @@ _METADATA: tuple[Category, ...] = ("metadata",)
 
 
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
-    """A diff without metadata below the header, which one of the texts was printed without."""
+    """Remove metadata below the header, which one of the texts was printed without."""
     items = []
     for item in diff.items:
         kept = item if item.kind == "model" else item.without(_METADATA)
@@ -63,21 +59,21 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """What to raise for a text that says what no model can hold: which of the two it is."""
+    """Return the error for the text that cannot be lowered, old or new."""
     for side in (old, new):
         try:
-            side.facts.model(side.model)
+            side.encoder.model(side.model)
         except LowerError as found:
             if side.source is not None:
-                return unlowerable(found, side.source)
+                return lowering_error(found, side.source)
     return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
 
 
 class Comparer:
-    """One run of comparing.
+    """Compares two models.
 
     Attributes:
-        out: takes the differences.
+        out: receives the differences.
     """
 
     def __init__(self, old: Side, new: Side) -> None:
@@ -98,7 +94,7 @@ class Comparer:
             if side.model.resources_left_out:
                 self.out.note(f"{side.label} was printed without its weights")
         self._model_head(old, new)
-        names = Names()
+        names = NameMap()
         replaced = replaced_fields(old.decorators) | replaced_fields(new.decorators)
         if "graph" not in replaced:
             names = self._graphs.graphs(old.graph, new.graph, "graph", "graph", None)
@@ -107,18 +103,20 @@ class Comparer:
         if "functions" not in replaced:
             self._functions(old.functions, new.functions)
         if not (self.out.items or self.out.renames):
-            say_how_stored(self._old, self._new, self.out)
+            collect_encoding_differences(self._old, self._new, self.out)
 
     def _model_head(self, old: Model, new: Model) -> None:
         parts = []
         for side, model in zip(self._sides, (old, new), strict=True):
-            hollow = replace(model, graph=Graph("", at=model.graph.at), functions=[], training=[])
-            parts.append(b"".join(side.facts.model(hollow)))
-        changes = field_changes(compared("ModelProto", *parts))
+            head_only = replace(
+                model, graph=Graph("", at=model.graph.at), functions=[], training=[]
+            )
+            parts.append(b"".join(side.encoder.model(head_only)))
+        changes = field_changes(compare_messages("ModelProto", *parts))
         places = self._old.place("", 0), self._new.place("", 0)
         self.out.changed("model", "", *places, changes)
 
-    def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: Names) -> None:
+    def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
         for index in range(max(len(old), len(new))):
             path = f"training_info[{index}]"
             places = self._old.place(path), self._new.place(path)
@@ -129,7 +127,7 @@ class Comparer:
             else:
                 self._training(old[index], new[index], path, names)
 
-    def _training(self, old: Training, new: Training, path: str, names: Names) -> None:
+    def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
         places = self._old.place(path), self._new.place(path)
         inner = names
         changes: list[FieldChange] = []
@@ -146,14 +144,14 @@ class Comparer:
             (self._old, old, inner.get),
             (self._new, new, str),
         ):
-            hollow = Training(
+            head_only = Training(
                 None,
                 None,
                 [(get(key), get(value)) for key, value in training.initialization_binding],
                 [(get(key), get(value)) for key, value in training.update_binding],
             )
-            parts.append(side.facts.training(hollow))
-        changes += field_changes(compared("TrainingInfoProto", *parts))
+            parts.append(side.encoder.training(head_only))
+        changes += field_changes(compare_messages("TrainingInfoProto", *parts))
         self.out.changed("training_info", path, *places, changes)
 
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
@@ -161,16 +159,14 @@ class Comparer:
         pairs = match_keys(*keys)
         left = unmatched(len(old), [one for one, _ in pairs])
         right = unmatched(len(new), [other for _, other in pairs])
-        if left and right:  # the same under another name
+        if left and right:  # match renamed functions by content
             same = match_keys(
                 [_function_content(old[i], self._old) for i in left],
                 [_function_content(new[i], self._new) for i in right],
             )
             pairs += [(left[one], right[other]) for one, other in same]
         pairs.sort(key=lambda pair: pair[1])
-        order = {pairs[position][1] for position in moved([one for one, _ in pairs])}
-        left = unmatched(len(old), [one for one, _ in pairs])
-        for one, other in merged(len(new), pairs, left):
+        for one, other, was_moved in walk(len(old), len(new), pairs):
             paths = [
                 "" if index is None else f"functions[{quoted(keys[side][index])}]"
                 for side, index in enumerate((one, other))
@@ -184,33 +180,33 @@ class Comparer:
                 text = function_statement(new[other])
                 self.out.added("function", keys[1][other], place, text)
             else:
-                self._function(old[one], new[other], paths, moved=other in order)
+                self._function(old[one], new[other], paths, moved=was_moved)
 
     def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
         bodies = Body.of(old, paths[0]), Body.of(new, paths[1])
-        scope = match_scopes(*bodies, None, self._sides, nested=True)
+        match = match_graphs(*bodies, None, self._sides, nested=True)
         parts = []
         for side, function in zip(self._sides, (old, new), strict=True):
-            hollow = replace(
+            head_only = replace(
                 function, inputs=[], outputs=[], values=[], nodes=[], value_metadata={}
             )
-            parts.append(side.facts.function(hollow))
-        changes = field_changes(compared("FunctionProto", *parts))
+            parts.append(side.encoder.function(head_only))
+        changes = field_changes(compare_messages("FunctionProto", *parts))
         places = self._old.place(paths[0], old.at), self._new.place(paths[1], new.at)
         self.out.changed("function", _function_name(new), *places, changes, moved=moved)
-        self._graphs.bodies(scope)
+        self._graphs.bodies(match)
 
 
 def _function_name(function: Function) -> str:
-    """Domain, name and overload: what tells functions apart (IR spec, Functions)."""
+    """Return domain, name and overload, which identify a function (IR spec, Functions)."""
     domain = f"{function.domain}." if function.domain else ""
     return f"{domain}{function.name}" + (f":{function.overload}" if function.overload else "")
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:
-    """What a function is without its name."""
+    """Return the content of a function without its name."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
-    return (len(function.inputs), *interface, *map(side.facts.node, function.nodes))
+    return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 
 
 def _training(training: Training) -> str:

@@ -1,27 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matching the entries of two lists, and finding what was moved."""
+"""Match the entries of two lists, and find moved ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import lt
-from typing import TypeVar
 
 from onnxtext.sequences import rising
-
-T = TypeVar("T")
 
 Pairs = list[tuple[int, int]]
 
 
 def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
-    """Pairs of indices of equal keys; of several equal ones the first go with the first.
-
-    Args:
-        old: a key for each entry.
-        new: likewise.
-    """
+    """Return the pairs of indices of equal keys; several equal keys match in order."""
     old, new = list(old), list(new)
     if old == new:
         return [(index, index) for index in range(len(old))]
@@ -41,13 +33,10 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved(order: Sequence[int]) -> set[int]:
-    """The fewest positions to take out of a sequence so that the rest ascends.
+    """Return the positions outside of a longest increasing subsequence, in O(n log n).
 
     Args:
-        order: where each entry was, in its new order; all are different.
-
-    Returns:
-        Positions in `order`: all but a longest increasing subsequence (patience, O(n log n)).
+        order: distinct old indices, in the new order.
     """
     if all(map(lt, order, islice(order, 1, None))):
         return set()
@@ -55,24 +44,26 @@ def moved(order: Sequence[int]) -> set[int]:
 
 
 def unmatched(count: int, taken: Iterable[int]) -> list[int]:
-    """The indices below `count` that are not taken."""
+    """Return the indices below `count` that are not in `taken`."""
     held = set(taken)
     return [index for index in range(count) if index not in held]
 
 
-def merged(
-    new_count: int, pairs: Sequence[tuple[int, int]], removed: Sequence[int]
-) -> list[tuple[int | None, int | None]]:
-    """Entries of both lists in one order: the new one's, what was removed where it was.
+def walk(
+    old_count: int, new_count: int, pairs: Pairs
+) -> Iterator[tuple[int | None, int | None, bool]]:
+    """Return the entries of both lists in the new order, removed ones at their old position.
 
     Args:
-        new_count: how long the new list is.
-        pairs: indices that belong together.
-        removed: old indices without a counterpart, ascending.
+        old_count: length of the old list.
+        new_count: length of the new list.
+        pairs: indices of matching entries, in the order of the new list.
 
     Returns:
-        Old and new index of each entry.
+        Old index, new index, and whether the entry was moved.
     """
+    removed = unmatched(old_count, [one for one, _ in pairs])
+    out_of_order = {pairs[at][1] for at in moved([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
     behind: dict[int, list[int]] = {}  # removed entries by the old index before them
     image = dict(pairs)
@@ -85,16 +76,7 @@ def merged(
         elif at < len(removed) and removed[at] == old:
             behind.setdefault(last, []).append(old)
             at += 1
-    made: list[tuple[int | None, int | None]] = [(old, None) for old in behind.get(-1, ())]
+    yield from ((old, None, False) for old in behind.get(-1, ()))
     for new in range(new_count):
-        made.append((partner.get(new), new))
-        made += [(old, None) for old in behind.get(new, ())]
-    return made
-
-
-def groups(indices: Iterable[int], key: Callable[[int], T]) -> dict[T, list[int]]:
-    """Indices by a key, in order."""
-    made: dict[T, list[int]] = {}
-    for index in indices:
-        made.setdefault(key(index), []).append(index)
-    return made
+        yield partner.get(new), new, new in out_of_order
+        yield from ((old, None, False) for old in behind.get(new, ()))

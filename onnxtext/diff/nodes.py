@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The differences of two nodes."""
+"""Compare two nodes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import replace
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.values import Attribute
 from onnxtext.diff.body import replaced_fields
-from onnxtext.diff.collector import Names, field_changes
-from onnxtext.diff.facts import Facts
-from onnxtext.diff.model import FieldChange, Place, Rename
-from onnxtext.diff.records import compared
-from onnxtext.diff.side import Side
-from onnxtext.diff.spell import attribute_statement, node_headline
+from onnxtext.diff.collector import NameMap, field_changes
+from onnxtext.diff.model_side import Side
+from onnxtext.diff.records import compare_messages
+from onnxtext.diff.result import FieldChange, Place, Rename
+from onnxtext.diff.statement_encoding import StatementEncoder
+from onnxtext.diff.statement_text import attribute_statement, node_headline
 from onnxtext.diff.values import (
     ValueComparer,
     attribute_path,
@@ -22,10 +22,10 @@ from onnxtext.diff.values import (
     match_attributes,
 )
 from onnxtext.printer.strings import value_name
-from onnxtext.proto.lift_nodes import PLAIN
+from onnxtext.proto.decode.nodes import PLAIN
 
-CompareGraphs = Callable[[Graph, Graph, str, str, Names], None]
-"""Compares two graphs below nodes, given their paths."""
+CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
+"""Compares two graphs in attributes, given their paths."""
 
 
 class NodeComparer:
@@ -37,23 +37,23 @@ class NodeComparer:
         self._out = values.out
 
     def compare(
-        self, old: Node, new: Node, places: tuple[Place, Place], names: Names, scope: str, *,
+        self, old: Node, new: Node, places: tuple[Place, Place], names: NameMap, match: str, *,
         moved: bool,
     ) -> None:  # fmt: skip
-        """Collect the differences of two nodes that belong together.
+        """Collect the differences of two matching nodes.
 
         Args:
             old: the old one.
             new: the new one.
-            places: where they are.
-            names: what values are called now.
-            scope: the path of the new graph.
-            moved: whether it stands elsewhere.
+            places: their positions.
+            names: maps old value names to new ones.
+            match: the path of the new graph.
+            moved: whether the node was moved.
         """
-        settled = _settled(old, self._values.old), _settled(new, self._values.new)
+        settled = _normalized(old, self._values.old), _normalized(new, self._values.new)
         old, new = settled[0][0], settled[1][0]
         nested: list[tuple[Graph, Graph, str, str]] = []
-        changes = self._head(*settled, names, scope)
+        changes = self._head(*settled, names, match)
         changes += _values(old.inputs, new.inputs, "input", names)
         changes += _values(old.outputs, new.outputs, "output", names)
         changes += self._attributes(old, new, places, nested)
@@ -62,28 +62,30 @@ class NodeComparer:
         for one, other, old_path, new_path in nested:
             self._graphs(one, other, old_path, new_path, names)
 
-    def _head(self, old: Settled, new: Settled, names: Names, scope: str) -> list[FieldChange]:
-        """The fields of a node but for its values and attributes."""
+    def _head(
+        self, old: Normalized, new: Normalized, names: NameMap, match: str
+    ) -> list[FieldChange]:
+        """Compare the fields of nodes except values and attributes."""
         if self._same_head(old[0], new[0]):
             return []
         parts = []
-        for node, facts in (old, new):
-            hollow = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
-            parts.append(facts.node(hollow))
+        for node, encoder in (old, new):
+            head_only = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
+            parts.append(encoder.node(head_only))
         referring = names.any and any(d.name == "device" for d in old[0].decorators)
-        found = compared("NodeProto", *parts, names=names.get if referring else None)
+        found = compare_messages("NodeProto", *parts, names=names.get if referring else None)
         changes = field_changes(found)
         label = next((c for c in changes if c.path == "name" and c.category == "model"), None)
         if label is not None:
             changes.remove(label)
             if old[0].name and new[0].name:
-                self._out.renamed(Rename("node", scope, old[0].name, new[0].name))
+                self._out.renamed(Rename("node", match, old[0].name, new[0].name))
             else:
                 changes.append(replace(label, category="names"))
         return changes
 
     def _same_head(self, old: Node, new: Node) -> bool:
-        """Whether nodes are the same but for values and attributes, seen at a glance."""
+        """Whether nodes are certainly equal except for values and attributes (fast path)."""
         return (
             old.op_type == new.op_type
             and old.name == new.name
@@ -127,7 +129,7 @@ class NodeComparer:
         places: tuple[Place, Place],
         nested: list[tuple[Graph, Graph, str, str]],
     ) -> list[FieldChange]:
-        """The differences of two attributes; those of their graphs are put off."""
+        """Compare two attributes; their graphs are added to `nested` for later."""
         path = attribute_path(new.name)
         olds, news = graphs_of(old), graphs_of(new)
         if not olds and not news:
@@ -141,21 +143,21 @@ class NodeComparer:
                 (one, other, *[f"{place.path}.{path}.{step}" for place in places])  # type: ignore[arg-type]
             )
         parts = [
-            side.facts.attribute(replace(item, value=None))
+            side.encoder.attribute(replace(item, value=None))
             for side, item in ((self._values.old, old), (self._values.new, new))
         ]
-        return field_changes(compared("AttributeProto", *parts), f"{path}.")
+        return field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
 
 
 def title(node: Node) -> str:
-    """What people call a node: its label, else its first output, else its operator."""
+    """Return the display name of a node: its label, else its first output, else its operator."""
     return node.name or next(filter(None, node.outputs), "") or node.op_type
 
 
 def _values(
-    old: tuple[str, ...], new: tuple[str, ...], field: str, names: Names
+    old: tuple[str, ...], new: tuple[str, ...], field: str, names: NameMap
 ) -> list[FieldChange]:
-    """The differences of inputs or outputs, those apart that only have other names."""
+    """Compare inputs or outputs, ignoring renames."""
     if old == new and not names.any:
         return []
     changes = []
@@ -169,25 +171,25 @@ def _values(
     return changes
 
 
-Settled = tuple[Node, Facts]
-"""A node, and what lowers it."""
+Normalized = tuple[Node, StatementEncoder]
+"""A node and its encoder."""
 
 
-def _settled(node: Node, side: Side) -> Settled:
-    """A node whose decorators say no list that has a syntax of its own."""
+def _normalized(node: Node, side: Side) -> Normalized:
+    """Lift a node again if its decorators replace lists that have their own syntax."""
     if not node.decorators:
-        return node, side.facts
+        return node, side.encoder
     fields = replaced_fields(node.decorators)
     if fields.isdisjoint(("input", "output", "attribute")):
-        return node, side.facts
-    from onnxtext.proto.lifter import Lifter
+        return node, side.encoder
+    from onnxtext.proto.decode.messages import Lifter
     from onnxtext.wire.reader import WireError
 
     try:
-        made = Lifter(careful=True).node(side.facts.node(node))
+        made = Lifter(careful=True).node(side.encoder.node(node))
     except WireError:
-        return node, side.facts
+        return node, side.encoder
     if "attribute" in replaced_fields(made.decorators):
         made.attributes = ()
     made.at = node.at
-    return made, Facts(PLAIN)
+    return made, StatementEncoder(PLAIN)

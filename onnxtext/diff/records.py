@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The differences of two messages, field by field of the schema."""
+"""Compare two messages field by field of the ONNX schema."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.records import FieldValue, Number, Record
-from onnxtext.diff.facts import record_of
 from onnxtext.diff.lists import match_keys, moved, unmatched
-from onnxtext.diff.model import Category
+from onnxtext.diff.result import Category
+from onnxtext.diff.statement_encoding import record_of
 from onnxtext.printer.records import value_text
 from onnxtext.printer.strings import quoted
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
@@ -24,7 +24,7 @@ KEYS = {
     "ValueInfoProto": "name",
     "FunctionProto": "name",
 }
-"""The field that tells the entries of a list apart; other lists go by position."""
+"""The fields that identify the entries of a list; entries of other lists match by position."""
 
 _CATEGORIES: dict[str, Category] = {
     "doc_string": "doc",
@@ -36,13 +36,13 @@ _NOT_STORED, _EMPTY = "not stored", "stored empty"
 
 
 class Difference(NamedTuple):
-    """One field that differs.
+    """A field that differs.
 
     Attributes:
-        path: from the message, such as `metadata_props["k"].value`.
-        category: what it is about.
-        old: the old value as text; None if there was none.
-        new: the new one.
+        path: relative to the message, such as `metadata_props["k"].value`.
+        category: what the difference concerns.
+        old: the old value as text; None if it was absent.
+        new: the new value as text; None if it is absent.
     """
 
     path: str
@@ -51,21 +51,21 @@ class Difference(NamedTuple):
     new: str | None
 
 
-def compared(
+def compare_messages(
     message: str, old: bytes, new: bytes, *, names: Callable[[str], str] | None = None
 ) -> list[Difference]:
-    """All differences of two encoded messages.
+    """Return all differences of two encoded messages.
 
     Args:
         message: their type.
         old: canonical bytes of the old one.
         new: canonical bytes of the new one.
-        names: gives what tensors of the old one are called in the new one.
+        names: maps old names of tensors to new ones.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a valid message.
     """
-    if old == new and names is None:  # the schema, and with it onnx, is not needed
+    if old == new and names is None:  # do not import onnx for its schema
         return []
     return list(differences(message, record_of(message, old, names), record_of(message, new)))
 
@@ -73,14 +73,14 @@ def compared(
 def differences(
     message: str, old: Record, new: Record, *, path: str = "", category: Category = "model"
 ) -> Iterator[Difference]:
-    """All differences of two messages.
+    """Return all differences of two messages.
 
     Args:
         message: their type.
-        old: the old one, as `lift_record` gives it.
+        old: the old one, from `lift_record`.
         new: the new one.
-        path: of the message.
-        category: of fields that belong to no other.
+        path: path of the message.
+        category: default category of fields.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)
@@ -94,7 +94,7 @@ def differences(
         if isinstance(key, str) and category == "model":
             about = _CATEGORIES.get(key, category)
         if field is None:
-            yield Difference(place, about, _shown(before), _shown(after))
+            yield Difference(place, about, _values_text(before), _values_text(after))
         else:
             yield from _field(spec, field, before, after, place, about)
 
@@ -121,17 +121,19 @@ def _field(
     other = None if new is None else new[-1]
     if isinstance(one, Record) and isinstance(other, Record):
         yield from differences(field.message, one, other, path=path, category=category)
-    elif _only_presence(spec, one, other):
+    elif _differs_in_presence_only(spec, one, other):
         stored = [_NOT_STORED if value is None else _EMPTY for value in (one, other)]
         yield Difference(path, "encoding", *stored)
     else:
         yield Difference(path, category, _value(one), _value(other))
 
 
-def _only_presence(spec: MessageSpec, old: FieldValue | None, new: FieldValue | None) -> bool:
-    """Whether an empty field is stored on one side only, and that means nothing.
+def _differs_in_presence_only(
+    spec: MessageSpec, old: FieldValue | None, new: FieldValue | None
+) -> bool:
+    """Whether an empty field is stored on one side only without changing the meaning.
 
-    In types and dimensions it does: a dimension of size 0 is not an unknown one.
+    In types and dimensions presence has a meaning: a dimension of size 0 is not an unknown one.
     """
     if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):
         return False
@@ -146,7 +148,7 @@ def _list(
     path: str,
     category: Category,
 ) -> Iterator[Difference]:
-    """The differences of two lists of messages."""
+    """Compare two lists of messages."""
     key = KEYS.get(field.message)
     names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
     pairs = match_keys(*names)
@@ -179,7 +181,7 @@ def _key(item: FieldValue, key: str | None, place: int) -> str:
 
 
 def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
-    """The fields of a record; unknown ones may be there more than once."""
+    """Return the fields of a record by key; unknown fields may be repeated."""
     made: dict[str | int, tuple[FieldValue, ...]] = {}
     for field in record.fields:
         assert field.key is not None
@@ -187,7 +189,7 @@ def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
     return made
 
 
-def _shown(values: tuple[FieldValue, ...] | None) -> str | None:
+def _values_text(values: tuple[FieldValue, ...] | None) -> str | None:
     return None if values is None else ", ".join([value_text(value, "") for value in values])
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nodes compute and what is computed from them, whatever anything is called.
+"""Signatures of nodes: what they compute and what uses them, independent of names.
 
-The signature of a node from above is its operator and the signatures of its inputs; from below, its
-operator and those of its consumers. They are small numbers, the same for both models: equal numbers
-are equal computations, without hashes that could collide. Where nodes that are known to belong
-together are met, signatures end: so they cost no more than the part that is not known yet.
+The signature from above is a node's kind and the signatures of its inputs; from below, its kind and
+the signatures of its consumers. Signatures are interned as small numbers that both models share, so
+equal numbers mean equal computations without hash collisions. They end at matched nodes, so the
+cost depends on the unmatched part only.
 """
 
 from __future__ import annotations
@@ -14,51 +14,51 @@ from collections.abc import Callable, Hashable, Sequence
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.values import Attribute
 from onnxtext.diff.body import Body
-from onnxtext.diff.facts import Facts
-from onnxtext.proto.value_lowering import LowerError
+from onnxtext.diff.statement_encoding import StatementEncoder
+from onnxtext.proto.encode.values import LowerError
 
 
-class Numbers:
-    """Gives equal things equal numbers."""
+class Interner:
+    """Numbers keys: equal keys get equal numbers."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
 
     def of(self, key: Hashable) -> int:
-        """The number of a key."""
+        """Return the number of a key."""
         return self._known.setdefault(key, len(self._known))
 
 
-class Kinds:
-    """What nodes say, with and without the names of their values."""
+class NodeKinds:
+    """Keys of nodes, with and without the names of their values."""
 
-    def __init__(self, facts: Facts, numbers: Numbers) -> None:
-        self._facts = facts
+    def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
+        self._facts = encoder
         self._numbers = numbers
         self._known: dict[tuple[str, int, str | None, str | None], int] = {}
 
     def statements(self, nodes: Sequence[Node]) -> list[Hashable]:
-        """All that each node says: equal keys are equal nodes.
+        """Return a key for each node; equal keys mean equal nodes.
 
         Raises:
-            LowerError: a node says what no model can hold.
+            LowerError: a node cannot be lowered.
         """
         number = self._numbers.of
-        facts = self._facts
+        encoder = self._facts
         known: dict[tuple[str, int, str | None, str | None], int] = {}
-        default = facts.habits.node_name
-        plain = "NodeProto" not in facts.habits.others
+        default = encoder.habits.node_name
+        plain = "NodeProto" not in encoder.habits.others
         made: list[Hashable] = []
         for node in nodes:
             try:
                 if node.decorators or node.metadata or not plain:
-                    made.append(facts.node(node))
+                    made.append(encoder.node(node))
                     continue
                 key = (node.op_type, id(node.attributes), node.domain, node.overload)
                 tail = known.get(key)
                 if tail is None:
-                    tail = known[key] = number(("tail", facts.tail(node)))
-            except LowerError as error:  # attributes have no place of their own
+                    tail = known[key] = number(("tail", encoder.tail(node)))
+            except LowerError as error:  # attributes have no offset
                 at = node.at if error.at < 0 else error.at
                 raise LowerError(error.message, at, error.code) from None
             name = default if node.name is None else node.name
@@ -66,7 +66,7 @@ class Kinds:
         return made
 
     def of(self, node: Node) -> int:
-        """The kind of a node: operator, domain, overload and attributes."""
+        """Return the kind of a node: operator, domain, overload and attributes."""
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         kind = self._known.get(key)
         if kind is None:
@@ -76,7 +76,7 @@ class Kinds:
         return kind
 
     def _attribute(self, attribute: Attribute) -> Hashable:
-        """An attribute; of graphs only what does not depend on names."""
+        """Return a key of an attribute; for graphs only what does not depend on names."""
         value = attribute.value
         items = value if isinstance(value, tuple) else (value,)
         if any(isinstance(item, Graph) for item in items):
@@ -89,12 +89,12 @@ class Kinds:
         return bytes(self._facts.attribute_field(attribute))
 
 
-Given = Callable[[str], Hashable]
-"""What a value is that no node makes."""
+LeafKey = Callable[[str], Hashable]
+"""Returns the key of a value without a producer."""
 
 
-class Signer:
-    """Gives signatures to the nodes of a body that have no counterpart yet.
+class Signatures:
+    """Computes signatures of the unmatched nodes of a body.
 
     Attributes:
         kinds: of these nodes, by index.
@@ -107,18 +107,18 @@ class Signer:
         body: Body,
         left: Sequence[int],
         marks: Sequence[int],
-        kinds: Kinds,
-        given: Given,
-        numbers: Numbers,
+        kinds: NodeKinds,
+        leaf_key: LeafKey,
+        numbers: Interner,
     ) -> None:
-        """Give signatures.
+        """Compute the signatures.
 
         Args:
-            body: holds the nodes.
-            left: those that have no counterpart yet, ascending.
-            marks: of each node a number that its counterpart has too; -1 without one.
-            kinds: tells what nodes are.
-            given: what a value is that no node makes.
+            body: the graph or function.
+            left: the unmatched nodes, ascending.
+            marks: a number per node, equal for matching nodes; -1 for unmatched ones.
+            kinds: keys of nodes without names.
+            leaf_key: returns the key of a value without a producer.
             numbers: shared by both models.
         """
         self._body = body
@@ -126,10 +126,10 @@ class Signer:
         self._numbers = numbers
         self.kinds = {index: kinds.of(body.nodes[index]) for index in left}
         order = in_order(body, left)
-        self.above = self._from_above(order, given)
+        self.above = self._from_above(order, leaf_key)
         self.below = self._from_below(order)
 
-    def _from_above(self, order: Sequence[int], given: Given) -> dict[int, int]:
+    def _from_above(self, order: Sequence[int], leaf_key: LeafKey) -> dict[int, int]:
         values: dict[str, int] = {"": -1}
         made: dict[int, int] = {}
         nodes, producers, marks = self._body.nodes, self._body.producers, self._marks
@@ -142,7 +142,7 @@ class Signer:
                 if value is None:
                     held = producers.get(name)
                     if held is None:
-                        value = number(given(name))
+                        value = number(leaf_key(name))
                     elif marks[held[0]] >= 0:
                         value = number(("matched", marks[held[0]], held[1]))
                     else:  # in a cycle
@@ -164,7 +164,7 @@ class Signer:
             node = nodes[index]
             below = []
             for slot, name in enumerate(node.outputs):
-                # A name that is defined again belongs to the first who defines it.
+                # A name that is defined twice belongs to its first definition.
                 used = uses.get(name, ()) if producers.get(name) == (index, slot) else ()
                 below.append(tuple(sorted(used)) if len(used) > 1 else tuple(used))
             own = made[index] = number((self.kinds[index], tuple(below)))
@@ -174,7 +174,7 @@ class Signer:
         return made
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """The values of these nodes, with their uses by matched nodes and as results."""
+        """Return the outputs of these nodes with their uses by matched nodes and as results."""
         nodes, marks = self._body.nodes, self._marks
         number = self._numbers.of
         uses: dict[str, list[int]] = {
@@ -192,7 +192,7 @@ class Signer:
 
 
 def in_order(body: Body, left: Sequence[int]) -> list[int]:
-    """Some nodes of a body so that definitions come before uses; the rest of a cycle comes last."""
+    """Sort some nodes of a body topologically; nodes in cycles come last."""
     wanted = set(left)
     waits = dict.fromkeys(left, 0)
     consumers: dict[int, list[int]] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The differences of declarations, tensors and attributes."""
+"""Compare declarations, tensors and attributes."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from onnxtext.ast.values import (
 )
 from onnxtext.diff.collector import Collector, field_changes
 from onnxtext.diff.lists import match_keys, moved, unmatched
-from onnxtext.diff.model import Category, FieldChange
-from onnxtext.diff.records import Difference, compared
-from onnxtext.diff.side import Side
-from onnxtext.diff.spell import (
+from onnxtext.diff.model_side import Side
+from onnxtext.diff.records import Difference, compare_messages
+from onnxtext.diff.result import Category, FieldChange
+from onnxtext.diff.statement_text import (
     attribute_statement,
     data_statement,
     type_statement,
 )
-from onnxtext.diff.weights import Held, compare_data, storage, unread
+from onnxtext.diff.tensor_data import TensorRef, compare_data, doubtful_reference, storage_fields
 from onnxtext.printer.strings import quoted
 from onnxtext.tensor.blobs import BlobError
 
@@ -44,26 +44,26 @@ _SMALL = 1 << 16
 
 
 class ValueComparer:
-    """Compares what has no values of its own below it.
+    """Compares declarations, tensors, and attributes without graphs.
 
     Attributes:
         old: the old model.
         new: the new one.
-        out: takes the differences.
+        out: receives the differences.
     """
 
     def __init__(self, old: Side, new: Side, out: Collector) -> None:
         self.old = old
         self.new = new
         self.out = out
-        self._plain = not (old.facts.habits.others or new.facts.habits.others)
+        self._plain = not (old.encoder.habits.others or new.encoder.habits.others)
         self._same_types: set[tuple[int, int]] = set()
         self._same_attributes: dict[tuple[int, int], bool] = {}
 
     # ---- Declarations -----------------------------------------------------------------------
 
     def same_declaration(self, old: ValueInfo, new: ValueInfo) -> bool:
-        """Whether declarations are the same but for their names, seen at a glance."""
+        """Whether declarations are certainly equal except for their names (fast path)."""
         if old.decorators or new.decorators or old.metadata or new.metadata or not self._plain:
             return False
         if old.type is new.type:
@@ -77,26 +77,26 @@ class ValueComparer:
         return False
 
     def declaration(self, old: ValueInfo, new: ValueInfo) -> list[FieldChange]:
-        """The differences of two declarations, but for their names."""
+        """Compare two declarations except for their names."""
         if self.same_declaration(old, new):
             return []
-        one = self.old.facts.value_info(old)
-        other = self.new.facts.value_info(new)
-        found = _unnamed(compared("ValueInfoProto", one, other))
+        one = self.old.encoder.value_info(old)
+        other = self.new.encoder.value_info(new)
+        found = _unnamed(compare_messages("ValueInfoProto", one, other))
         texts = type_statement(old.type), type_statement(new.type)
-        return _collapsed(field_changes(found), "type", *texts)
+        return _as_one_change(field_changes(found), "type", *texts)
 
     # ---- Tensors ----------------------------------------------------------------------------
 
     def initializer(
         self, old: ValueInfo, new: ValueInfo, defaults: tuple[bool, bool]
     ) -> list[FieldChange]:
-        """The differences of two initializers, but for their names.
+        """Compare two initializers except for their names.
 
         Args:
             old: the old one.
             new: the new one.
-            defaults: of each, whether it stands at an input.
+            defaults: for each, whether it is the default of an input.
         """
         assert isinstance(old.type, TensorType)
         assert isinstance(new.type, TensorType)
@@ -108,55 +108,59 @@ class ValueComparer:
             if one is other or (len(one) == len(other) < _SMALL and bytes(one) == bytes(other)):
                 return []
         changes: list[FieldChange] = []
-        if not same or _odd(old) or _odd(new):
+        if not same or _is_external(old) or _is_external(new):
             parts = [
-                b"".join(side.facts.initializer(
-                    replace(value, data=_shell(value.data)), is_input=default))
+                b"".join(side.encoder.initializer(
+                    replace(value, data=_without_elements(value.data)), is_input=default))
                 for side, value, default in zip(
                     (self.old, self.new), (old, new), defaults, strict=True)
             ]  # fmt: skip
-            found = _unnamed(compared("TensorProto", *parts))
+            found = _unnamed(compare_messages("TensorProto", *parts))
             changes += _tensor_changes(found, old, new)
         held = (
-            Held(old.type, old.data, old.name, self.old.holder),  # type: ignore[arg-type]
-            Held(new.type, new.data, new.name, self.new.holder),  # type: ignore[arg-type]
+            TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
+            TensorRef(new.type, new.data, new.name, self.new.reader),  # type: ignore[arg-type]
         )
         return changes + self._data(*held, changes)
 
     def tensor(self, old: Tensor, new: Tensor, path: str) -> list[FieldChange]:
-        """The differences of two tensors in attributes."""
+        """Compare two tensors in attributes."""
         parts = [
-            side.facts.tensor(replace(item, data=_shell(item.data)))
+            side.encoder.tensor(replace(item, data=_without_elements(item.data)))
             for side, item in ((self.old, old), (self.new, new))
         ]
-        found = compared("TensorProto", *parts)
+        found = compare_messages("TensorProto", *parts)
         changes = _tensor_changes(found, old, new)
         held = (
-            Held(old.type, old.data, old.name or path, self.old.holder),
-            Held(new.type, new.data, new.name or path, self.new.holder),
+            TensorRef(old.type, old.data, old.name or path, self.old.reader),
+            TensorRef(new.type, new.data, new.name or path, self.new.reader),
         )
         changes += self._data(*held, changes)
         return [_below(change, path) for change in changes]
 
     def sparse(self, old: SparseTensor, new: SparseTensor, path: str = "") -> list[FieldChange]:
-        """The differences of two sparse tensors."""
+        """Compare two sparse tensors."""
         shells = []
         for side, item in ((self.old, old), (self.new, new)):
-            hollow = replace(item, values=_hollow(item.values), indices=_hollow(item.indices))
-            shells.append(side.facts.sparse_tensor(hollow, None))
-        found = compared("SparseTensorProto", *shells)
+            head_only = replace(
+                item, values=_without_data(item.values), indices=_without_data(item.indices)
+            )
+            shells.append(side.encoder.sparse_tensor(head_only, None))
+        found = compare_messages("SparseTensorProto", *shells)
         outside = [item for item in found if not item.path.startswith(("values", "indices"))]
         changes = [_below(change, path) for change in field_changes(outside)]
         dot = f"{path}." if path else ""
         changes += self.tensor(old.values, new.values, f"{dot}values")
         return changes + self.tensor(old.indices, new.indices, f"{dot}indices")
 
-    def _data(self, old: Held, new: Held, others: Sequence[FieldChange]) -> list[FieldChange]:
-        """The differences of the elements of two tensors."""
+    def _data(
+        self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
+    ) -> list[FieldChange]:
+        """Compare the elements of two tensors."""
         change = compare_data(old, new)
-        stored = storage(old.type, old.data), storage(new.type, new.data)
+        stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
         if change is None:
-            doubt = unread(old, new)
+            doubt = doubtful_reference(old, new)
             if doubt is not None:
                 self.out.note(f"external data was not compared: {doubt}")
             if stored[0] != stored[1]:
@@ -170,16 +174,16 @@ class ValueComparer:
     # ---- Attributes -------------------------------------------------------------------------
 
     def same_attribute(self, old: Attribute, new: Attribute) -> bool:
-        """Whether two attributes say the same, as far as bytes tell."""
+        """Whether two attributes have the same encoding."""
         key = id(old), id(new)
         same = self._same_attributes.get(key)
         if same is None:
-            same = self.old.facts.attribute_field(old) == self.new.facts.attribute_field(new)
+            same = self.old.encoder.attribute_field(old) == self.new.encoder.attribute_field(new)
             self._same_attributes[key] = same
         return same
 
     def attribute(self, old: Attribute, new: Attribute, path: str) -> list[FieldChange]:
-        """The differences of two attributes of the same name that hold no graphs."""
+        """Compare two attributes of the same name without graphs."""
         if self.same_attribute(old, new):
             return []
         if self._same_blobs(old, new):
@@ -189,15 +193,15 @@ class ValueComparer:
         if inner is None:
             shells, inner = [old, new], []
         parts = [
-            side.facts.attribute(item)
+            side.encoder.attribute(item)
             for side, item in zip((self.old, self.new), shells, strict=True)
         ]
-        found = field_changes(compared("AttributeProto", *parts), f"{path}.")
+        found = field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
         texts = attribute_statement(old), attribute_statement(new)
-        return _collapsed(found, path, *texts) + inner
+        return _as_one_change(found, path, *texts) + inner
 
     def _tensors(self, old: Attribute, new: Attribute, path: str) -> list[FieldChange] | None:
-        """The differences of the tensors in two attributes; None if they cannot be paired."""
+        """Compare the tensors in two attributes; None if they cannot be paired."""
         pairs = [(old.value, new.value, path)]
         if isinstance(old.value, tuple) and isinstance(new.value, tuple):
             if len(old.value) != len(new.value) or not old.value:
@@ -216,7 +220,7 @@ class ValueComparer:
         return changes
 
     def _same_blobs(self, old: Attribute, new: Attribute) -> bool:
-        """Whether only one of two equal values is a blob."""
+        """Whether two values are equal if blobs are replaced by their data."""
         if old.type is not new.type or old.decorators != new.decorators:
             return False
         values = [_numbers(item.value, side) for item, side in ((old, self.old), (new, self.new))]
@@ -228,7 +232,7 @@ def _numbers(value: Any, side: Side) -> Any:
     try:
         match value:
             case Blob(digest):
-                return bytes(side.holder.blob(digest))
+                return bytes(side.reader.blob(digest))
             case Floats(data):
                 return data
             case bytes():
@@ -243,25 +247,25 @@ def _numbers(value: Any, side: Side) -> Any:
 
 
 def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
-    """Differences but for names, which are compared where the lists are."""
+    """Filter out names, which are compared with the lists."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
-def _odd(value: ValueInfo) -> bool:
+def _is_external(value: ValueInfo) -> bool:
     return isinstance(value.data, ExternalData)
 
 
-def _shell(data: Any) -> TensorData:
-    """What is left of a tensor's data when its elements are compared on their own."""
+def _without_elements(data: Any) -> TensorData:
+    """Replace data by nothing unless it is external; elements are compared separately."""
     return data if isinstance(data, ExternalData) else NoData()
 
 
-def _hollow(tensor: Tensor) -> Tensor:
+def _without_data(tensor: Tensor) -> Tensor:
     return replace(tensor, data=NoData())
 
 
 def _without_tensors(attribute: Attribute) -> Attribute:
-    """An attribute without the tensors that are compared on their own."""
+    """Remove the tensors of an attribute; they are compared separately."""
     if isinstance(attribute.value, (Tensor, SparseTensor)):
         return replace(attribute, value=None)
     if attribute.type in (AttributeType.TENSORS, AttributeType.SPARSE_TENSORS):
@@ -270,7 +274,7 @@ def _without_tensors(attribute: Attribute) -> Attribute:
 
 
 def graphs_of(attribute: Attribute) -> tuple[Graph, ...]:
-    """The graphs that an attribute holds."""
+    """Return the graphs in an attribute."""
     value = attribute.value
     if isinstance(value, Graph):
         return (value,)
@@ -282,7 +286,7 @@ def graphs_of(attribute: Attribute) -> tuple[Graph, ...]:
 def match_attributes(
     old: Sequence[Attribute], new: Sequence[Attribute]
 ) -> tuple[list[tuple[int, int]], list[int], list[int], set[int]]:
-    """Attributes by name: pairs of indices, those removed and added, and those moved."""
+    """Match attributes by name; return pairs of indices, removed, added and moved ones."""
     pairs = match_keys([item.name for item in old], [item.name for item in new])
     removed = unmatched(len(old), [one for one, _ in pairs])
     added = unmatched(len(new), [other for _, other in pairs])
@@ -299,10 +303,10 @@ def _below(change: FieldChange, path: str) -> FieldChange:
     return replace(change, path=f"{path}.{change.path}") if path else change
 
 
-def _collapsed(
+def _as_one_change(
     changes: list[FieldChange], path: str, old: str | None, new: str | None
 ) -> list[FieldChange]:
-    """Changes below a path as one, in the syntax of the text; those of their own kind stay."""
+    """Combine the changes of category `model` below a path to one, in the syntax of the text."""
     inside = [
         change
         for change in changes
@@ -313,7 +317,7 @@ def _collapsed(
         return changes
     rest = [change for change in changes if change not in inside]
     exact = inside[0].path if len(inside) == 1 else path
-    if old == new:  # the difference has no place in the text's sugar
+    if old == new:  # the difference is not visible in the text
         return [*rest, *inside]
     return [FieldChange(exact, "model", old, new), *rest]
 
@@ -321,7 +325,7 @@ def _collapsed(
 def _tensor_changes(
     differences: Iterable[Difference], old: ValueInfo | Tensor, new: ValueInfo | Tensor
 ) -> list[FieldChange]:
-    """Differences of tensors without their elements; names are names, types read as in the text."""
+    """Convert differences of tensors to changes: categorize names and data, print types."""
     changes = []
     for found in differences:
         about: Category = found.category

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From text to text in the canonical layout; every comment is kept (SPEC 14)."""
+"""Format texts in the canonical layout, keeping every comment (SPEC 14)."""

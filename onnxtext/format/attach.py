@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which item each comment belongs to (docs/design.md, Layout).
+"""Attach each comment to an item of a list (docs/design.md, Layout).
 
-Afterwards a comment stands in one of four places, where layout can keep it: before the first token
-of an item, behind the last one, behind an opening bracket, or before a closing one. What stood
-inside a statement moves to the line above it; behind a list that has comments of its own it moves
-to the end of that list, so that comments never change their order.
+Comments end up in four positions: before the first token of an item, behind its last one, behind an
+opening bracket, or before a closing one. A comment inside of a statement moves to the line above
+it, or, behind a list with comments, to the end of that list: comments never change their order.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onnxtext.format.tokens import Comment, Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Comment, Piece
 
 BREAKABLE = frozenset(
     (
@@ -21,7 +20,7 @@ BREAKABLE = frozenset(
         "field_value", "annotation", "training_item", "metadata_item", "section", "call",
     )
 )  # fmt: skip
-"""The constructs in which a list may have one item a line."""
+"""Constructs whose list may have one item per line."""
 
 _OPENING = frozenset("(<[{")
 _LISTS = frozenset(
@@ -44,7 +43,7 @@ class Item:
     """
 
     tree: Tree
-    comma: Piece | None = None
+    comma: Token | None = None
 
 
 @dataclass(slots=True)
@@ -57,21 +56,21 @@ class Listing:
         closing: the closing bracket, or the `=>` that is one.
     """
 
-    opening: Piece
+    opening: Token
     items: list[Item]
-    closing: Piece
+    closing: Token
 
 
 def listing(tree: Tree) -> Listing | None:
-    """The list that a construct holds between brackets; None if it has none."""
+    """Return the list between the brackets of a construct; None if it has none."""
     if tree.origin not in BREAKABLE:
         return None
     start = next((at for at, part in enumerate(tree.parts) if _opens(part)), None)
     if start is None:
         return None
     opening, closing = tree.parts[start], tree.parts[-1]
-    assert isinstance(opening, Piece)
-    assert isinstance(closing, Piece)
+    assert isinstance(opening, Token)
+    assert isinstance(closing, Token)
     items: list[Item] = []
     for part in tree.parts[start + 1 : -1]:
         parts = part.parts if isinstance(part, Tree) and part.origin in _LISTS else [part]
@@ -83,16 +82,16 @@ def listing(tree: Tree) -> Listing | None:
     return Listing(opening, items, closing)
 
 
-def _opens(part: Tree | Piece) -> bool:
-    return isinstance(part, Piece) and (part.text in _OPENING or part.terminal == "DECORATOR")
+def _opens(part: Tree | Token) -> bool:
+    return isinstance(part, Token) and (part.text in _OPENING or part.terminal == "DECORATOR")
 
 
-def attach_items(items: list[Item], closing: Piece) -> None:
-    """Give every comment in and behind some items its place.
+def attach_items(items: list[Item], closing: Token) -> None:
+    """Attach every comment in and behind the items of a list.
 
     Args:
-        items: of one list.
-        closing: what stands behind them.
+        items: the items.
+        closing: the token behind them.
     """
     for number, item in enumerate(items):
         attach(item.tree)
@@ -114,7 +113,7 @@ def attach_items(items: list[Item], closing: Piece) -> None:
 
 
 def attach(tree: Tree) -> None:
-    """Give every comment in an item its place."""
+    """Attach every comment in an item."""
     first, last = tree.first(), tree.last()
     if first is not None and last is not None:
         statement = _Statement(first, last)
@@ -129,18 +128,18 @@ class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: where comments go that can stay nowhere.
+        sink: receives comments that cannot stay where they are.
     """
 
-    def __init__(self, first: Piece, last: Piece) -> None:
+    def __init__(self, first: Token, last: Token) -> None:
         self.first = first
         self.last = last
         self.sink = first.lead
 
     def walk(self, tree: Tree) -> None:
-        """Move the comments of a construct that is no list."""
+        """Move the comments of a construct without a list."""
         for part in tree.parts:
-            if isinstance(part, Piece):
+            if isinstance(part, Token):
                 self._lead(part)
                 self._trail(part)
             elif (found := listing(part)) is not None:
@@ -169,15 +168,15 @@ class _Statement:
             self.sink = found.closing.lead
         self._trail(found.closing)
 
-    def _lead(self, piece: Piece) -> None:
-        if piece is not self.first and piece.lead:
-            self._move(piece.lead)
-            piece.lead = []
+    def _lead(self, token: Token) -> None:
+        if token is not self.first and token.lead:
+            self._move(token.lead)
+            token.lead = []
 
-    def _trail(self, piece: Piece) -> None:
-        if piece is not self.last and piece.trail is not None:
-            self._move([piece.trail])
-            piece.trail = None
+    def _trail(self, token: Token) -> None:
+        if token is not self.last and token.trail is not None:
+            self._move([token.trail])
+            token.trail = None
 
     def _move(self, comments: list[Comment]) -> None:
         for comment in comments:
@@ -186,7 +185,7 @@ class _Statement:
 
 
 def has_comments(tree: Tree) -> bool:
-    """Whether comments belong to an item or to what is inside it."""
+    """Whether comments are attached to an item or its parts."""
     if tree.commented:
         return True
     first, last = tree.first(), tree.last()

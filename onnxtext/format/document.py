@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole texts: header, graph, functions and sections."""
+"""Format whole texts: header, graph, functions and sections."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable
 
 from onnxtext.format.attach import Item, attach_items, listing
 from onnxtext.format.statements import StatementWriter
-from onnxtext.format.tree import Tree, grow
-from onnxtext.format.trivia import Piece, read_pieces
-from onnxtext.format.words import (
+from onnxtext.format.token_text import (
     decoded,
     dotted_text,
     numbers_of,
-    only_piece,
+    only_token,
     string_text,
     word_text,
 )
+from onnxtext.format.tokens import Token, read_tokens
+from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.printer.layout import BASE64_WIDTH, STEP, WIDTH
 from onnxtext.printer.strings import quoted
 
@@ -25,14 +25,14 @@ _BLANKS = re.compile(r"\s+")
 
 
 def write_document(source: str) -> str:
-    """The text of a model in the canonical layout.
+    """Format the text of a model.
 
     Args:
-        source: a text that parses, without a byte order mark.
+        source: a valid text without a byte order mark.
     """
-    pieces = read_pieces(source)
-    end = pieces[-1]
-    items = _items(grow(pieces))
+    tokens = read_tokens(source)
+    end = tokens[-1]
+    items = [Item(tree) for tree in top_level(grow(tokens))]
     attach_items(items, end)
     for item in items:
         if item.tree.origin in ("function", "section"):
@@ -44,21 +44,8 @@ def write_document(source: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def _items(model: Tree) -> list[Item]:
-    """What stands at the top level of a model."""
-    items = []
-    for part in model.trees():
-        if part.origin in ("functions", "sections"):
-            items += [Item(tree) for tree in part.trees()]
-        elif part.origin == "header" and items:  # behind decorators
-            items = [Item(Tree("head", "", [items[0].tree, part]))]
-        else:
-            items.append(Item(part))
-    return items
-
-
 def _separate(tree: Tree) -> None:
-    """Put a blank line before an item and its comments."""
+    """Add a blank line before an item and its comments."""
     first = tree.first()
     assert first is not None
     if first.lead:
@@ -68,10 +55,10 @@ def _separate(tree: Tree) -> None:
 
 
 class DocumentWriter(StatementWriter):
-    """Writes what stands at the top level."""
+    """Writes top-level constructs."""
 
     def top_level(self, tree: Tree) -> str:
-        """A header, a graph, a function or a section."""
+        """Write a header, a graph, a function or a section."""
         match tree.origin:
             case "head":
                 decorators, header = tree.trees()
@@ -106,17 +93,17 @@ class DocumentWriter(StatementWriter):
 
     def _entry(self, tree: Tree) -> str:
         key, value = tree.trees()
-        return f"{only_piece(key).text}: {self._entry_value(value)}"
+        return f"{only_token(key).text}: {self._entry_value(value)}"
 
     def _entry_value(self, tree: Tree) -> str:
         found = listing(tree)
         if found is not None:
             texts = [self._header_item(item.tree) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", STEP, WIDTH - 20)
-        piece = only_piece(tree)
-        if piece.terminal != "NUMBERS":
-            return string_text(piece, STEP)
-        items = numbers_of(piece)
+        token = only_token(tree)
+        if token.terminal != "NUMBERS":
+            return string_text(token, STEP)
+        items = numbers_of(token)
         flat = f"[{', '.join(items)}]"
         if len(flat) <= WIDTH - 20:
             return flat
@@ -127,7 +114,7 @@ class DocumentWriter(StatementWriter):
             arguments = tree.child("habit_arguments")
             assert arguments is not None
             texts = [dotted_text(part) for part in arguments.trees()]
-            return f"{only_piece(tree.parts[0]).text}({', '.join(texts)})"
+            return f"{only_token(tree.parts[0]).text}({', '.join(texts)})"
         if tree.alias == "habit_item":
             return dotted_text(tree)
         texts = [string_text(part, STEP * 2) for part in tree.parts if _is_not_colon(part)]
@@ -136,15 +123,15 @@ class DocumentWriter(StatementWriter):
     # ---- Sections ---------------------------------------------------------------------------
 
     def section(self, tree: Tree) -> str:
-        """A section."""
-        word = only_piece(tree.parts[0]).text
+        """Write a section."""
+        word = only_token(tree.parts[0]).text
         found = listing(tree)
         if found is None:
             last = tree.parts[-1]
-            if isinstance(last, Piece):
+            if isinstance(last, Token):
                 return f"{word} {last.text}"
             name = tree.child("name")
-            head = word if name is None else f"{word} {quoted(decoded(only_piece(name)))}"
+            head = word if name is None else f"{word} {quoted(decoded(only_token(name)))}"
             return self._block(last, head, "", self.field if word != "encoding" else self._encoding)
         writers = {
             "metadata": self._metadata,
@@ -155,7 +142,7 @@ class DocumentWriter(StatementWriter):
         return self._block(tree, word, "", writers[word])
 
     def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
-        """Items in braces, one a line without commas."""
+        """Write items in braces, one per line without commas."""
         found = listing(tree)
         assert found is not None
         if not found.items and not tree.commented and head != "training":
@@ -167,7 +154,7 @@ class DocumentWriter(StatementWriter):
         if tree.alias == "metadata_entry":
             key, value = tree.trees()
             return f"{word_text(key)}: {string_text(value, indent)}"
-        head = only_piece(tree.parts[0]).text
+        head = only_token(tree.parts[0]).text
         path, overload = tree.child("path"), tree.child("name")
         if path is not None:
             head += f" {_path(path)}"
@@ -182,7 +169,7 @@ class DocumentWriter(StatementWriter):
         return f"{_path(path)}: {self.pairs(tree, found, indent)}"
 
     def _training(self, tree: Tree, indent: str) -> str:
-        key = f"{only_piece(tree.parts[0]).text}: "
+        key = f"{only_token(tree.parts[0]).text}: "
         graph, found = tree.child("graph"), listing(tree)
         if graph is not None:
             return key + self.graph(graph, indent)
@@ -191,29 +178,29 @@ class DocumentWriter(StatementWriter):
 
     def _encoding(self, tree: Tree, indent: str) -> str:
         key, value = tree.child("field_key"), tree.child("field_value")
-        if key is None or value is None or decoded(only_piece(key)) != "patch":
+        if key is None or value is None or decoded(only_token(key)) != "patch":
             return self.field(tree, indent)
-        return f"patch: {_base64(only_piece(value), indent + STEP)}"
+        return f"patch: {_base64(only_token(value), indent + STEP)}"
 
     def _resource(self, tree: Tree, indent: str) -> str:
         if tree.alias == "resource_place":
             kind, _, path = tree.parts
-            return f"{only_piece(kind).text}: {string_text(path, indent)}"
+            return f"{only_token(kind).text}: {string_text(path, indent)}"
         digest, _, encoding, content = tree.parts
-        head = f"{string_text(digest, indent)}: {only_piece(encoding).text}"
-        return f"{head} {_base64(only_piece(content), indent + STEP)}"
+        head = f"{string_text(digest, indent)}: {only_token(encoding).text}"
+        return f"{head} {_base64(only_token(content), indent + STEP)}"
 
 
-def _base64(piece: Piece, indent: str) -> str:
-    """Base64 in lines of the usual width: blanks in it mean nothing."""
-    text = piece.text[3:-3] if piece.terminal == "TRIPLE" else decoded(piece)
+def _base64(token: Token, indent: str) -> str:
+    """Wrap base64 at the usual width; whitespace in it has no meaning."""
+    text = token.text[3:-3] if token.terminal == "TRIPLE" else decoded(token)
     data = _BLANKS.sub("", text)
     rows = range(0, len(data), BASE64_WIDTH)
     lines = [f"{indent}{data[at : at + BASE64_WIDTH]}\n" for at in rows]
     return f'"""\n{"".join(lines)}{indent}"""'
 
 
-def _is_not_colon(part: Tree | Piece) -> bool:
+def _is_not_colon(part: Tree | Token) -> bool:
     return isinstance(part, Tree) or part.text != ":"
 
 
@@ -221,6 +208,6 @@ def _path(tree: Tree) -> str:
     steps = []
     for step in tree.trees():
         name, *index = step.parts
-        numbers = f"[{numbers_of(only_piece(index[0]))[0]}]" if index else ""
+        numbers = f"[{numbers_of(only_token(index[0]))[0]}]" if index else ""
         steps.append(word_text(name) + numbers)
     return ".".join(steps)

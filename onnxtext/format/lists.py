@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists with the comments and blank lines of their items."""
+"""Write lists with the comments and blank lines of their items, and `# fmt: off` regions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from onnxtext.format.attach import Item, Listing
+from onnxtext.format.tokens import Comment, Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Comment, Piece
 from onnxtext.printer.layout import ROWS, STEP, WIDTH, flat_items
 
 OFF, ON, SKIP = "# fmt: off", "# fmt: on", "# fmt: skip"
@@ -23,26 +23,26 @@ class ListWriter:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        # Where the parts of it begin and end that were written as they are; they do not overlap.
+        # Spans of the source that were copied verbatim; they do not overlap.
         self._starts: list[int] = []
         self._ends: list[int] = []
 
-    def is_kept(self, place: Comment | Piece) -> bool:
-        """Whether something was written as it is."""
+    def is_kept(self, place: Comment | Token) -> bool:
+        """Whether a comment or token is in a verbatim span."""
         before = bisect_right(self._starts, place.at) - 1
         return before >= 0 and place.at < self._ends[before]
 
-    def _begins(self, comment: Comment, first: Piece) -> bool:
-        """Whether a region begins with a comment: not if that stood inside of a statement."""
+    def _begins(self, comment: Comment, first: Token) -> bool:
+        """Whether a `# fmt: off` region begins with a comment; not inside of a statement."""
         if comment.at > first.at or self.is_kept(comment):
             return False
         if any(other.text == ON and other.at > comment.at for other in first.lead):
-            return False  # it ends before it has begun
+            return False  # the region ends before the item
         lines = self.source[comment.at : first.at].split("\n")
         return all(line.strip()[:1] in ("", "#") for line in lines)
 
     def _keep(self, start: int, end: int) -> str:
-        """Write a part of the source as it is."""
+        """Copy a span of the source verbatim."""
         inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
         self._starts[inner] = [start]
         self._ends[inner] = [end]
@@ -57,7 +57,7 @@ class ListWriter:
         indent: str,
         budget: int,
     ) -> str:
-        """A list: flat if it fits and has no comments, else one item a line."""
+        """Write a list: flat if it fits and has no comments, else one item per line."""
         if not tree.commented and not any("\n" in text for text in texts):
             flat = f"{brackets[:-1]}{flat_items(texts, brackets[-1])}{brackets[-1]}"
             if len(flat) <= budget:
@@ -67,7 +67,7 @@ class ListWriter:
     def broken(
         self, found: Listing, texts: Sequence[str], brackets: str, indent: str, comma: str = ","
     ) -> str:
-        """A list with one item a line; the items are indented one step."""
+        """Write a list with one item per line, indented by one step."""
         inner = indent + STEP
         opening = brackets[:-1]
         if found.opening.trail is not None and not self.is_kept(found.opening.trail):
@@ -79,9 +79,9 @@ class ListWriter:
     def item_lines(
         self, items: Sequence[Item], texts: Sequence[str], indent: str, comma: str
     ) -> list[str]:
-        """The lines of some items, with their comments and the blank lines between them."""
+        """Return the lines of items with their comments and blank lines."""
         lines: list[str] = []
-        # The `=` of a last item may be a part of the `=>` behind it, which is no part of the item.
+        # The `=` of a last item may be part of a `=>` token, which does not belong to the item.
         split = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
         for number, (item, text) in enumerate(zip(items, texts, strict=True)):
             first, last = item.tree.first(), item.tree.last()
@@ -106,7 +106,7 @@ class ListWriter:
         return lines
 
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
-        """Comments on lines of their own."""
+        """Return comments on their own lines."""
         lines: list[str] = []
         for comment in comments:
             if self.is_kept(comment):
@@ -117,8 +117,8 @@ class ListWriter:
         return lines
 
     def _as_it_is(self, off: Comment, items: Sequence[Item]) -> str:
-        """The source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
-        comma: Piece | None = None  # before the item
+        """Copy the source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
+        comma: Token | None = None  # before the item
         for item in items:
             first = item.tree.first()
             for comment in first.lead if first is not None else ():
@@ -128,7 +128,7 @@ class ListWriter:
                         return text
                     return text + ("\n," if "#" in text.rpartition("\n")[2] else ",")
             comma = item.comma
-        last: Piece | None = items[-1].comma or items[-1].tree.last()
+        last: Token | None = items[-1].comma or items[-1].tree.last()
         assert last is not None
         end = self.source.find("\n", last.end)
         line = self.source[last.end : end if end >= 0 else len(self.source)]
@@ -138,7 +138,7 @@ class ListWriter:
     def rows(
         self, texts: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
     ) -> str:
-        """Numbers: on one line if they fit, else in rows of 16, 8, 4 or 1."""
+        """Write numbers: on one line if they fit, else in rows of 16, 8, 4 or 1."""
         flat = f"{brackets[0]}{', '.join(texts)}{brackets[1]}"
         if len(flat) <= budget or not texts or (len(texts) <= 2 and texts[-1] == "..."):
             return flat
@@ -151,7 +151,7 @@ class ListWriter:
 
 
 def row_size(texts: Sequence[str], width: int) -> int:
-    """How many numbers stand on a line, if no line may be wider than this."""
+    """Return the largest number of items per row that keeps all rows within a width."""
     for size in ROWS[:-1]:
         for at in range(0, len(texts), size):
             row = texts[at : at + size]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors and their data, number by number as it is spelled."""
+"""Write tensors and their data, with numbers as spelled in the source."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from math import prod
 
 from onnxtext.format.attach import Listing, listing
 from onnxtext.format.records import RecordWriter
+from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
+from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
-from onnxtext.format.words import numbers_of, only_piece, string_text, word_text
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.values import flat_rows, nested_lines, row_lines
 
@@ -22,9 +22,9 @@ class LiteralWriter(RecordWriter):
     """Writes tensors."""
 
     def tensor(self, tree: Tree, indent: str, budget: int) -> str:
-        """A tensor in an attribute, without decorators."""
+        """Write a tensor in an attribute, without decorators."""
         first = tree.parts[0]
-        if isinstance(first, Piece):  # float(1.5)
+        if isinstance(first, Token):  # float(1.5)
             literal = tree.child("literal")
             assert literal is not None
             return f"{first.text}({self.scalar(literal, indent)})"
@@ -32,18 +32,18 @@ class LiteralWriter(RecordWriter):
         name_tree = tree.child("tensor_name")
         name = "" if name_tree is None else f" {word_text(name_tree)}"
         data = tree.child("data", "braces", "brackets", "stored", "call")
-        equals = any(isinstance(part, Piece) and part.text == "=" for part in tree.parts)
+        equals = any(isinstance(part, Token) and part.text == "=" for part in tree.parts)
         text = "" if data is None else f" {self.data(data, dims_of(type), indent, budget)}"
         return f"{type}{name}{' =' if equals else ''}{text}"
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
-        """The data of a tensor.
+        """Write the data of a tensor.
 
         Args:
-            tree: `data` or what may stand in its place.
+            tree: `data` or one of its alternatives.
             dims: the tensor's dimensions.
             indent: the indentation of the statement.
-            budget: columns that it may take on one line.
+            budget: maximum width on one line.
         """
         match tree.origin:
             case "data":
@@ -54,7 +54,7 @@ class LiteralWriter(RecordWriter):
             case "brackets":
                 return self._brackets(tree, dims, indent, budget)
             case "stored":
-                return only_piece(tree).text
+                return only_token(tree).text
             case "call":
                 return self._call(tree, indent, budget)
             case "fields":
@@ -62,21 +62,21 @@ class LiteralWriter(RecordWriter):
         return self.scalar(tree, indent)
 
     def scalar(self, tree: Tree, indent: str) -> str:
-        """A number, a truth value or a string."""
+        """Write a number, a Boolean or a string."""
         inner = tree.parts[0]
         if isinstance(inner, Tree) and inner.origin == "string":
             return string_text(inner, indent)
-        return only_piece(tree).text
+        return only_token(tree).text
 
     def _braces(self, tree: Tree, indent: str, budget: int) -> str:
         first = tree.parts[0]
-        assert isinstance(first, Piece)
+        assert isinstance(first, Token)
         if first.terminal == "BRACES":
             return self.rows(numbers_of(first), "{}", indent, budget)
         found = listing(tree)
         assert found is not None
         texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
-        strings = any(only_piece(item.tree).terminal in _STRINGS for item in found.items)
+        strings = any(only_token(item.tree).terminal in _STRINGS for item in found.items)
         if strings or tree.commented:
             return self.bracketed(tree, found, texts, "{}", indent, budget)
         return self.rows(texts, "{}", indent, budget)
@@ -90,10 +90,10 @@ class LiteralWriter(RecordWriter):
         if found is not None and any(item.tree.origin == "pair" for item in found.items):
             texts = [self.pair(item.tree, indent) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
-        return self._numbers("".join([p.text for p in tree.pieces()]), dims, indent, budget)
+        return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
-        """Raw numbers, nested as they are printed: over the dimensions other than 1."""
+        """Write raw numbers, nested as by the printer: over the dimensions other than 1."""
         texts = _TOKENS.findall(text)
         items = [item for item in texts if item not in "[]"]
         if not items:
@@ -112,12 +112,12 @@ class LiteralWriter(RecordWriter):
         return "\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]
 
     def _commented(self, tree: Tree, indent: str) -> str:
-        """An item of a list with comments: nested as it is in the source."""
+        """Write an item of a list with comments, nested as in the source."""
         found = listing(tree)
         if found is not None and tree.commented:
             texts = [self._commented(item.tree, indent + STEP) for item in found.items]
             return self.broken(found, texts, "[]", indent)
-        text = "".join([piece.text for piece in tree.pieces()])
+        text = "".join([token.text for token in tree.tokens()])
         if not text.startswith("["):
             return text
         return "\n".join(_nested_as_it_is(_TOKENS.findall(text), indent))[len(indent) :]
@@ -125,7 +125,7 @@ class LiteralWriter(RecordWriter):
     def _call(self, tree: Tree, indent: str, budget: int) -> str:
         found = listing(tree)
         assert found is not None
-        name = only_piece(tree.parts[0]).text
+        name = only_token(tree.parts[0]).text
         texts = [self._argument(item.tree, indent, budget) for item in found.items]
         if name == "sparse" or tree.commented:
             return self.bracketed(tree, found, texts, f"{name}()", indent, budget + len(name))
@@ -142,15 +142,15 @@ class LiteralWriter(RecordWriter):
         braces = tree.child("braces")
         if braces is None:
             return self._call(tree.trees()[0], indent, WIDTH - 20)
-        return only_piece(tree.parts[0]).text + self._braces(braces, indent, WIDTH - 20)
+        return only_token(tree.parts[0]).text + self._braces(braces, indent, WIDTH - 20)
 
     def pair(self, tree: Tree, indent: str) -> str:
-        """`"key": "value"`."""
+        """Write `"key": "value"`."""
         key, value = tree.trees()
         return f"{string_text(key, indent)}: {string_text(value, indent)}"
 
     def pairs(self, tree: Tree, found: Listing, indent: str) -> str:
-        """A list of pairs."""
+        """Write a list of pairs."""
         texts = [self.pair(item.tree, indent + STEP) for item in found.items]
         return self.bracketed(tree, found, texts, "[]", indent, WIDTH - 20)
 
@@ -159,13 +159,13 @@ _STRINGS = ("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE")
 
 
 def dims_of(type: str) -> list[str]:
-    """The dimensions in the text of a type."""
+    """Return the dimensions in the text of a type."""
     start = type.find("[")
     return [] if start < 0 else type[start + 1 : type.rindex("]")].split(", ")
 
 
 def _nested_as_it_is(texts: list[str], indent: str) -> list[str]:
-    """The lines of nested brackets: one innermost row a line."""
+    """Return the lines of nested brackets, one innermost row per line."""
     lines: list[str] = []
     row: list[str] = []
     depth = 0

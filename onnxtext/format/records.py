@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types, records and decorators."""
+"""Write types, records and decorators."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Sequence
 
 from onnxtext.format.attach import listing
 from onnxtext.format.lists import ListWriter
-from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
-from onnxtext.format.words import (
+from onnxtext.format.token_text import (
     decoded,
     dotted_text,
     numbers_of,
-    only_piece,
+    only_token,
     string_text,
     word_text,
 )
+from onnxtext.format.tokens import Token
+from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import INLINE
 from onnxtext.printer.strings import quoted, value_name, word
 
 
 class RecordWriter(ListWriter):
-    """Writes the generic form, and types, in which it may stand."""
+    """Writes records, decorators, and types, which may contain them."""
 
     # ---- Records ----------------------------------------------------------------------------
 
     def record(self, tree: Tree, indent: str) -> str:
-        """A record: on one line with commas, or a field a line without."""
+        """Write a record: on one line with commas, or one field per line without."""
         found = listing(tree)
         assert found is not None
         texts = [self.field(item.tree, indent + STEP) for item in found.items]
@@ -38,26 +38,26 @@ class RecordWriter(ListWriter):
         return self.broken(found, texts, "{}", indent, comma="")
 
     def field(self, tree: Tree, indent: str, *, quoted_key: bool = False) -> str:
-        """`key: value`, or the value alone."""
+        """Write `key: value`, or the value alone."""
         value = self.field_value(tree.trees()[-1], indent)
         key = tree.child("field_key")
         if key is None:
             return value
-        piece = only_piece(key)
-        if piece.terminal == "INT":
-            return f"{piece.text}: {value}"
-        name = decoded(piece)
+        token = only_token(key)
+        if token.terminal == "INT":
+            return f"{token.text}: {value}"
+        name = decoded(token)
         return f"{quoted(name) if quoted_key else word(name)}: {value}"
 
     def field_value(self, tree: Tree, indent: str) -> str:
-        """The value of a field."""
+        """Write the value of a field."""
         inner = tree.parts[0]
         found = listing(tree)
         budget = WIDTH - 20 - len(indent)
         if found is not None:
             texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
-        if isinstance(inner, Piece):
+        if isinstance(inner, Token):
             if inner.terminal != "NUMBERS":
                 return inner.text
             flat = f"[{', '.join(numbers_of(inner))}]"
@@ -71,13 +71,13 @@ class RecordWriter(ListWriter):
             case "record":
                 return self.record(inner, indent)
             case "number":
-                return only_piece(inner).text
+                return only_token(inner).text
         return dotted_text(inner)
 
     # ---- Decorators -------------------------------------------------------------------------
 
     def decorator(self, tree: Tree, indent: str) -> str:
-        """`@name(arguments)`."""
+        """Write `@name(arguments)`."""
         found = listing(tree)
         assert found is not None
         opening = found.opening.text
@@ -92,20 +92,20 @@ class RecordWriter(ListWriter):
         return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
 
     def decorators(self, tree: Tree | None, indent: str) -> list[str]:
-        """The texts of some decorators."""
+        """Return the texts of some decorators."""
         if tree is None:
             return []
         return [self.decorator(part, indent) for part in tree.trees()]
 
     def decorator_lines(self, tree: Tree | None, indent: str) -> str:
-        """Decorators before a statement: each on its own line, but for `@unset(…)` alone."""
+        """Write decorators before a statement, each on its own line except a single `@unset(…)`."""
         texts = self.decorators(tree, indent)
         if len(texts) == 1 and texts[0].startswith("@unset("):
             return f"{texts[0]} "
         return "".join([f"{text}\n{indent}" for text in texts])
 
     def inline_decorators(self, tree: Tree | None, indent: str) -> str:
-        """Decorators before a value: on its line if they are short, else each on its own."""
+        """Write decorators before a value: on its line if they are short, else each on its own."""
         texts = self.decorators(tree, indent)
         if not texts:
             return ""
@@ -117,7 +117,7 @@ class RecordWriter(ListWriter):
     # ---- Types ------------------------------------------------------------------------------
 
     def type(self, tree: Tree) -> str:
-        """A type, without decorators of its own."""
+        """Write a type without its decorators."""
         first = tree.parts[0]
         if isinstance(first, Tree):
             return self.type(first)
@@ -139,19 +139,19 @@ class RecordWriter(ListWriter):
             return self.inline_decorators(tree.child("decorators"), "") + self.type(inner)
         name = tree.child("opaque_name")
         assert name is not None
-        parts = [decoded(piece) for piece in name.pieces() if piece.text != "."]
+        parts = [decoded(token) for token in name.tokens() if token.text != "."]
         return value_name(".".join(parts))
 
     def dims(self, tree: Tree) -> Sequence[str]:
-        """Dimensions, each as text."""
+        """Return the text of each dimension."""
         items = tree.child("dim_items")
         if items is None:
             first = tree.parts[0]
-            assert isinstance(first, Piece)
+            assert isinstance(first, Token)
             return numbers_of(first) if first.terminal == "NUMBERS" else []
         return [self._dim(item) for item in items.trees()]
 
     def _dim(self, tree: Tree) -> str:
         before = self.inline_decorators(tree.child("decorators"), "")
         last = tree.parts[-1]
-        return before + (last.text if isinstance(last, Piece) else word_text(last))
+        return before + (last.text if isinstance(last, Token) else word_text(last))

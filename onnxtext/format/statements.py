@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values, attributes, nodes, graphs and functions, laid out as `printer.graphs` does it."""
+"""Write values, attributes, nodes, graphs and functions in the layout of `printer.graphs`."""
 
 from __future__ import annotations
 
 from onnxtext.format.attach import listing
 from onnxtext.format.literals import LiteralWriter, dims_of
-from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
-from onnxtext.format.words import (
+from onnxtext.format.token_text import (
     decoded,
     name_text,
     numbers_of,
-    only_piece,
+    only_token,
     operator_text,
     string_text,
     word_text,
 )
+from onnxtext.format.tokens import Token
+from onnxtext.format.tree import Tree
 from onnxtext.printer.graphs import ATTRIBUTE_WIDTH, NAME_WIDTH
 from onnxtext.printer.layout import STEP, WIDTH, flat_items
 
 
 class StatementWriter(LiteralWriter):
-    """Writes what a graph consists of."""
+    """Writes the statements of graphs."""
 
     # ---- Values -----------------------------------------------------------------------------
 
     def value(self, tree: Tree, indent: str) -> str:
-        """A declaration or an initializer."""
+        """Write a declaration or an initializer."""
         head = self.inline_decorators(tree.child("decorators"), indent)
         type_tree = tree.child("type")
         if type_tree is None:
@@ -46,7 +46,7 @@ class StatementWriter(LiteralWriter):
         return f"{text} = {self.data(data, dims_of(type), indent, budget)}"
 
     def main_values(self, tree: Tree | None) -> str:
-        """Inputs or outputs of the main graph: one a line if there is more than one."""
+        """Write inputs or outputs of the main graph: one per line if there are several."""
         found = None if tree is None else listing(tree)
         if tree is None or found is None:
             return "()"
@@ -56,7 +56,7 @@ class StatementWriter(LiteralWriter):
         return f"({', '.join(texts)})"
 
     def few_values(self, tree: Tree | None, indent: str) -> str:
-        """Inputs or outputs of a function or of a graph in an attribute."""
+        """Write inputs or outputs of a function or of a graph in an attribute."""
         found = None if tree is None else listing(tree)
         if tree is None or found is None:
             return "()"
@@ -69,7 +69,7 @@ class StatementWriter(LiteralWriter):
         return self.bracketed(tree, found, texts, "()", indent, budget if texts else 2)
 
     def values(self, tree: Tree | None, indent: str) -> str:
-        """The list of constants and types, with a blank before it."""
+        """Write the list of constants and types, with a space before it."""
         found = None if tree is None else listing(tree)
         if tree is None or found is None or (not found.items and not tree.commented):
             return ""
@@ -82,7 +82,7 @@ class StatementWriter(LiteralWriter):
     # ---- Graphs -----------------------------------------------------------------------------
 
     def main_graph(self, tree: Tree) -> str:
-        """The main graph."""
+        """Write the main graph."""
         head = self.decorator_lines(tree.child("decorators"), "")
         name = tree.child("name")
         assert name is not None
@@ -91,7 +91,7 @@ class StatementWriter(LiteralWriter):
         return f"{head}{name_text(name)} {lists}{self._rest(tree, '')}"
 
     def graph(self, tree: Tree, indent: str) -> str:
-        """A graph in an attribute or a section, without decorators before its name."""
+        """Write a graph in an attribute or a section, without decorators before its name."""
         name = tree.child("graph_name", "name")
         assert name is not None
         head = self.inline_decorators(tree.child("decorators"), indent)
@@ -100,7 +100,7 @@ class StatementWriter(LiteralWriter):
         return f"{head}{name_text(name)} {lists}{self._rest(tree, indent)}"
 
     def function_rest(self, tree: Tree) -> str:
-        """A function from its name on."""
+        """Write a function from its name on."""
         name = tree.child("name")
         assert name is not None
         parameters = tree.child("parameters")
@@ -132,7 +132,7 @@ class StatementWriter(LiteralWriter):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, tree: Tree, indent: str) -> str:
-        """A node: on one line, or inputs first and then its attributes one a line."""
+        """Write a node: on one line, or inputs first and then one attribute per line."""
         label_tree, outputs_tree = tree.child("label"), tree.child("outputs")
         label = ""
         if label_tree is not None:
@@ -158,11 +158,11 @@ class StatementWriter(LiteralWriter):
         return f"{line} {inputs} {self.broken(found, texts, '<>', indent)}"
 
     def _names(self, tree: Tree | None) -> str:
-        """Names of inputs or outputs; one that is left out before a comma is ""."""
+        """Write names of inputs or outputs; an omitted one before a comma is ""."""
         texts: list[str] = []
         missing = True
         for part in () if tree is None else tree.parts:
-            if isinstance(part, Piece):
+            if isinstance(part, Token):
                 if missing:
                     texts.append('""')
                 missing = True
@@ -178,7 +178,7 @@ class StatementWriter(LiteralWriter):
         return f"{self.type(type_tree)} {name_text(tree.trees()[-1])}"
 
     def _flat_attributes(self, tree: Tree) -> str | None:
-        """The attributes on one line, if they fit there and none needs several."""
+        """Write the attributes on one line; None if they do not fit."""
         found = listing(tree)
         assert found is not None
         if tree.commented or any(_holds_graph(item.tree) for item in found.items):
@@ -191,12 +191,12 @@ class StatementWriter(LiteralWriter):
     # ---- Attributes -------------------------------------------------------------------------
 
     def attribute(self, tree: Tree, indent: str) -> str:
-        """`name: type = value`."""
+        """Write `name: type = value`."""
         head = self.inline_decorators(tree.child("decorators"), indent)
         name_tree, type_tree = tree.child("name"), tree.child("attribute_type")
         assert name_tree is not None
         name = word_text(name_tree)
-        type = "" if type_tree is None else f": {only_piece(type_tree).text}"
+        type = "" if type_tree is None else f": {only_token(type_tree).text}"
         if tree.alias == "attribute_type_only":
             return f"{head}{name}{type}"
         budget = WIDTH - len(indent) - len(name) - 4
@@ -204,11 +204,11 @@ class StatementWriter(LiteralWriter):
         return f"{head}{name}{type} = {self.attribute_value(value, indent, budget)}"
 
     def attribute_value(self, tree: Tree, indent: str, budget: int) -> str:
-        """The value of an attribute."""
+        """Write the value of an attribute."""
         first = tree.parts[0]
         if tree.origin == "dataless_tensor":
             return f"{self._dataless(tree)} ="
-        if isinstance(first, Piece) and first.terminal == "NUMBERS":
+        if isinstance(first, Token) and first.terminal == "NUMBERS":
             return self.rows(numbers_of(first), "[]", indent, budget)
         found = listing(tree)
         if found is None:
@@ -226,7 +226,7 @@ class StatementWriter(LiteralWriter):
     def _element(self, tree: Tree, indent: str, budget: int) -> str:
         last = tree.parts[-1]
         assert isinstance(last, Tree)
-        if len(tree.parts) == 2 and isinstance(tree.parts[0], Piece):
+        if len(tree.parts) == 2 and isinstance(tree.parts[0], Token):
             return f"@{word_text(last)}"
         before = self.inline_decorators(tree.child("decorators"), indent)
         match last.origin:
@@ -236,19 +236,19 @@ class StatementWriter(LiteralWriter):
                 return before + self.graph(last, indent)
             case "typed":
                 return before + self._typed(last.trees()[0], indent, budget)
-        return only_piece(last).text
+        return only_token(last).text
 
     def _typed(self, tree: Tree, indent: str, budget: int) -> str:
         if tree.origin == "type":
             return self.type(tree)
         first = tree.parts[0]
-        type = first.text if isinstance(first, Piece) else self.type(first)
+        type = first.text if isinstance(first, Token) else self.type(first)
         taken = 30 if type.startswith("sparse_tensor") else len(type) + 12
         return self.tensor(tree, indent, budget - taken)
 
     def _dataless(self, tree: Tree) -> str:
         first, *rest = tree.parts
-        type = first.text if isinstance(first, Piece) else self.type(first)
+        type = first.text if isinstance(first, Token) else self.type(first)
         return " ".join([type, *map(word_text, rest)])
 
 
@@ -256,7 +256,7 @@ _ATTRIBUTES = ("attribute", "dataless_attribute")
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
-    """The lists before and behind the `=>`."""
+    """Return the lists before and behind the `=>`."""
     lists = [part for part in tree.trees() if part.origin in ("inputs", "parameter_list")]
     lists = [part.trees()[0] if part.origin == "parameter_list" else part for part in lists]
     return (lists[0] if len(lists) > 1 else None), lists[-1]
@@ -264,7 +264,7 @@ def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
 
 def _value_name(tree: Tree) -> str:
     name = tree.child("name", "value_name")
-    return "" if name is None else decoded(only_piece(name))
+    return "" if name is None else decoded(only_token(name))
 
 
 def _holds_graph(tree: Tree) -> bool:

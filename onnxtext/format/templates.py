@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How statements are laid out that differ from one another in their names only.
+"""Cache the layout of statements that differ in names only.
 
-Names do not count in the layout. So what was found out about one statement serves for all others
-that have the same text outside of their strings. Each template is proven when it is made: with
-names of its own in their places, the text before and the text behind it have the same syntax tree.
+The layout does not depend on names, so the layout of one statement is reused for all statements
+with the same text outside of strings. A new template is verified: with probe names, the source and
+the formatted statement must have the same syntax tree.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.strings import value_name
 
 LONGEST = 2000
-"""Statements with more characters than this are not remembered."""
+"""Statements with more characters outside of strings are not cached."""
 
 MOST = 1000
-"""So many templates are made for one text at most."""
+"""Maximum number of templates per text."""
 
 MOST_KEYS = 5000
-"""So many texts outside of strings are waited for to come a second time."""
+"""Maximum number of keys that are remembered until they occur a second time."""
 
 _NAME, _WORD = 0, 1
-"""The signs of names that need their quotes, and of those that do not."""
+"""Classes of names: quotes are required, or needless."""
 
 Parts = Sequence[str]
 Signature = tuple[str | int, ...]
 
 
 @dataclass(slots=True)
-class Shape:
-    """What is known of the statements with the same text outside of their strings.
+class Pattern:
+    """The layout of statements with the same text outside of their strings.
 
     Attributes:
-        fixed: the strings that are no names, by their number.
-        texts: what stands between the strings in the canonical layout; by the strings that are
-            no names, and by what the names are like.
-        names: the same for statements all of whose strings are names that need their quotes.
+        fixed: indices of the strings that are not names.
+        texts: formatted texts between the strings, by signature.
+        names: the same for statements whose strings are all names that require quotes.
     """
 
     fixed: frozenset[int]
@@ -46,21 +45,21 @@ class Shape:
     names: list[str] | None = None
 
     def signature(self, strings: Sequence[str]) -> Signature:
-        """What of some strings the layout depends on."""
+        """Return what the layout depends on: strings that are not names, and classes of names."""
         return tuple(
             [text if number in self.fixed else _sign(text) for number, text in enumerate(strings)]
         )
 
 
 def _sign(name: str) -> str | int:
-    """What a name is like: the name itself if it is like no other."""
+    """Return the class of a name; the name itself if it is special."""
     if name.isidentifier():
         return _WORD if value_name(name) == name else name
     return _NAME if name and name.isprintable() else name
 
 
 def are_names(strings: Sequence[str]) -> bool:
-    """Whether all of some names surely need their quotes, and nothing else."""
+    """Whether all names certainly require quotes but no escapes."""
     return not any(map(str.isidentifier, strings)) and "".join(strings).isprintable()
 
 
@@ -68,8 +67,8 @@ class Templates:
     """The templates of the statements of one kind in one text.
 
     Args:
-        format_code: formats a statement on its own, on the long way.
-        parse_code: gives the syntax tree of one; None if it is not of the language.
+        format_code: formats a single statement in full.
+        parse_code: parses a single statement; None if it does not parse.
     """
 
     def __init__(
@@ -77,61 +76,59 @@ class Templates:
         format_code: Callable[[str], str | None],
         parse_code: Callable[[str], Node | ValueInfo | None],
     ) -> None:
-        self.shapes: dict[str, Shape] = {}
+        self.patterns: dict[str, Pattern] = {}
         self._format = format_code
         self._parse = parse_code
         self._seen: set[str] = set()
         self._made = 0
 
     def find(self, key: str, parts: Parts) -> list[str] | None:
-        """What is to stand between the strings of a statement; None if that is not known.
+        """Return the formatted texts between the strings of a statement; None if unknown.
 
         Args:
             key: its text outside of the strings.
             parts: its text, split at the quotes.
         """
-        shape = self.shapes.get(key)
-        if shape is None:
+        pattern = self.patterns.get(key)
+        if pattern is None:
             return None
         strings = parts[1::2]
-        if shape.names is not None and are_names(strings):
-            return shape.names
-        return shape.texts.get(shape.signature(strings))
+        if pattern.names is not None and are_names(strings):
+            return pattern.names
+        return pattern.texts.get(pattern.signature(strings))
 
     def learn(self, key: str, parts: Parts, item: Node | ValueInfo, formatted: str) -> None:
-        """Remember how a statement was formatted, if one with the same key was met before.
+        """Add a template for a statement if its key occurs for the second time.
 
         Args:
             key: its text outside of the strings.
-            parts: its text, split at the quotes.
+            parts: its text without backslashes, split at the quotes.
             item: its syntax tree.
-            formatted: in the canonical layout.
-
-        It has no backslashes: these would hide where its strings end.
+            formatted: the formatted statement.
         """
         if len(key) > LONGEST or '""' in key or not len(parts) & 1:
             return
         strings = parts[1::2]
-        shape = self.shapes.get(key)
-        if shape is None:
+        pattern = self.patterns.get(key)
+        if pattern is None:
             if not self._met_before(key):
                 return
-            shape = self.shapes[key] = Shape(_fixed(strings, item))
-        signature = shape.signature(strings)
-        if self._made == MOST or signature in shape.texts:
+            pattern = self.patterns[key] = Pattern(_fixed(strings, item))
+        signature = pattern.signature(strings)
+        if self._made == MOST or signature in pattern.texts:
             return
-        if shape.fixed and not self._met_before(f"{key}{signature}"):
+        if pattern.fixed and not self._met_before(f"{key}{signature}"):
             return
         self._made += 1
         texts = self._template(parts, signature)
         if texts is None or interleaved(texts, strings) != formatted:
             return
-        shape.texts[signature] = texts
+        pattern.texts[signature] = texts
         if not any(signature):
-            shape.names = texts
+            pattern.names = texts
 
     def _met_before(self, key: str) -> bool:
-        """Whether a key is met for the second time."""
+        """Whether a key occurs for the second time."""
         if key in self._seen:
             return True
         if len(self._seen) < MOST_KEYS:
@@ -139,7 +136,7 @@ class Templates:
         return False
 
     def _template(self, parts: Parts, signature: Signature) -> list[str] | None:
-        """What stands between the strings, found and proven with names of its own."""
+        """Find and verify the texts between the strings with probe names."""
         marks = [
             text if isinstance(text, str) else (f"q{number}_{text}" if text else f"/{number}/")
             for number, text in enumerate(signature)
@@ -162,7 +159,7 @@ class Templates:
 
 
 def _fixed(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:
-    """The strings of a statement that are not just names of values or its label."""
+    """Return the indices of strings that are not names of values or the label."""
     if isinstance(item, Node):
         names = [*item.inputs, *item.outputs]
         if item.name is not None:
@@ -177,7 +174,7 @@ def _fixed(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:
 
 
 def interleaved_list(between: Sequence[str], strings: Sequence[str]) -> list[str]:
-    """A text's parts in order, from what stands between the strings, and the strings."""
+    """Interleave the texts between strings with the strings."""
     parts = [""] * (len(between) + len(strings))
     parts[::2] = between
     parts[1::2] = strings
@@ -185,5 +182,5 @@ def interleaved_list(between: Sequence[str], strings: Sequence[str]) -> list[str
 
 
 def interleaved(between: Sequence[str], strings: Sequence[str]) -> str:
-    """The text of strings and what stands between them, quotes included."""
+    """Join the texts between strings, which include the quotes, with the strings."""
     return "".join(interleaved_list(between, strings))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formatting a text, and proving that nothing was lost."""
+"""Format a text and verify that its model and comments are unchanged."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from onnxtext.ast.model import Model
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.document import write_document
-from onnxtext.format.light import merge
-from onnxtext.format.reduced import shorten
-from onnxtext.format.relaid import relay
-from onnxtext.format.trivia import comments_of
+from onnxtext.format.incremental import extract_lists
+from onnxtext.format.incremental_layout import use_printed_lines
+from onnxtext.format.incremental_lines import merge
+from onnxtext.format.tokens import comments_of
 from onnxtext.printer import print_model
 from onnxtext.recursion import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 LONGEST_REST = 20_000
-"""If more than this is left without the long lists, other ways are shorter."""
+"""If more than this remains without the long lists, incremental formatting is not faster."""
 
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
-    """A text in the canonical layout.
+    """Format a text in the canonical layout.
 
-    What is not the text itself is proven to say the same: statements of long lists one by one
-    (`reduced`), all the rest by reading it again and comparing.
+    The result is verified: statements of long lists one by one (`incremental`), the rest by parsing
+    it again.
 
     Args:
         source: the text of a whole model.
-        read_again: whether to read and compare all of the result again, however it was proven:
-            for what is to replace a file. That takes as long as parsing the text.
-        model: what the text was parsed to without an error, if it was parsed already.
+        read_again: whether to parse and compare the whole result in any case, before it replaces a
+            file. That takes as long as parsing the text.
+        model: the syntax tree of the text, if it was parsed without an error already.
 
     Returns:
-        The text: its syntax tree is the same, and it has the same comments in the same order.
+        The formatted text, with the same syntax tree and the same comments in the same order.
 
     Raises:
-        OnnxTextError: the text is not of the language; or it could not be formatted without
-            changing what it says, which would be a bug.
+        OnnxTextError: the text does not parse; or formatting would change the model or comments,
+            which is a bug.
     """
-    # The collector is paused around the call, so that it does not walk the tree in the end.
+    # Pause the garbage collector around the call, so that it does not traverse the tree at the end.
     with paused_collector(), room_for_nesting():
         return _format(source, read_again, model)
 
@@ -70,10 +70,10 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
 
 
 def _compare(source: Source, model: Model, formatted: str) -> None:
-    """Read a formatted text again.
+    """Parse a formatted text and compare it.
 
     Raises:
-        OnnxTextError: it does not say the same.
+        OnnxTextError: the model or the comments differ.
     """
     difference = _difference(source, model, formatted)
     if difference is not None:
@@ -81,8 +81,8 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
 
 
 def _shortened(source: Source, model: Model) -> str | None:
-    """A text with long lists, formatted and proven; None if it has none, or that takes more."""
-    cut = shorten(source.text, model)
+    """Format and verify a text with long lists; None if other ways are needed."""
+    cut = extract_lists(source.text, model)
     if cut is None or not cut.is_proven():
         return None
     rest = Source(cut.text(), source.name)
@@ -91,23 +91,23 @@ def _shortened(source: Source, model: Model) -> str | None:
     formatted = write_document(rest.text)
     try:
         proven = _difference(rest, parse_model(rest), formatted) is None
-    except OnnxTextError:  # sections say something about what was taken out
+    except OnnxTextError:  # sections refer to extracted statements
         proven = _difference(source, model, cut.put_back(formatted)) is None
     return cut.put_back(formatted) if proven else None
 
 
 def _by_lines(text: str, printed: str) -> str | None:
-    """The text in the lines of its printed form; None if that takes more."""
+    """Format a text with the lines of its printed form; None if other tokens differ."""
     if printed == text:
         return text
     formatted = merge(text, printed)
-    if formatted is None and (relaid := relay(text, printed)) is not None:
+    if formatted is None and (relaid := use_printed_lines(text, printed)) is not None:
         return relaid if relaid is printed else merge(relaid, printed)
     return formatted
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:
-    """What is otherwise in a formatted text, read again; None if nothing is."""
+    """Return how the output differs; None if it does not."""
     try:
         same = parse_model(Source(formatted, source.name)) == model
     except OnnxTextError:

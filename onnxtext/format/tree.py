@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A text as a tree of its tokens, by the same grammar and tables as the AST."""
+"""Parse a text to a concrete syntax tree of all tokens, with the tables of the AST parser."""
 
 from __future__ import annotations
 
@@ -7,69 +7,69 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from onnxtext.format.trivia import Piece
-from onnxtext.syntax.machine import Automaton, Machine, Reduction
-from onnxtext.syntax.tables import Rule, load_tables
+from onnxtext.format.tokens import Token
+from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """A construct and its parts, all tokens included.
+    """A construct and its parts, including all tokens.
 
     Attributes:
         origin: the grammar rule.
-        alias: which of its alternatives.
-        parts: trees and tokens in order; what a left-recursive rule repeats is one flat list.
-        commented: whether there are comments between its brackets, which breaks it.
+        alias: its alternative.
+        parts: trees and tokens in order; items of a left-recursive rule are one flat list.
+        commented: whether there are comments between its brackets, so that it is broken.
     """
 
     origin: str
     alias: str
-    parts: list[Tree | Piece] = field(default_factory=list)
+    parts: list[Tree | Token] = field(default_factory=list)
     commented: bool = False
 
     def trees(self) -> list[Tree]:
-        """The parts that are trees."""
+        """Return the parts that are trees."""
         return [part for part in self.parts if isinstance(part, Tree)]
 
     def child(self, *origins: str) -> Tree | None:
-        """The first part that is one of these constructs."""
+        """Return the first part that is one of these constructs."""
         for part in self.parts:
             if isinstance(part, Tree) and part.origin in origins:
                 return part
         return None
 
-    def pieces(self) -> Iterator[Piece]:
-        """All tokens in order."""
+    def tokens(self) -> Iterator[Token]:
+        """Return all tokens in order."""
         for part in self.parts:
-            if isinstance(part, Piece):
+            if isinstance(part, Token):
                 yield part
             else:
-                yield from part.pieces()
+                yield from part.tokens()
 
-    def first(self) -> Piece | None:
-        """The first token; None if there is none."""
+    def first(self) -> Token | None:
+        """Return the first token; None if there is none."""
         for part in self.parts:
-            found = part if isinstance(part, Piece) else part.first()
+            found = part if isinstance(part, Token) else part.first()
             if found is not None:
                 return found
         return None
 
-    def last(self) -> Piece | None:
-        """The last token; None if there is none."""
+    def last(self) -> Token | None:
+        """Return the last token; None if there is none."""
         for part in reversed(self.parts):
-            found = part if isinstance(part, Piece) else part.last()
+            found = part if isinstance(part, Token) else part.last()
             if found is not None:
                 return found
         return None
 
 
 def _growing(rule: Rule) -> Reduction:
-    """A rule that makes a tree of all its symbols."""
+    """Create the reduction of a rule to a tree of all its symbols."""
 
-    def grow(*parts: Tree | Piece) -> Tree:
+    def grow(*parts: Tree | Token) -> Tree:
         first = parts[0] if parts else None
-        if isinstance(first, Tree) and first.origin == rule.origin:  # one item more
+        if isinstance(first, Tree) and first.origin == rule.origin:  # append an item
             first.parts += parts[1:]
             return first
         return Tree(rule.origin, rule.action, list(parts))
@@ -82,15 +82,28 @@ def _automaton() -> Automaton:
     return Automaton(load_tables(), _growing)
 
 
-def grow(pieces: list[Piece], start: str = "model") -> Tree:
-    """The tree of a text that parses.
+def grow(tokens: list[Token], start: str = "model") -> Tree:
+    """Build the tree of a valid text.
 
     Args:
-        pieces: its tokens, with the piece for its end.
+        tokens: its tokens, with a final token for the end.
         start: the start rule.
     """
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[start]])
-    machine.feed_all((piece.terminal, piece, piece.at) for piece in pieces[:-1])
-    tree: Tree = machine.finish(pieces[-1].at)
+    machine.feed_all((token.terminal, token, token.at) for token in tokens[:-1])
+    tree: Tree = machine.finish(tokens[-1].at)
     return tree
+
+
+def top_level(model: Tree) -> list[Tree]:
+    """Return the top-level constructs of a model; decorators are joined with their header."""
+    trees: list[Tree] = []
+    for part in model.trees():
+        if part.origin in ("functions", "sections"):
+            trees += part.trees()
+        elif part.origin == "header" and trees:  # preceded by decorators
+            trees = [Tree("head", "", [*trees, part])]
+        else:
+            trees.append(part)
+    return trees

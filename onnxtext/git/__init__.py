@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in git: what git runs (filter, textconv, drivers), and how it is told to."""
+"""Integrate models with git: filter, textconv, diff and merge drivers, and their configuration."""

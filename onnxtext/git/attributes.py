@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our lines in a file of git attributes, between two comments; every other byte stays as it is.
+"""Edit our block of lines in a git attributes file; every other byte is kept.
 
-Source: gitattributes(5), DESCRIPTION: a line is a pattern and attributes, `#` begins a comment,
-and a later line wins. So our lines go to the end.
+Source: gitattributes(5), DESCRIPTION: a line is a pattern and attributes, `#` begins a comment, and
+later lines override earlier ones. So our block goes to the end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 _BEGIN = b"# onnxtext git install: begin"
 _END = b"# onnxtext git install: end"
-# What the file was like before, so that uninstall gives the very bytes back.
+# The previous state of the file, so that uninstall can restore it byte for byte.
 _NEW = b" (in a new file)"
 _OPEN = b" (after a line without an end)"
 _BLOCK = re.compile(
@@ -23,12 +23,12 @@ _BLOCK = re.compile(
 
 
 class DamagedBlock(ValueError):
-    """One of our comments stands there without the other."""
+    """The begin or end comment of our block is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributesFile:
-    """The content of a file of attributes.
+    """The content of an attributes file.
 
     Attributes:
         content: its bytes; None if there is no file.
@@ -37,10 +37,10 @@ class AttributesFile:
     content: bytes | None
 
     def lines(self) -> list[str]:
-        """Our lines in it.
+        """Return our lines.
 
         Raises:
-            DamagedBlock: where they end or begin cannot be told.
+            DamagedBlock: our block is incomplete.
         """
         block = self._block()
         if block is None:
@@ -49,10 +49,10 @@ class AttributesFile:
         return [line.rstrip("\r") for line in ours]
 
     def with_lines(self, lines: list[str]) -> bytes | None:
-        """The content with these lines as ours, in place of those that were; None for no file.
+        """Return the content with our lines replaced; None to remove the file.
 
         Raises:
-            DamagedBlock: where ours end or begin cannot be told.
+            DamagedBlock: our block is incomplete.
         """
         block = self._block()
         content = self.content or b""
@@ -60,10 +60,12 @@ class AttributesFile:
             return content + self._rendered(lines, self._note()) if lines else self.content
         joint, note = block["joint"] or b"", block["note"] or b""
         if lines:
-            return _spliced(content, block, joint + self._rendered(lines, note, joined=True))
-        # The line end before the block is ours where the file had none, and still ends here.
+            return _replace_block(
+                content, block, joint + self._rendered(lines, note, after_line_end=True)
+            )
+        # Remove the line end before the block if `install` added it and the block is still last.
         last = block.end() == len(content)
-        rest = _spliced(content, block, b"" if note == _OPEN and last else joint)
+        rest = _replace_block(content, block, b"" if note == _OPEN and last else joint)
         return None if note == _NEW and not rest else rest
 
     def _block(self) -> re.Match[bytes] | None:
@@ -75,8 +77,8 @@ class AttributesFile:
             or content.count(_END) != len(found)
         ):
             raise DamagedBlock(
-                f"the lines between `{_BEGIN.decode()}` and `{_END.decode()}` are not whole: "
-                "remove what is left of them, and both comments"
+                f"the block between `{_BEGIN.decode()}` and `{_END.decode()}` is damaged: "
+                "remove the rest of it and both comments"
             )
         return found[0] if found else None
 
@@ -85,12 +87,12 @@ class AttributesFile:
             return _NEW
         return _OPEN if self.content and not self.content.endswith(b"\n") else b""
 
-    def _rendered(self, lines: list[str], note: bytes, *, joined: bool = False) -> bytes:
+    def _rendered(self, lines: list[str], note: bytes, *, after_line_end: bool = False) -> bytes:
         end = b"\r\n" if b"\r\n" in (self.content or b"") else b"\n"
         ours = [_BEGIN + note, *[line.encode("utf-8", "surrogateescape") for line in lines], _END]
-        before = end if note == _OPEN and not joined else b""
+        before = end if note == _OPEN and not after_line_end else b""
         return before + b"".join(line + end for line in ours)
 
 
-def _spliced(content: bytes, block: re.Match[bytes], new: bytes) -> bytes:
+def _replace_block(content: bytes, block: re.Match[bytes], new: bytes) -> bytes:
     return content[: block.start()] + new + content[block.end() :]

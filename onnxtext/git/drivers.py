@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What git calls for a merge (`merge.<driver>.driver`) and a diff (`diff.<driver>.command`).
+"""Merge driver (`merge.<driver>.driver`) and diff driver (`diff.<driver>.command`) for git.
 
 Source: gitattributes(5), "Defining a custom merge driver" and "Defining an external diff driver";
 git(1), GIT_EXTERNAL_DIFF.
@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from onnxtext.files import holds, write_atomically
-from onnxtext.git.content import HEAD, is_binary
+from onnxtext.filetype import has_binary_content
 
-TROUBLE = 129
-"""The exit status that says to git that the driver has failed: no conflict, no merge."""
+DRIVER_FAILED = 129
+"""The exit status by which git recognizes that the driver failed, rather than found conflicts."""
 
 _LABELS = ("base", "ours", "theirs")
 _NOTHING = b'<onnxtext: 1>\n"" () => () {}\n'
@@ -26,19 +26,19 @@ _NOTHING = b'<onnxtext: 1>\n"" () => () {}\n'
 def merge_files(
     base: Path, ours: Path, theirs: Path, *, marker_size: int, labels: tuple[str, ...], path: str
 ) -> tuple[int, tuple[str, ...]]:
-    """Merge three files; what comes out takes the place of ours, as a whole.
+    """Merge three files; the result atomically replaces ours.
 
     Args:
         base: the common ancestor, %O of git.
         ours: our version, %A.
         theirs: their version, %B.
         marker_size: %L.
-        labels: of base, ours and theirs, %S %X %Y. A git older than 2.44 hands over these very
-            letters, as it knows no labels.
-        path: of the file in the repository, %P.
+        labels: names of base, ours and theirs, %S %X %Y. Git before 2.44 does not replace these
+            placeholders.
+        path: path of the file in the repository, %P.
 
     Returns:
-        How many conflicts are left, and what is to be said.
+        The number of conflicts, and notes for the user.
 
     Raises:
         OSError: a file cannot be read or written; ours is then untouched.
@@ -64,17 +64,17 @@ def merge_files(
 
 
 @contextlib.contextmanager
-def named_by_content(path: Path) -> Iterator[Path]:
-    """A file whose name says what it holds: git has texts in files that are called `.onnx`.
+def with_matching_suffix(path: Path) -> Iterator[Path]:
+    """Provide the file under a suffix that matches its content; git stores texts as `.onnx`.
 
     Args:
-        path: the file; `/dev/null` stands for a file that is not there: an empty model.
+        path: the file; `/dev/null` stands for a missing file: an empty model.
 
     Raises:
         OSError: it cannot be read.
     """
     data = _NOTHING if str(path) in (os.devnull, "/dev/null") else path.read_bytes()
-    suffix = ".onnx" if is_binary(data[:HEAD]) else ".onnxtxt"
+    suffix = ".onnx" if has_binary_content(data) else ".onnxtxt"
     if path.suffix.lower() == suffix:
         yield path
         return

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git install` and `uninstall`: settings and attributes, and nothing of others.
+"""Install and uninstall our git settings and attributes without touching foreign ones.
 
-Source: git-config(1), gitattributes(5). Settings are written by `git config`, so that comments and
-the order of the file stay. What is installed where is kept in git's configuration too:
-`onnxtext.mode` and, if it is not the usual one, the file of attributes, `onnxtext.attributes`.
+Source: git-config(1), gitattributes(5). `git config` writes settings, so comments and the order of
+the file are kept. The configuration also records the installed modes (`onnxtext.mode`) and the
+attributes file if it is not the default (`onnxtext.attributes`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from onnxtext.git.modes import (
     command_line,
     is_command,
     is_ours,
-    joined,
     program,
     settings,
+    with_mode,
 )
 from onnxtext.git.repository import (
     Scope,
@@ -49,8 +49,8 @@ class Installed:
     """What is installed in a scope.
 
     Attributes:
-        modes: which ways.
-        file: where the attributes are.
+        modes: the modes.
+        file: the attributes file.
         values: all settings of our sections.
     """
 
@@ -60,7 +60,7 @@ class Installed:
 
 
 def find_installed(scope: Scope) -> Installed:
-    """What is installed in a scope.
+    """Return what is installed in a scope.
 
     Raises:
         OnnxTextError: there is no repository, or git fails.
@@ -72,7 +72,7 @@ def find_installed(scope: Scope) -> Installed:
     recorded = own.get(_FILE, [None])[-1]
     return Installed(
         modes=frozenset(mode for mode in MODES if mode in names),
-        file=_usual_file(scope) if recorded is None else _resolved(scope, recorded),
+        file=_default_file(scope) if recorded is None else _resolved(scope, recorded),
         values=read_config(scope, SECTIONS),
     )
 
@@ -80,55 +80,55 @@ def find_installed(scope: Scope) -> Installed:
 def install(
     scope: Scope, mode: Mode, *, file: Path | None = None, structural: bool | None = None
 ) -> list[str]:
-    """Set git up for a mode, besides what is installed already.
+    """Configure git for a mode in addition to installed ones.
 
     Args:
-        scope: whose configuration: the repository's (local) or the user's (global).
-        mode: the way models are kept.
-        file: where to write the attributes; None for where they are, or the usual place.
-        structural: whether `git diff` is to show the structural diff; None for as it is.
+        scope: the configuration of the repository (local) or of the user (global).
+        mode: the mode.
+        file: the attributes file; None for the current or default one.
+        structural: whether `git diff` shows the structural diff; None to keep the setting.
 
     Returns:
-        What was changed, a line each.
+        The changes, one line each.
 
     Raises:
-        OnnxTextError: git fails, or settings of others are in the way; nothing is changed then.
+        OnnxTextError: git fails, or there are conflicting foreign settings; nothing is changed.
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)
     command = command_line()
-    modes = joined(before.modes, mode)
+    modes = with_mode(before.modes, mode)
     if structural is None:
         structural = _is_structural(before)
     wanted: dict[str, str] = {}
     for each in MODES:
         if each in modes:
             wanted |= settings(each, command, structural=structural)
-    _refuse_foreign(scope, mode, before, wanted)
+    _check_foreign(scope, mode, before, wanted)
     target = before.file if file is None else _absolute(file)
-    _refuse_outside(scope, target)
+    _check_inside(scope, target)
     edits = _attribute_edits(before, target, [line for each in MODES if each in modes
                                               for line in ATTRIBUTES[each]])  # fmt: skip
     changes = _write_settings(scope, before, wanted)
     changes += _write_own(scope, modes, target)
     changes += _write_attributes(edits)
-    _forget_cache()
+    _clear_cache()
     return changes
 
 
 def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> list[str]:
-    """Take back what `install` has done.
+    """Undo `install`.
 
     Args:
         scope: as for `install`.
-        mode: the way to take back; None for all.
-        file: a file of attributes to take our lines out of, besides the one that is recorded.
+        mode: the mode to remove; None for all.
+        file: another attributes file to remove our lines from, besides the recorded one.
 
     Returns:
-        What was changed, or was left because it is of others, a line each.
+        The changes, and foreign settings that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails, or our lines cannot be told from others; nothing is changed then.
+        OnnxTextError: git fails, or our block is damaged; nothing is changed.
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)
@@ -146,7 +146,7 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     changes = _write_settings(scope, before, wanted) if before.modes else []
     changes += _write_own(scope, modes, before.file)
     changes += _write_attributes(edits)
-    _forget_cache()
+    _clear_cache()
     return changes
 
 
@@ -155,7 +155,7 @@ def _is_structural(before: Installed) -> bool:
 
 
 def _command_of(before: Installed) -> str:
-    """How git runs us so far."""
+    """Return the command by which git runs `onnxtext` now."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -163,26 +163,26 @@ def _command_of(before: Installed) -> str:
     return command_line()
 
 
-# ---- What is of others --------------------------------------------------------------------------
+# ---- Foreign settings ---------------------------------------------------------------------------
 
 
-def _refuse_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str, str]) -> None:
-    """Refuse to replace what somebody else has set."""
+def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str, str]) -> None:
+    """Raise an error if a foreign setting would be replaced."""
     for name, value in wanted.items():
         found = before.values.get(name, [])
         if all(_replaceable(name, old, value, before) for old in found):
             continue
         raise failed(
             f"{name} is set already, and not by onnxtext: {found[-1]}",
-            help=f"if it is of no use, remove it: git config --{scope} --unset-all {name}",
+            help=f"if you do not need it, remove it: git config --{scope} --unset-all {name}",
         )
     if mode == "filter" and in_repository():
         other = attribute("filter", "model.onnx")
         if other not in ("unspecified", "unset", "set", "onnxtext"):
             raise failed(
                 f"*.onnx has another filter here: {other}",
-                help="a file has one filter: remove the other from the attributes first, or "
-                "install --mode textconv, which goes with it",
+                help="a file has one filter: remove the other from the attributes first, or use "
+                "install --mode textconv, which works with any filter",
             )
 
 
@@ -192,8 +192,8 @@ def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
     return is_ours(old) if is_command(name) else bool(before.modes)
 
 
-def _refuse_outside(scope: Scope, file: Path) -> None:
-    """Refuse a tracked file that is a link out of the working tree. `.git` is the user's own."""
+def _check_inside(scope: Scope, file: Path) -> None:
+    """Raise an error for a file in the working tree, but not in `.git`, that links to outside."""
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
         return
@@ -201,7 +201,7 @@ def _refuse_outside(scope: Scope, file: Path) -> None:
         return
     real, root = os.path.realpath(file), os.path.realpath(top)
     if not Path(real).is_relative_to(root):
-        raise failed(f"{_shown(file)} is a link that leads out of the working tree, to {real}")
+        raise failed(f"{_shown(file)} is a link to outside of the working tree: {real}")
 
 
 # ---- Writing ------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _write_settings(scope: Scope, before: Installed, wanted: dict[str, str]) -> 
 
 
 def _by_section(verb: str, names: list[str]) -> list[str]:
-    """What was done to settings, a line for each section: `set merge.onnxtext: name, driver`."""
+    """Format changed settings, one line for each section: `set merge.onnxtext: name, driver`."""
     sections: dict[str, list[str]] = {}
     for name in names:
         section, _, variable = name.rpartition(".")
@@ -236,9 +236,9 @@ def _by_section(verb: str, names: list[str]) -> list[str]:
 
 
 def _write_own(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
-    """Record what is installed."""
+    """Record the installed modes and the attributes file."""
     own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
-    place = None if not modes or file == _usual_file(scope) else _recorded(scope, file)
+    place = None if not modes or file == _default_file(scope) else _relative_path(scope, file)
     wanted = {_MODE: " ".join(mode for mode in MODES if mode in modes) or None, _FILE: place}
     written, removed = [], []
     for name, value in wanted.items():
@@ -252,7 +252,7 @@ def _write_own(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
 
 
 def _attribute_edits(before: Installed, target: Path, lines: list[str]) -> dict[Path, bytes | None]:
-    """The new content of files of attributes; None for a file that is to go."""
+    """Return the new contents of attributes files; None for files to remove."""
     wanted = {target: lines}
     if before.modes:
         wanted.setdefault(before.file, [])
@@ -278,17 +278,17 @@ def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:
     return [f"{'removed' if edits[path] is None else 'wrote'} {_shown(path)}" for path in edits]
 
 
-def _forget_cache() -> None:
-    """Forget the texts that git has kept: another version may print others."""
+def _clear_cache() -> None:
+    """Clear git's textconv cache: another version may print other texts."""
     if in_repository() and run_git("rev-parse", "--verify", "--quiet", _CACHE, fails=[1]):
         run_git("update-ref", "-d", _CACHE)
 
 
-# ---- Files of attributes ------------------------------------------------------------------------
+# ---- Attributes files ---------------------------------------------------------------------------
 
 
 def read_attributes(path: Path) -> AttributesFile:
-    """A file of attributes, which need not be there.
+    """Read an attributes file, which need not exist.
 
     Raises:
         OSError: it cannot be read.
@@ -299,10 +299,10 @@ def read_attributes(path: Path) -> AttributesFile:
         return AttributesFile(None)
 
 
-def _usual_file(scope: Scope) -> Path:
-    """Where attributes go that are of one clone, or of one user (gitattributes(5))."""
+def _default_file(scope: Scope) -> Path:
+    """Return the default attributes file of a clone or user (gitattributes(5))."""
     if scope == "local":
-        # Of the repository: all its working trees share it. Nothing is committed by it.
+        # All working trees of the repository share this file; it is never committed.
         return _absolute(path_of("rev-parse", "--git-path", "info/attributes"))
     said = run_git("config", "--global", "--type=path", "--get", "core.attributesFile", fails=[1])
     if said:
@@ -315,8 +315,8 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100  # symbolic links stay
 
 
-def _recorded(scope: Scope, file: Path) -> str:
-    """A path as it is kept: relative in the working tree, which may move."""
+def _relative_path(scope: Scope, file: Path) -> str:
+    """Return the path to record: relative in the working tree, which may be moved."""
     top = top_level() if scope == "local" else None
     if top is not None and file.is_relative_to(_absolute(top)):
         return file.relative_to(_absolute(top)).as_posix()
@@ -329,6 +329,6 @@ def _resolved(scope: Scope, recorded: str) -> Path:
 
 
 def _shown(path: Path) -> str:
-    """A path as it is told: relative to where we are, if it is below."""
+    """Return a path for display: relative to the current directory if it is below."""
     here = _absolute(Path())
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

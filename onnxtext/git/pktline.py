@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Git's pkt-line format: packets of up to 65,516 bytes, each after its length in four hex digits.
+"""Read and write git's pkt-line format: packets of up to 65,516 bytes with a length prefix.
 
 Source: gitprotocol-common(5), "pkt-line Format".
 """
@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from typing import IO
 
 MOST = 65_516
-"""The most bytes that a packet holds (LARGE_PACKET_DATA_MAX of git)."""
+"""Maximum number of bytes in a packet (LARGE_PACKET_DATA_MAX of git)."""
 
 _FLUSH = b"0000"
 
 
 class PacketError(Exception):
-    """The other side does not speak pkt-line, or has gone away in the middle of it."""
+    """The stream does not contain pkt-lines, or ends within one."""
 
 
 def read_packet(stream: IO[bytes]) -> bytes | None:
-    """The content of the next packet; None for a flush packet, which ends a list.
+    """Read the next packet; None for a flush packet, which ends a list.
 
     Raises:
-        EOFError: the stream ends before a packet: the other side has finished.
-        PacketError: the stream ends within a packet, or holds none.
+        EOFError: the stream ends before the packet.
+        PacketError: the stream ends within the packet, or is not pkt-line.
     """
     head = stream.read(4)
     if not head:
@@ -45,11 +45,11 @@ def read_packet(stream: IO[bytes]) -> bytes | None:
 
 
 def read_list(stream: IO[bytes]) -> Iterator[bytes]:
-    """The packets up to the next flush packet.
+    """Read the packets up to the next flush packet.
 
     Raises:
-        EOFError: the stream ends before the first of them.
-        PacketError: the stream ends later, or does not hold packets.
+        EOFError: the stream ends before the first packet.
+        PacketError: the stream ends later, or is not pkt-line.
     """
     first = True
     while True:
@@ -66,7 +66,7 @@ def read_list(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def write_lines(stream: IO[bytes], *lines: str) -> None:
-    """Write a list of text packets, and the flush packet that ends it."""
+    """Write a list of text packets and a flush packet."""
     for line in lines:
         data = line.encode() + b"\n"
         stream.write(b"%04x%b" % (len(data) + 4, data))
@@ -74,7 +74,7 @@ def write_lines(stream: IO[bytes], *lines: str) -> None:
 
 
 def write_content(stream: IO[bytes], content: bytes) -> None:
-    """Write content of any length as packets; a flush packet ends it."""
+    """Write content of any length as packets, without the final flush packet."""
     view = memoryview(content)
     for start in range(0, len(view), MOST):
         part = view[start : start + MOST]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asking git, by running it."""
+"""Query and configure a repository by running git."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Scope = Literal["local", "global"]
 
 
 def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = ()) -> bytes:
-    """What a git command prints.
+    """Run a git command and return its output.
 
     Args:
-        arguments: of `git`.
-        given: what it reads.
-        fails: exit statuses besides 0 that are an answer too; it is then what was printed.
+        arguments: arguments of `git`.
+        given: its input.
+        fails: exit statuses besides 0 that are not errors.
 
     Raises:
-        OnnxTextError: git is not there, or has failed; what it said is told.
+        OnnxTextError: git is missing, or has failed; the message contains git's.
     """
     try:
         done = subprocess.run(
@@ -44,12 +44,12 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
 
 
 def failed(message: str, help: str | None = None, notes: tuple[str, ...] = ()) -> OnnxTextError:
-    """What to raise where git cannot do what is wanted."""
+    """Create the error for a failure of git or of its configuration."""
     return OnnxTextError(Diagnostic("git-failed", message, help=help, notes=notes))
 
 
 def configured_limit() -> tuple[int | None, str | None]:
-    """`onnxtext.maxSize` in bytes, None if it is not set; and what is wrong with it."""
+    """Return `onnxtext.maxSize` in bytes, None if it is not set; and an error message or None."""
     try:
         said = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])
         return (int(said) if said.strip() else None), None
@@ -58,10 +58,10 @@ def configured_limit() -> tuple[int | None, str | None]:
 
 
 def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
-    """The values of all settings whose names match a regular expression.
+    """Return the values of all settings whose names match a regular expression.
 
     Args:
-        scope: where they are set; None for what is in effect, wherever it is set.
+        scope: the configuration to read; None for all.
         names: as for `git config --get-regexp`; section and variable in lower case.
     """
     where = [] if scope is None else [f"--{scope}"]
@@ -74,7 +74,7 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
 
 
 def write_setting(scope: Scope, name: str, value: str) -> None:
-    """Set one setting, in place of all its values."""
+    """Set a setting, replacing all its values."""
     run_git("config", f"--{scope}", "--replace-all", name, value)
 
 
@@ -84,26 +84,26 @@ def remove_setting(scope: Scope, name: str) -> None:
 
 
 def path_of(*arguments: str) -> Path:
-    """A path that git prints, such as that of `rev-parse --git-path info/attributes`."""
+    """Return a path that git prints, such as from `rev-parse --git-path info/attributes`."""
     said = run_git(*arguments).decode("utf-8", "surrogateescape")
     return Path(said.removesuffix("\n"))
 
 
 def top_level() -> Path | None:
-    """The top of the working tree; None in a bare repository, and outside of any."""
+    """Return the top of the working tree; None in a bare repository and outside of any."""
     said = run_git("rev-parse", "--show-toplevel", fails=[128])
     return Path(said.decode("utf-8", "surrogateescape").removesuffix("\n")) if said else None
 
 
 def read_tracked(top: Path, name: str) -> bytes | None:
-    """The content of a file in the working tree; None if there is no regular file of this name.
+    """Read a file in the working tree; None if there is no regular file of this name.
 
-    Links are not followed, neither at the file nor on the way to it, as git does not follow them:
-    they may lead out of the working tree.
+    Links are not followed, neither the file nor its directories: they may lead out of the working
+    tree, and git does not follow them either.
 
     Args:
-        top: of the working tree.
-        name: as git has it, from the top.
+        top: top of the working tree.
+        name: path relative to the top.
 
     Raises:
         OnnxTextError: the file cannot be read.
@@ -120,11 +120,11 @@ def read_tracked(top: Path, name: str) -> bytes | None:
 
 
 def in_repository() -> bool:
-    """Whether there is a repository here."""
+    """Whether the current directory is in a repository."""
     return bool(run_git("rev-parse", "--git-dir", fails=[128]))
 
 
 def attribute(name: str, path: str) -> str:
-    """The value of an attribute of a path, wherever it is set; `unspecified` for none."""
+    """Return the value of an attribute of a path; `unspecified` if there is none."""
     said = run_git("check-attr", "-z", name, "--", path)
     return said.decode("utf-8", "surrogateescape").split("\0")[2]

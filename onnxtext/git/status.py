@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git status`: what is configured, in effect or in one place, and whether it works."""
+"""`onnxtext git status`: check the settings, commands and attributes of each mode."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from onnxtext.git.repository import Scope, attribute, in_repository, read_config
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that a mode needs.
+    """A requirement of a mode.
 
     Attributes:
-        ok: whether it is as it has to be.
-        what: a setting, or attributes.
-        state: how it is.
+        ok: whether it is met.
+        what: the name of a setting, or `attributes`.
+        state: its state.
     """
 
     ok: bool
@@ -38,11 +38,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ModeStatus:
-    """How a mode is set up.
+    """The status of a mode.
 
     Attributes:
-        mode: which.
-        facts: all that it needs.
+        mode: the mode.
+        facts: its requirements.
     """
 
     mode: Mode
@@ -50,16 +50,16 @@ class ModeStatus:
 
     @property
     def installed(self) -> bool:
-        """Whether all is there that the mode needs, and works."""
+        """Whether all requirements are met."""
         return all(fact.ok for fact in self.facts)
 
     @property
     def begun(self) -> bool:
-        """Whether something of what is this mode's alone is there."""
-        return any(fact.ok for fact in self.facts if fact.what in _TELLING[self.mode])
+        """Whether a requirement that is specific to this mode is met."""
+        return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 
-_TELLING: dict[Mode, tuple[str, ...]] = {
+_SPECIFIC_FACTS: dict[Mode, tuple[str, ...]] = {
     "textconv": ("diff.onnxtext.binary",),
     "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
     "source": ("diff.onnxtxt.xfuncname", "attributes"),
@@ -70,37 +70,37 @@ _PROBES: dict[Mode, str] = {
     "filter": "model.onnx",
     "source": "model.onnxtxt",
 }
-"""A file at the top of the working tree whose attributes tell."""
+"""A file at the top of the working tree whose attributes are checked."""
 
 
 def status(scope: Scope | None) -> list[ModeStatus]:
-    """How each mode is set up.
+    """Return the status of each mode.
 
     Args:
-        scope: whose configuration; None for what is in effect here.
+        scope: the configuration to check; None for the effective one.
 
     Raises:
-        OnnxTextError: git fails, or there is no repository where one is needed.
+        OnnxTextError: git fails, or there is no repository.
         OSError: attributes cannot be read.
     """
     if scope is not None:
-        find_installed(scope)  # refuses what makes no sense
+        find_installed(scope)  # raises if there is no repository
     values = read_config(scope, SECTIONS)
-    runs = _Runs()
+    runs = _CommandChecks()
     return [
         ModeStatus(mode, (*_setting_facts(mode, values, runs), _attribute_fact(mode, scope)))
         for mode in MODES
     ]
 
 
-class _Runs:
-    """Tries each program once."""
+class _CommandChecks:
+    """Runs each program once to check it."""
 
     def __init__(self) -> None:
         self._tried: dict[str, Fact] = {}
 
     def fact(self, name: str, value: str) -> Fact:
-        """Whether the command of a setting can be run, by git's shell, where git runs it."""
+        """Check that git can run the command of a setting."""
         words = program(value)
         if words not in self._tried:
             self._tried[words] = self._try(words)
@@ -119,7 +119,7 @@ class _Runs:
         return Fact(version.startswith("onnxtext "), "", f"runs {words}: {version}")
 
 
-def _setting_facts(mode: Mode, values: dict[str, list[str]], runs: _Runs) -> list[Fact]:
+def _setting_facts(mode: Mode, values: dict[str, list[str]], runs: _CommandChecks) -> list[Fact]:
     facts = []
     for name, wanted in settings(mode, "").items():
         found = values.get(name)
@@ -131,7 +131,7 @@ def _setting_facts(mode: Mode, values: dict[str, list[str]], runs: _Runs) -> lis
         elif is_ours(found[-1]):
             facts.append(runs.fact(name, found[-1]))
         else:
-            facts.append(Fact(False, name, f"of somebody else: {found[-1]}"))
+            facts.append(Fact(False, name, f"not set by onnxtext: {found[-1]}"))
     return facts
 
 
@@ -157,7 +157,7 @@ def _effective_attributes(mode: Mode) -> Fact:
         wanted["filter"] = "unspecified"
     found = {name: attribute(name, probe) for name in wanted}
     shown = ", ".join(f"{name} is {value}" for name, value in found.items())
-    # Another filter, such as that of LFS, goes well with showing texts.
+    # Textconv works with another filter, such as LFS.
     ours = found["filter"] != "onnxtext" if mode == "textconv" else True
     same = all(found[name] == value for name, value in wanted.items() if name != "filter")
     if mode == "filter":
@@ -166,7 +166,7 @@ def _effective_attributes(mode: Mode) -> Fact:
 
 
 def _pair(word: str) -> tuple[str, str]:
-    """An attribute and the value that `git check-attr` prints for it."""
+    """Return the name of an attribute and the value that `git check-attr` prints for it."""
     if word.startswith("-"):
         return word[1:], "unset"
     name, _, value = word.partition("=")

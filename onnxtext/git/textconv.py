@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `git diff` and `git log -p` show of a model: its text, weights as digests and statistics.
+"""Textconv for `git diff` and `git log -p`: print a model with digests and statistics of weights.
 
-Source: gitattributes(5), "Performing text diffs of binary files". Git stops the whole diff if the
-command fails, so there is something to show for every file.
+Source: gitattributes(5), "Performing text diffs of binary files". Git aborts the whole diff if the
+command fails, so every file gets some output.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ import warnings
 
 from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.git.content import HEAD, has_markers, is_binary
+from onnxtext.filetype import has_binary_content
+from onnxtext.git.clean_smudge import has_markers
 from onnxtext.wire.writer import MOST_BYTES
 
 
 def review_text(data: bytes) -> str | bytes:
-    """The text of a model for reviews; it depends on the bytes alone.
+    """Print a model for reviews, depending on the bytes alone.
 
     Args:
-        data: a binary model, its text, or whatever else stands in the file.
+        data: the content of a file: a binary model, its text, or anything else.
 
     Returns:
-        The text; other text as it is; of what is no model, its size and its SHA-256.
+        The text; other text unchanged; size and SHA-256 of other content.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)
         try:
-            return _of_binary(data) if is_binary(data[:HEAD]) else _of_text(bytes(data))
-        except Exception as error:  # a mistake of ours must not stop the diff of everything else
+            return _of_binary(data) if has_binary_content(data) else _of_text(bytes(data))
+        except Exception as error:  # an internal error must not abort the whole diff
             if lacks_memory(error):
                 return _unknown(data, "there is not enough memory")
             return _unknown(data, f"internal error: {type(error).__name__}")
@@ -53,8 +54,8 @@ def _of_text(data: bytes) -> str | bytes:
         try:
             return _of_binary(to_binary(decode_text(data, "")))
         except OnnxTextError:
-            pass  # a pointer, or a text whose weights are beside it
-    # A binary model whose writer uses no byte that is a control.
+            pass  # a pointer, or a text with weights in other files
+    # It may still be a binary model without control characters.
     shown = _of_binary(data)
     return data if shown.startswith(_NO_MODEL) else shown
 

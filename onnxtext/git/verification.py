@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git verify`: that what git stores gives the very models back, proven on every file."""
+"""`onnxtext git verify`: check that every file git stores restores its model byte for byte."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.filetype import TEXT_SUFFIXES
-from onnxtext.git.content import (
+from onnxtext.filetype import TEXT_SUFFIXES, has_binary_content
+from onnxtext.git.clean_smudge import (
     DEFAULT_LIMIT,
-    HEAD,
     clean,
-    is_binary,
     is_source,
     smudge,
     too_large,
@@ -27,11 +25,11 @@ _RENORMALIZE = "`git add --renormalize` would change it"
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class TrackedFile:
     """A file in the index.
 
     Attributes:
-        path: from the top of the working tree; bytes that are no UTF-8 are surrogates.
+        path: relative to the top of the working tree; invalid UTF-8 as surrogates.
         object: the name of its blob.
         filtered: whether our filter applies to it.
     """
@@ -42,14 +40,14 @@ class Tracked:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What was found out about a file.
+class VerifyResult:
+    """The result for a file.
 
     Attributes:
-        path: from the top of the working tree.
+        path: relative to the top of the working tree.
         kind: how git stores it.
-        problems: what does not hold; empty if all does.
-        note: what else is to be known.
+        problems: error messages.
+        note: another remark.
     """
 
     path: str
@@ -58,8 +56,8 @@ class Verified:
     note: str = ""
 
 
-def tracked(top: Path) -> list[Tracked]:
-    """All models in the index, and all files that our filter applies to.
+def tracked(top: Path) -> list[TrackedFile]:
+    """Return all models in the index, and all files to which our filter applies.
 
     Raises:
         OnnxTextError: git fails.
@@ -69,20 +67,20 @@ def tracked(top: Path) -> list[Tracked]:
     for entry in listed.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         about, _, path = entry.partition("\t")
         mode, name, stage = about.split(" ")
-        if mode.startswith("100") and stage == "0":  # no links, no submodules, nothing in conflict
+        if mode.startswith("100") and stage == "0":  # no links, submodules or conflicts
             entries[path] = name
     given = "".join(f"{path}\0" for path in entries).encode("utf-8", "surrogateescape")
     said = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", given=given)
     fields = said.decode("utf-8", "surrogateescape").split("\0")[:-1]
     filters = dict(zip(fields[::3], fields[2::3], strict=True))
     found = [
-        Tracked(path, name, filters[path] == "onnxtext" and not is_source(path))
+        TrackedFile(path, name, filters[path] == "onnxtext" and not is_source(path))
         for path, name in entries.items()
     ]
     return [file for file in found if file.filtered or file.path.lower().endswith(SUFFIXES)]
 
 
-def verify(top: Path) -> Iterator[Verified]:
+def verify(top: Path) -> Iterator[VerifyResult]:
     """Verify all models that git tracks.
 
     Raises:
@@ -103,33 +101,33 @@ def verify(top: Path) -> Iterator[Verified]:
                 yield _verify_binary(file, data)
 
 
-def _verify_filtered(file: Tracked, data: bytes, top: Path, limit: int) -> Verified:
-    """A file that the filter applies to: what is stored, and what stands in the working tree."""
-    if is_binary(data[:HEAD]):
+def _verify_filtered(file: TrackedFile, data: bytes, top: Path, limit: int) -> VerifyResult:
+    """Verify a file to which the filter applies: the stored text and the working tree."""
+    if has_binary_content(data):
         if (why := too_large(len(data), limit)) is not None:
-            return Verified(file.path, "binary", note=why)
+            return VerifyResult(file.path, "binary", note=why)
         cleaned = clean(data, limit=limit)
         if cleaned.data is None:
-            return Verified(file.path, "binary", cleaned.warnings)
-        return Verified(file.path, "binary", (f"it is stored as a binary: {_RENORMALIZE}",))
+            return VerifyResult(file.path, "binary", cleaned.warnings)
+        return VerifyResult(file.path, "binary", (f"it is stored as a binary: {_RENORMALIZE}",))
     if not data:
-        return Verified(file.path, "empty")
+        return VerifyResult(file.path, "empty")
     model = smudge(data)
     problems: list[str] = []
     if model.data is None:
         problems += model.warnings
     elif clean(model.data, limit=max(limit, len(model.data))).data != data:
-        problems.append(f"its text is not the one that the filter gives: {_RENORMALIZE}")
+        problems.append(f"its text differs from the output of the filter: {_RENORMALIZE}")
     problems += _verify_worktree(top, file.path, limit)
-    return Verified(file.path, "text", tuple(problems))
+    return VerifyResult(file.path, "text", tuple(problems))
 
 
 def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
-    """That a file in the working tree would come back as it is."""
+    """Verify that a file in the working tree survives a round trip."""
     data = read_tracked(top, name)
     if data is None:
-        return []  # removed, replaced by something else, or outside of a sparse checkout
-    if not is_binary(data[:HEAD]):
+        return []  # removed, replaced, or outside of a sparse checkout
+    if not has_binary_content(data):
         return (
             ["the working tree holds text, not the model: see `onnxtext git checkout`"]
             if data
@@ -137,21 +135,23 @@ def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
         )
     cleaned = clean(data, limit=limit)
     if cleaned.data is not None and smudge(cleaned.data).data != data:
-        return ["the file in the working tree would not come back as it is: please report this"]
+        return ["the file in the working tree would not be restored exactly: please report this"]
     return []
 
 
-def _verify_binary(file: Tracked, data: bytes) -> Verified:
-    """A binary without the filter: that its text says everything."""
-    if data and not is_binary(data[:HEAD]):
-        problem = "it is stored as text, but no filter makes a model of it here"
-        return Verified(file.path, "text", (f"{problem}: `onnxtext git install --mode filter`",))
+def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
+    """Verify a binary without the filter: its text must be lossless."""
+    if data and not has_binary_content(data):
+        problem = "it is stored as text, but no filter converts it to a model"
+        return VerifyResult(
+            file.path, "text", (f"{problem}: `onnxtext git install --mode filter`",)
+        )
     cleaned = clean(data, limit=len(data))
-    return Verified(file.path, "binary", () if cleaned.data or not data else cleaned.warnings)
+    return VerifyResult(file.path, "binary", () if cleaned.data or not data else cleaned.warnings)
 
 
-def _verify_text(file: Tracked, data: bytes, top: Path) -> Verified:
-    """A text that is the source: the laws, as `onnxtext verify` proves them."""
+def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
+    """Verify a source text like `onnxtext verify`."""
     from onnxtext.api import decode_text
     from onnxtext.verify import verify_text
 
@@ -160,13 +160,13 @@ def _verify_text(file: Tracked, data: bytes, top: Path) -> Verified:
         verdict = verify_text(text, base_dir=(top / file.path).parent, name=file.path)
     except OnnxTextError as error:
         first = error.diagnostics[0]
-        return Verified(file.path, "source", (str(first).partition("\n")[0],))
-    return Verified(file.path, "source", tuple(found.message for found in verdict.differences))
+        return VerifyResult(file.path, "source", (str(first).partition("\n")[0],))
+    return VerifyResult(file.path, "source", tuple(found.message for found in verdict.differences))
 
 
 @contextmanager
 def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
-    """Gives a function that reads blobs, by one git for all."""
+    """Provide a function that reads blobs with one git process."""
     process = subprocess.Popen(
         ["git", "-C", str(top), "cat-file", "--batch"],
         stdin=subprocess.PIPE,
@@ -195,6 +195,6 @@ def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
 
 
 def count_filtered() -> int:
-    """How many tracked files our filter applies to; none in a bare repository."""
+    """Count the tracked files to which our filter applies; 0 in a bare repository."""
     top = top_level()
     return 0 if top is None else sum(file.filtered for file in tracked(top))

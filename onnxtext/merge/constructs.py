@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of the constructs of the language, for merging them."""
+"""Rules for merging each construct of the grammar: which hold lists, which may be conflicts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.tree import Tree
-from onnxtext.merge.outcome import Chunk
-from onnxtext.merge.versions import Item, Part
+from onnxtext.merge.merged_tree import Chunk
+from onnxtext.merge.parts import Item, Part
 from onnxtext.source import Source
 
 STATEMENTS = frozenset(
@@ -17,7 +18,7 @@ STATEMENTS = frozenset(
         "metadata_item", "annotation", "training_item", "resource", "parameter",
     )
 )  # fmt: skip
-"""What a conflict is marked around."""
+"""Constructs around which conflict markers can be written."""
 
 GRAPHS = frozenset(("graph", "graph_value", "function"))
 LISTS = frozenset(
@@ -27,9 +28,9 @@ LISTS = frozenset(
     )
 )  # fmt: skip
 OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
-"""Lists that say the same if they are empty as if they are absent."""
-UNITED = OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
-"""Lists of which both sides may add one of their own."""
+"""Lists that mean the same whether empty or absent."""
+MERGE_IF_BOTH_ADD = OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
+"""Lists that are merged if both sides add one."""
 PARTS = frozenset(
     ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
      "output", "training_item")
@@ -38,24 +39,26 @@ CONTAINERS = frozenset(
     ("head", "header", "graph", "function", "inputs", "values", "body", "section", "metadata_item")
 )
 """Constructs that hold statements."""
-UNCOMMAED = frozenset(("body", "section", "metadata_item", "decorators", ""))
+WITHOUT_COMMAS = frozenset(("body", "section", "metadata_item", "decorators", ""))
 _TOGETHER = {
     "value_info": ({"type"}, {"=", "data"}),
     "attribute": ({":", "attribute_type"}, {"attribute_value"}),
     "node": ({"operator", "overload"}, {"attributes", "names"}),
 }
-"""Parts that only make sense together: one side must not change some, and the other the others."""
+"""Dependent parts: it is a conflict if one side changes the first set and the other the second."""
 _RANKS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
 """The order of the sections (SPEC 13)."""
+BLOB = re.compile(r'blob"([0-9a-f]+)"')
+"""A reference to a blob; also matches in strings and comments."""
 
 
-class Clash(Exception):
-    """Both sides have changed something, each in its own way, where no conflict can be marked."""
+class MergeConflict(Exception):
+    """Both sides changed a part in different ways; an enclosing construct becomes the conflict."""
 
 
-def say_the_same(one: Part, other: Part) -> bool:
-    """Whether two constructs differ in their layout only."""
-    if one.tokens() == other.tokens():
+def are_equivalent(one: Part, other: Part) -> bool:
+    """Whether two constructs differ only in layout or spelling."""
+    if one.token_texts() == other.token_texts():
         return True
     if one.origin not in ("node", "value_info", "function") or one.origin != other.origin:
         return False
@@ -63,13 +66,13 @@ def say_the_same(one: Part, other: Part) -> bool:
 
     try:
         made = [parse_start(Source(part.body), f"{part.origin}_fragment") for part in (one, other)]
-    except OnnxTextError:  # it means something in its place only
+    except OnnxTextError:  # valid only in its context
         return False
     return bool(made[0] == made[1])
 
 
 def holds_statements(part: Part | None) -> bool:
-    """Whether statements stand in a construct, in graphs for example."""
+    """Whether a construct contains statements, in graphs for example."""
     if part is None:
         return False
     return part.origin in CONTAINERS or (part.origin not in _LEAVES and "=>" in part.body)
@@ -78,30 +81,30 @@ def holds_statements(part: Part | None) -> bool:
 _LEAVES = frozenset(("type", "data", "decorator", "label", "names", "operator"))
 
 
-def words(parts: Sequence[Part]) -> list[str]:
-    """What some parts say, one after the other."""
-    return [token for part in parts for token in part.tokens()]
+def token_texts(parts: Sequence[Part]) -> list[str]:
+    """Return the token texts of some parts in order."""
+    return [token for part in parts for token in part.token_texts()]
 
 
 def is_blob(part: Part) -> bool:
-    """Whether an entry of the resources is a blob, not the name of a place."""
+    """Whether an entry of the resources is a blob, not the path of a store."""
     return isinstance(part.tree, Tree) and part.tree.alias != "resource_place"
 
 
-def mark_of(part: Part) -> str:
-    """The punctuation that a part is; "" for any other."""
+def punctuation(part: Part) -> str:
+    """Return the text of a part that is a punctuation token; "" for other parts."""
     return "" if isinstance(part.tree, Tree) else part.tree.text
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether what one side has deleted got comments on the other."""
+    """Whether one side added comments to an item that the other deleted."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())
 
 
 def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> bool:
-    """Whether a conflict can be marked around an item: it is a statement, or on its own line."""
+    """Whether conflict markers fit around an item: a statement, or an attribute on its own line."""
     known = [item for item in versions if item is not None]
     if known[0].part.origin in STATEMENTS:
         return True
@@ -109,7 +112,7 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 
 
 def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
-    """The parts of a construct by what they are in it, with the blanks before them."""
+    """Return the parts of a construct by their role, each with the whitespace before it."""
     found: dict[str, tuple[str, Part]] = {}
     at = part.start
     behind = ""
@@ -130,22 +133,22 @@ def check_together(
     ours: dict[str, tuple[str, Part]],
     theirs: dict[str, tuple[str, Part]],
 ) -> None:
-    """Refuse changes that only make sense with what the other side has changed."""
+    """Raise MergeConflict if each side changed one set of dependent parts."""
     if origin not in _TOGETHER:
         return
     roles = [role for group in _TOGETHER[origin] for role in group]
-    told = [{r: v[r][1].tokens() for r in roles if r in v} for v in (base, ours, theirs)]
-    by_us = {role for role in roles if told[1].get(role) != told[0].get(role)}
-    by_them = {role for role in roles if told[2].get(role) != told[0].get(role)}
-    alike = {role for role in by_us & by_them if told[1].get(role) == told[2].get(role)}
+    texts = [{r: v[r][1].token_texts() for r in roles if r in v} for v in (base, ours, theirs)]
+    by_us = {role for role in roles if texts[1].get(role) != texts[0].get(role)}
+    by_them = {role for role in roles if texts[2].get(role) != texts[0].get(role)}
+    alike = {role for role in by_us & by_them if texts[1].get(role) == texts[2].get(role)}
     one, other = _TOGETHER[origin]
     for mine, others in ((by_us, by_them), (by_them, by_us)):
         if (mine - alike) & one and (others - alike) & other:
-            raise Clash
+            raise MergeConflict
 
 
-def rank(chunk: Chunk) -> int:
-    """Where something stands at the top level: header, graph, functions, sections."""
+def top_level_rank(chunk: Chunk) -> int:
+    """Return the rank of a top-level item: header, graph, functions, sections."""
     match chunk.origin:
         case "header" | "head":
             return -3
@@ -154,5 +157,5 @@ def rank(chunk: Chunk) -> int:
         case "function":
             return -1
     item = next(item for item in chunk.versions if item is not None)
-    word = item.part.tokens()[0]
+    word = item.part.token_texts()[0]
     return _RANKS.index(word) if word in _RANKS else len(_RANKS)

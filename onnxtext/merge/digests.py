@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models as canonical bytes in which digests stand for data, and back.
+"""Convert models to canonical bytes with digests instead of data, and back.
 
-So data that one version holds inline, another in its resources and a third in a store beside the
-text is the same data, and no weight has to be read for a merge.
+Data has the same digest whether a version holds it inline, in its resources or in a store, so a
+merge can compare models without reading weights.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from onnxtext.ast.values import (
     SplatData,
     TensorData,
 )
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lowering import Lowering
-from onnxtext.proto.value_lowering import LowerError
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.presence_defaults import Habits
 from onnxtext.wire.writer import Piece
 
 _MARK = b"\xffdigest\xfe"
 _DIGITS = 16
-"""How many digits a digest in a text has at least."""
+"""Minimum number of hexadecimal digits of a digest in a text."""
 
 Known = dict[bytes, Any]
-"""What the digests stand for, as the versions spell it."""
+"""The data of each digest, as a version spells it."""
 
 
 def lower_all(models: Sequence[Model | None]) -> tuple[list[bytes], Known]:
-    """Lower versions of a model; one that does not exist has no bytes.
+    """Lower versions of a model; a missing version gives no bytes.
 
     Raises:
         LowerError: one of them cannot be lowered.
@@ -56,18 +56,18 @@ def lower_all(models: Sequence[Model | None]) -> tuple[list[bytes], Known]:
             lowering = _Lowering(model, known, missing)
             found.append(b"".join(lowering.model(model)))
         if len(missing) == before:
-            break  # else inline values may be those of a missing blob
+            break  # else lower again: inline values may equal a missing blob
     return found, known
 
 
 def lower_one(model: Model, known: Known) -> bytes:
-    """Lower the merge of versions that were lowered."""
+    """Lower the merge of versions that `lower_all` has lowered."""
     missing = {mark for mark, data in known.items() if isinstance(data, Blob)}
     return b"".join(_Lowering(model, dict(known), missing).model(model))
 
 
 class _Lowering(Lowering):
-    """Lowering with digests for data."""
+    """Lowers a model with digests instead of data."""
 
     def __init__(self, model: Model, known: Known, missing: set[bytes]) -> None:
         super().__init__(Habits(model.presence), model.resources)
@@ -77,7 +77,7 @@ class _Lowering(Lowering):
     def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
-        """A digest for data that is not spelled out by its elements."""
+        """Replace data by its digest unless its elements are spelled out."""
         if not isinstance(data, (Blob, DataFile, RawData)):
             return data
         mark = _mark_of(data)
@@ -85,13 +85,13 @@ class _Lowering(Lowering):
         return RawData(mark)
 
     def raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
-        """A `TensorProto` with a digest."""
+        """Return a `TensorProto` with a digest."""
         mark = _digest(data)
         self._known[mark] = RawData(data)
         return super().raw_initializer(type, name, mark)
 
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
-        """The bytes of a blob; a digest if they are nowhere."""
+        """Return the bytes of a blob; a digest if they are missing."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:
@@ -102,7 +102,7 @@ class _Lowering(Lowering):
         return mark
 
     def attribute_value(self, attribute: Attribute) -> bytes:
-        """The field of a value; a digest where another version has one for the same bytes."""
+        """Encode a value; as a digest if another version names a missing blob of these bytes."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -111,7 +111,7 @@ class _Lowering(Lowering):
 
 
 def _bytes_of(kind: AttributeType | None, value: Any) -> bytes | None:
-    """What a blob for the value of an attribute would hold."""
+    """Return the bytes of a blob with the value of an attribute; None for other types."""
     match value:
         case bytes():
             return value
@@ -142,7 +142,7 @@ def _mark_of(data: Blob | DataFile | RawData) -> bytes:
 
 
 class _Restorer(Rewriter):
-    """Puts data back where digests stand for it."""
+    """Replaces digests by their data."""
 
     def __init__(self, known: Known) -> None:
         super().__init__()
@@ -171,9 +171,9 @@ class _Restorer(Rewriter):
 
 
 def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
-    """The tree of a merged model, with its data and the resources that it needs."""
+    """Lift a merged model to a syntax tree with its data and the resources that it needs."""
     from onnxtext.printer.placement import place_metadata
-    from onnxtext.proto.lift import lift_model
+    from onnxtext.proto.decode.lift import lift_model
 
     model = lift_model(data, place_metadata)
     model.encoding_habits, model.encoding = (), None
@@ -186,7 +186,7 @@ def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
 
 
 def add_resource(model: Model, digest: str, versions: Iterable[Model]) -> None:
-    """Add what the versions have of a blob to a model: its bytes, or the places where they are."""
+    """Copy a blob from the versions to a model: its bytes, or else their stores."""
     for version in versions:
         for name, content in version.resources.items():
             if name.startswith(digest) or digest.startswith(name):

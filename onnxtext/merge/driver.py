@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merging files: texts and binary models, and what is neither."""
+"""Merge files: texts, binary models and unreadable content."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.files import looks_binary
+from onnxtext.filetype import looks_binary
 
 if TYPE_CHECKING:
-    from onnxtext.merge.outcome import Markers
+    from onnxtext.merge.merged_tree import Markers
 
 BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """What a merge has given.
+    """The result of a merge.
 
     Attributes:
         content: a text, or the bytes of a model if all three versions were binary and there is
             no conflict.
-        conflicts: how many conflicts are marked in it; 0 if it is whole.
-        notes: what people should know about it, one sentence each.
-        is_binary: whether the content is no text that was merged, but a binary model, or the bytes
-            of our version where a version cannot be read.
+        conflicts: the number of conflicts marked in it.
+        notes: warnings for the user, one sentence each.
+        is_binary: whether the content is a binary model, or our version unchanged because a version
+            cannot be read.
     """
 
     content: bytes
@@ -38,7 +38,7 @@ class MergeResult:
 
 
 class _Unreadable(Exception):
-    """A version is neither a text in UTF-8 nor a model."""
+    """A version is neither a UTF-8 text nor a valid model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class _Version:
     """A file as text.
 
     Attributes:
-        text: its text, or that of the model it is, with LF as line ends.
+        text: its text, or the text printed from a binary model; lines end with LF.
         binary: whether it is a binary model.
         resources: the blobs of a binary model, which are not in the text.
-        mark: the byte order mark it begins with.
-        line_end: what ends its lines.
+        mark: the byte order mark; "" if there is none.
+        line_end: the line terminator of the file.
     """
 
     text: str
@@ -71,17 +71,17 @@ def merge(
 ) -> MergeResult:
     """Merge two versions of a model with their common ancestor.
 
-    What only one side has changed, in whatever statement or part of one, is taken from it; what
-    both have changed in different ways is a conflict, marked as git marks it. Each version is a
-    text or a binary model. If one side is as the base, the result is the other side's very bytes.
+    A change that only one side made, to a statement or a part of one, is taken. Different changes
+    of both sides are a conflict, marked as by git. Each version is a text or a binary model. If one
+    side equals the base, the result is the other side, byte for byte.
 
     Args:
-        base: the common ancestor; nothing if there is none.
+        base: the common ancestor; empty if there is none.
         ours: one version.
         theirs: the other version.
-        marker_size: how many characters a conflict marker has.
-        labels: what the base, ours and theirs are called in the markers.
-        path: what to call the file in messages.
+        marker_size: length of a conflict marker.
+        labels: names of the base, ours and theirs in the markers.
+        path: name of the file in messages.
 
     Returns:
         The merged file.
@@ -90,12 +90,12 @@ def merge(
         return MergeResult(ours, 0, is_binary=looks_binary(ours))
     if base == ours:
         return MergeResult(theirs, 0, is_binary=looks_binary(theirs))
-    from onnxtext.merge.outcome import Markers
+    from onnxtext.merge.merged_tree import Markers
 
     markers = Markers(marker_size, labels)
     files = (base, ours, theirs)
     with paused_collector(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", OnnxTextWarning)  # of what the versions are, not the merge
+        warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the versions
         try:
             if all(looks_binary(data) for data in files if data or data is not base):
                 return _merge_models(files, markers, path)
@@ -110,8 +110,8 @@ def merge(
 
 
 def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
-    """Merge versions some of which are texts; line ends and byte order mark are as we have them."""
-    from onnxtext.merge.texts import merge_texts
+    """Merge versions at least one of which is a text; keep our line ends and byte order mark."""
+    from onnxtext.merge.text_merge import merge_texts
 
     base, ours, theirs = versions
     text, conflicts, notes = merge_texts(base.text, ours.text, theirs.text, markers)
@@ -123,8 +123,8 @@ def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
 
 
 def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeResult:
-    """Merge binary models. Their weights are no text for that: they are known by digests."""
-    from onnxtext.merge.texts import merge_texts
+    """Merge binary models; digests stand for their weights, which are not printed."""
+    from onnxtext.merge.text_merge import merge_texts
 
     versions = [_lift(data, path) if data else _Version("") for data in files]
     base, ours, theirs = [version.text for version in versions]
@@ -134,7 +134,7 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
         try:
             return MergeResult(_encode(text, resources, path), 0, tuple(notes), True)
         except OnnxTextError as error:
-            notes.append(f"the merged text makes no model: {error.diagnostics[0].message}")
+            notes.append(f"the merged text is not valid: {error.diagnostics[0].message}")
             conflicts = 1
     notes.append("the conflicts are in the text of the model: resolve them, then convert it back")
     if resources:
@@ -161,10 +161,10 @@ def _read(data: bytes, path: str) -> _Version:
 
 
 def _lift(data: bytes, path: str) -> _Version:
-    """A binary model as text, its blobs apart."""
+    """Print a binary model, with its blobs apart."""
     from onnxtext.conversion import lift_placed
+    from onnxtext.errors import invalid_model_error
     from onnxtext.printer import print_model
-    from onnxtext.refusals import no_model
 
     try:
         model = lift_placed(data)
@@ -173,11 +173,11 @@ def _lift(data: bytes, path: str) -> _Version:
     except RecursionError:
         raise _Unreadable("a version cannot be read: it is nested too deeply") from None
     except ValueError as error:  # LiftError is one
-        raise _unreadable(no_model(data, error, path or "<bytes>")) from None
+        raise _unreadable(invalid_model_error(data, error, path or "<bytes>")) from None
 
 
 def _print(version: _Version) -> str:
-    """The text of a binary model with its blobs."""
+    """Return the text of a binary model with its blobs."""
     from onnxtext.ast.model import Graph, Model
     from onnxtext.printer import print_model
 
@@ -188,8 +188,8 @@ def _print(version: _Version) -> str:
 
 
 def _unreadable(error: OnnxTextError | ValueError) -> _Unreadable:
-    said = error.diagnostics[0].message if isinstance(error, OnnxTextError) else str(error)
-    return _Unreadable(f"a version cannot be read: {said}")
+    reason = error.diagnostics[0].message if isinstance(error, OnnxTextError) else str(error)
+    return _Unreadable(f"a version cannot be read: {reason}")
 
 
 def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:

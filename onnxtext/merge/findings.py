@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong in a merge: names that do not fit together, and nodes that are out of order."""
+"""Find semantic conflicts in a merge: undefined or duplicate names, and misordered nodes."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
+from onnxtext.checker.context.subject import Options, Subject, plain_domain
 from onnxtext.checker.rules import definitions, uses
-from onnxtext.checker.scopes import GIVEN, Scope
-from onnxtext.checker.subject import Options, Subject, plain_domain
 
 _CALLS = "function-deleted"
 _HELP = "keep what one side has deleted, or do without it"
 
 
 class _Subject(Subject):
-    """A model in which no names are looked for that may have been meant."""
+    """A model without suggestions for misspelled names."""
 
     def near(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Nothing: it takes time, and nobody is told."""
+        """Return None: suggestions are slow and not shown in a merge."""
         return None
 
 
 def subject_of(model: Model) -> Subject:
-    """A model with its scopes."""
+    """Build the scopes of a model."""
     return _Subject(model, Options())
 
 
 def identity(finding: Finding) -> tuple[str, str]:
-    """What makes a finding the same in two models, which may call their graphs differently."""
+    """Return a key that is equal for the same finding in models with other graph names."""
     return finding.slug, _GRAPH_NAME.sub("", finding.message)
 
 
 _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
-def known_in(sides: Sequence[Model]) -> set[tuple[str, str]]:
-    """What is wrong in one of the sides already."""
+def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
+    """Return the keys of the findings that a side already has."""
     return {identity(found) for side in sides for found in find(subject_of(side), sides)}
 
 
 def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
-    """What is wrong with names: of values, and of functions and domains that a side has deleted."""
+    """Find errors in names: of values, and of functions and domains that a side has deleted."""
     yield from uses.check(subject)
     yield from definitions.check(subject)
     yield from _references(subject)
@@ -55,7 +55,7 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for _, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
-        # The same call in a side is no excuse for another one.
+        # Include the output: a side with one such call does not justify another call.
         whose = f"the node of {quoted(node.outputs[0])}" if node.outputs else "a node"
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{whose} calls {quoted(node.op_type)}, a function that one side has deleted"
@@ -66,16 +66,16 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
 
 
 def _references(subject: Subject) -> Iterator[Finding]:
-    """What is said about values that do not exist."""
+    """Find value infos, annotations and training bindings of values that do not exist."""
     model = subject.model
     assert model is not None
     for scope in subject.scopes:
-        outputs = {value.name for value in scope.outputs}  # their lack of a node is found by `uses`
-        about: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
+        outputs = {value.name for value in scope.outputs}  # `uses` finds undefined outputs
+        references: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
         for annotation in scope.quantization:
-            about.append((annotation.tensor_name, annotation))
-            about += [(name, annotation) for _, name in annotation.entries]
-        for name, item in about:
+            references.append((annotation.tensor_name, annotation))
+            references += [(name, annotation) for _, name in annotation.entries]
+        for name, item in references:
             if name not in scope.position and name not in outputs:
                 yield _reference(name, item)
     names = subject.main.position if subject.main is not None else {}
@@ -86,7 +86,7 @@ def _references(subject: Subject) -> Iterator[Finding]:
 
 
 def _reference(name: str, item: Any) -> Finding:
-    message = f"something is said about {quoted(name)}, which is not defined"
+    message = f"a statement describes {quoted(name)}, which is not defined"
     return Finding("reference-undefined", message, (Place(item),), _HELP)
 
 
@@ -102,15 +102,15 @@ def _domains(model: Model) -> set[str]:
 
 
 def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
-    """The nodes in the nearest order in which each stands behind those it uses; None for cycles.
+    """Sort nodes topologically with as few moves as possible; None if there is a cycle.
 
-    New nodes are moved before those that use them, others behind those that they use.
+    New nodes move before their users, other nodes behind the nodes whose outputs they use.
     """
     used = []
     for node in scope.nodes:
-        found = {scope.position.get(name, GIVEN) for name in uses.used_names(node)}
+        found = {scope.position.get(name, GIVEN) for name in used_names(node)}
         used.append(sorted(found - {GIVEN}))
-    raised = _raised(used, new)
+    raised = _new_before_uses(used, new)
     rank = {index: at for at, index in enumerate(raised)}
     users: list[list[int]] = [[] for _ in used]
     for index, ats in enumerate(used):
@@ -129,8 +129,8 @@ def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
     return order if len(order) == len(used) else None
 
 
-def _raised(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
-    """The nodes, but the new ones no later than directly before the first that uses them."""
+def _new_before_uses(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
+    """Move each new node before its first user unless it is there already."""
     order: list[int] = []
     entered = [False] * len(used)
     for index in range(len(used)):

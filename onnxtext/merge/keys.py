@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tells the items of a list apart, from one version of a text to another."""
+"""Keys that identify the items of a list across the versions of a text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.format.token_text import decoded, only_token
+from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.format.trivia import Piece
-from onnxtext.format.words import decoded, only_piece
-from onnxtext.merge.versions import Part
+from onnxtext.merge.parts import Part
 
 Key = Callable[[Part], Hashable]
 
 
 def key_of(part: Part) -> Hashable:
-    """By what an item is known; None for one that is known by its text only.
+    """Return the key of an item; None if only its text identifies it.
 
-    Nodes are known by their outputs, other statements by their names: names are what a graph is
-    tied together with (IR spec, Names Within a Graph). Functions by domain, name and overload
-    (IR spec, Functions).
+    The key of a node is its outputs, of other statements their names (IR spec, Names Within a
+    Graph), of a function its domain, name and overload (IR spec, Functions).
     """
     match part.item:
         case Node():
@@ -27,7 +26,7 @@ def key_of(part: Part) -> Hashable:
         case ValueInfo(name) if name:
             return name
     tree = part.tree
-    if isinstance(tree, Piece):
+    if isinstance(tree, Token):
         return tree.text
     match tree.origin:
         case "node":
@@ -58,57 +57,57 @@ def key_of(part: Part) -> Hashable:
 
 
 def first_output_of(part: Part) -> Hashable:
-    """The first value that a node defines."""
+    """Return the first output of a node."""
     outputs = outputs_of(part)
     return None if outputs is None else outputs[0]
 
 
 def label_of(part: Part) -> Hashable:
-    """The name of a node."""
+    """Return the name of a node; None if it has none."""
     if isinstance(part.item, Node) and part.item.name != "":
         return None if part.item.name is None else (part.item.name,)
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
-    return None if label is None else tuple(_decoded(label)[1:-1]) or None
+    return None if label is None else tuple(_token_values(label)[1:-1]) or None
 
 
 def call_of(part: Part) -> Hashable:
-    """What a node computes, whatever its outputs are called; what an initializer or block holds."""
+    """Return the content of a node, initializer or metadata block without its names."""
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
         commas[::2] = node.inputs
         return ((node.op_type,), (), tuple(commas)), ()
     tree = part.tree
-    if isinstance(tree, Piece):
+    if isinstance(tree, Token):
         return None
     if tree.origin == "node":
         roles = ("operator", "overload", "names")
-        fixed = tuple([tuple(_decoded(tree.child(role))) for role in roles])
+        fixed = tuple([tuple(_token_values(tree.child(role))) for role in roles])
         attributes = tree.child("attributes")
-        return fixed, () if attributes is None else tuple([p.text for p in attributes.pieces()])
+        return fixed, () if attributes is None else tuple([p.text for p in attributes.tokens()])
     if tree.origin == "value_info" and tree.alias == "initializer":
         parts = [p for p in tree.trees() if p.origin in ("type", "data")]
-        return tuple([tuple([piece.text for piece in p.pieces()]) for p in parts])
+        return tuple([tuple([token.text for token in p.tokens()]) for p in parts])
     if tree.origin == "metadata_item":
         inside = tree.child("metadata_items")
-        return None if inside is None else tuple([piece.text for piece in inside.pieces()]) or None
+        return None if inside is None else tuple([token.text for token in inside.tokens()]) or None
     return None
 
 
 def kind_of(part: Part) -> Hashable:
-    """The operator of a node, the type of a value: what stays the same when both are renamed."""
+    """Return what stays the same when an item is renamed: a node's operator, a value's type."""
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
-    if isinstance(part.tree, Piece):
+    if isinstance(part.tree, Token):
         return None
     if part.tree.origin == "metadata_item":
         return _token(part.tree, 0) if part.tree.alias == "metadata_block" else None
     role = "operator" if part.tree.origin == "node" else "type"
     found = part.tree.child(role)
-    return None if found is None else (role, *_decoded(found))
+    return None if found is None else (role, *_token_values(found))
 
 
 def _plain_node(part: Part) -> Node | None:
-    """A node whose tokens are known although it was not read by them."""
+    """Return a node whose tokens follow from its syntax tree; None if they must be read."""
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
         return None
@@ -116,14 +115,14 @@ def _plain_node(part: Part) -> Node | None:
 
 
 def outputs_of(part: Part) -> tuple[str, ...] | None:
-    """The names of the values that a node defines; None if it defines none."""
+    """Return the outputs of a node; None if it has none."""
     if isinstance(part.item, Node) and all(part.item.outputs):
         return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None
     if outputs is None:
         return None
     names = [output.child("name") for output in outputs.trees()]
-    return tuple([decoded(only_piece(name)) for name in names if name is not None]) or None
+    return tuple([decoded(only_token(name)) for name in names if name is not None]) or None
 
 
 def _function(tree: Tree) -> tuple[str, str, str]:
@@ -132,10 +131,10 @@ def _function(tree: Tree) -> tuple[str, str, str]:
     entries = None if header is None else header.child("header_entries")
     for entry in [] if entries is None else entries.trees():
         key, value = entry.trees()
-        word = only_piece(key).text
+        word = only_token(key).text
         if word in ("domain", "overload"):
-            pieces = list(value.pieces())
-            text = decoded(pieces[0]) if len(pieces) == 1 else ""
+            tokens = list(value.tokens())
+            text = decoded(tokens[0]) if len(tokens) == 1 else ""
             domain, overload = (text, overload) if word == "domain" else (domain, text)
     return domain, str(_name(tree, "name")), overload
 
@@ -145,11 +144,11 @@ def _header_item(tree: Tree) -> Hashable:
         return "item", ""
     if tree.alias in ("opset_item", "metadata_item"):
         return "item", *_words(tree, ":")
-    return tuple([piece.text for piece in tree.pieces()])
+    return tuple([token.text for token in tree.tokens()])
 
 
 def _decorator(tree: Tree) -> Hashable:
-    """`@meta` by its key, `@device` by its configuration, any other by its name."""
+    """Return the key of a decorator: `@meta` has a key, `@device` a configuration."""
     name = _token(tree, 0)
     if name not in ("@meta(", "@device("):
         return name
@@ -165,26 +164,26 @@ def _parameter(tree: Tree) -> Hashable:
 
 def _name(tree: Tree, *origins: str) -> str | None:
     found = tree.child(*origins)
-    return None if found is None else decoded(only_piece(found))
+    return None if found is None else decoded(only_token(found))
 
 
 def _token(tree: Tree, at: int) -> str:
     part = tree.parts[at]
-    return (part if isinstance(part, Piece) else only_piece(part)).text
+    return (part if isinstance(part, Token) else only_token(part)).text
 
 
 def _words(tree: Tree, end: str) -> tuple[str, ...]:
-    """The tokens before a mark, strings as what they say."""
+    """Return the tokens before a punctuation mark, strings decoded."""
     found = []
     for part in tree.parts:
-        if isinstance(part, Piece) and part.text == end:
+        if isinstance(part, Token) and part.text == end:
             break
-        found += _decoded(part)
+        found += _token_values(part)
     return tuple(found)
 
 
-def _decoded(tree: Tree | Piece | None) -> list[str]:
+def _token_values(tree: Tree | Token | None) -> list[str]:
     if tree is None:
         return []
-    pieces = [tree] if isinstance(tree, Piece) else tree.pieces()
-    return [decoded(piece) for piece in pieces]
+    tokens = [tree] if isinstance(tree, Token) else tree.tokens()
+    return [decoded(token) for token in tokens]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which items of three versions of a list are the same.
+"""Match the items of three versions of a list.
 
-Everything here takes time n log n at most, also for items that are all alike.
+Everything here takes O(n log n) time, also if all items are equal.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from onnxtext.merge.keys import call_of, first_output_of, key_of, kind_of, label_of
-from onnxtext.merge.versions import Item, Part
+from onnxtext.merge.parts import Item, Part
 
 ABSENT = -1
 
 
 @dataclass(slots=True, eq=False)
 class Triple:
-    """An item in its versions, by its places in their lists; `ABSENT` where it is not.
+    """The positions of an item in the three versions of a list; `ABSENT` if it is not there.
 
     Attributes:
         base: in the common ancestor.
         ours: in our version.
         theirs: in their version.
-        replaced: whether a side has something else at its place, which may be the same item.
+        replaced: whether the item was matched by its position only, so it may be another item.
     """
 
     base: int = ABSENT
@@ -35,46 +35,46 @@ class Triple:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What identifies an item of a list.
+class MatchRules:
+    """Functions that identify an item of a list.
 
     Attributes:
         content: all of an item.
         key: its key; None for items without one.
-        similar: what an item keeps when it is renamed, from the most certain to the least.
-        alike: what an item has in common with one that may replace it at the same place.
-        weak: whether what was matched by its place only is marked as replaced.
+        rename_keys: properties that a renamed item keeps, the most reliable first.
+        replacement_key: the property that an item shares with its replacement at the same position.
+        mark_replaced: whether to mark items that were matched by position only as replaced.
     """
 
     content: Callable[[Any], Hashable]
     key: Callable[[Any], Hashable]
-    similar: tuple[Callable[[Any], Hashable], ...] = ()
-    alike: Callable[[Any], Hashable] | None = None
-    weak: bool = False
+    rename_keys: tuple[Callable[[Any], Hashable], ...] = ()
+    replacement_key: Callable[[Any], Hashable] | None = None
+    mark_replaced: bool = False
 
 
-def text_rules(items: Sequence[Item]) -> Rules:
-    """The rules for the items of a text's list."""
+def text_match_rules(items: Sequence[Item]) -> MatchRules:
+    """Return the rules for the items of a list in a text."""
 
     def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)
 
     if not items or items[0].part.origin not in ("node", "value_info", "metadata_item"):
-        return Rules(of(lambda part: part.body), of(key_of))
-    similar = (first_output_of, label_of, call_of)
-    return Rules(
-        of(lambda part: part.body), of(key_of), tuple([of(key) for key in similar]), of(kind_of)
+        return MatchRules(of(lambda part: part.body), of(key_of))
+    rename_keys = (first_output_of, label_of, call_of)
+    return MatchRules(
+        of(lambda part: part.body), of(key_of), tuple([of(key) for key in rename_keys]), of(kind_of)
     )
 
 
 def match(
-    base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: Rules
+    base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: MatchRules
 ) -> list[Triple]:
-    """The items of three lists as triples: those of the base in order, then what was added."""
-    from_ours, weak_ours = _pair(base, ours, rules)
-    from_theirs, weak_theirs = _pair(base, theirs, rules)
-    weak = (weak_ours | weak_theirs) if rules.weak else ()
-    triples = [Triple(at, ABSENT, ABSENT, at in weak) for at in range(len(base))]
+    """Match the items of three lists; the items of the base come first, in order."""
+    from_ours, by_position_ours = _pair(base, ours, rules)
+    from_theirs, by_position_theirs = _pair(base, theirs, rules)
+    replaced = (by_position_ours | by_position_theirs) if rules.mark_replaced else ()
+    triples = [Triple(at, ABSENT, ABSENT, at in replaced) for at in range(len(base))]
     for at, found in enumerate(from_ours):
         if found != ABSENT:
             triples[found].ours = at
@@ -86,7 +86,7 @@ def match(
     both, _ = _pair(
         [ours[at] for at in new_ours],
         [theirs[at] for at in new_theirs],
-        replace(rules, similar=(), alike=None),
+        replace(rules, rename_keys=(), replacement_key=None),
     )
     partner = {new_ours[found]: new_theirs[at] for at, found in enumerate(both) if found != ABSENT}
     taken = set(partner.values())
@@ -95,17 +95,19 @@ def match(
     return triples
 
 
-def _pair(base: Sequence[Any], side: Sequence[Any], rules: Rules) -> tuple[list[int], set[int]]:
-    """Match the items of a side.
+def _pair(
+    base: Sequence[Any], side: Sequence[Any], rules: MatchRules
+) -> tuple[list[int], set[int]]:
+    """Match the items of a side with the base.
 
     Args:
         base: the items of the base.
-        side: those of the side.
-        rules: what identifies an item.
+        side: the items of the side.
+        rules: identify an item.
 
     Returns:
-        For each item of the side its place in the base; the places that were matched because
-        something similar stands there.
+        For each item of the side its position in the base; and the positions that were matched by
+        position and `replacement_key` only.
     """
     found = [ABSENT] * len(side)
     used = [False] * len(base)
@@ -131,11 +133,11 @@ def _pair(base: Sequence[Any], side: Sequence[Any], rules: Rules) -> tuple[list[
 
     run(rules.content)
     run(rules.key)
-    for key in rules.similar:
+    for key in rules.rename_keys:
         run(key, unique=True)
-    if rules.alike is None or not base:
+    if rules.replacement_key is None or not base:
         return found, set()
-    return found, _pair_neighbours(base, side, found, used, rules.alike)
+    return found, _pair_neighbours(base, side, found, used, rules.replacement_key)
 
 
 def _pair_neighbours(
@@ -143,9 +145,9 @@ def _pair_neighbours(
     side: Sequence[Any],
     found: list[int],
     used: list[bool],
-    alike: Callable[[Any], Hashable],
+    replacement_key: Callable[[Any], Hashable],
 ) -> set[int]:
-    """Match what stands at the same place and has the same operator or type."""
+    """Match items at the same position with the same operator or type."""
     matched: set[int] = set()
     before = ABSENT
     for at, item in enumerate(side):
@@ -155,8 +157,8 @@ def _pair_neighbours(
             and other < len(base)
             and not used[other]
             and (other == 0 or before != ABSENT)
-            and (kind := alike(item)) is not None
-            and kind == alike(base[other])
+            and (kind := replacement_key(item)) is not None
+            and kind == replacement_key(base[other])
             and _end_of_gap(base, side, found, used, at, other)
         ):
             found[at] = other
@@ -169,7 +171,7 @@ def _pair_neighbours(
 def _end_of_gap(
     base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
 ) -> bool:
-    """Whether what follows on both sides is the same again: nothing was put in or taken out."""
+    """Whether the next items of both lists match too, so nothing was inserted or deleted here."""
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)
     return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reviewing the merge of models: what each side has changed for itself may not fit together."""
+"""Find semantic conflicts in a merge of models: names that no side had, misordered nodes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.values import SparseTensor
 from onnxtext.ast.visit import walk_graphs, walk_nodes
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.subject import Subject
 from onnxtext.merge.digests import Known, lift, lower_one
-from onnxtext.merge.findings import find, identity, known_in, sorted_nodes, subject_of
-from onnxtext.merge.messages import GRAPH, first, split
-from onnxtext.merge.models import ModelMerger, Where
+from onnxtext.merge.findings import find, identity, issues_of, sorted_nodes, subject_of
+from onnxtext.merge.message_kinds import GRAPH, first, split
+from onnxtext.merge.model_merge import FieldPath, ModelMerger
 from onnxtext.wire.writer import LENGTH
 
 Models = tuple[bytes, bytes, bytes]
@@ -29,15 +29,15 @@ def review_models(
     known: Known,
     notes: list[str],
 ) -> Models:
-    """Make conflicts of what does not fit together in a merge of models.
+    """Make semantic conflicts in a merge of models explicit, and sort its nodes.
 
     Args:
-        merger: has merged them.
-        resolved: what it has given.
+        merger: has merged the models.
+        resolved: its result.
         versions: the base, ours and theirs as canonical bytes.
         sides: the syntax trees of ours and theirs.
-        known: what digests stand for.
-        notes: takes what people should know.
+        known: the data of digests.
+        notes: receives warnings for the user.
 
     Returns:
         The merge, resolved to ours, to theirs and to the base.
@@ -49,7 +49,7 @@ def review_models(
     owners = _owners(model)
     subject = subject_of(model)
     findings = list(find(subject, sides))
-    old = known_in(sides) if findings else set()
+    old = issues_of(sides) if findings else set()
     new = [found for found in findings if identity(found) not in old]
     late = [found for found in new if found.slug == "node-order"]
     marked = [found for found in new if found.slug != "node-order"]
@@ -84,8 +84,8 @@ _NAMES: dict[int, Callable[[bytes], Any]] = {
 }
 
 
-def _given(data: bytes) -> dict[bytes, set[int]]:
-    """The names that the main graph gives values without computing them, and how it does."""
+def _defined_names(data: bytes) -> dict[bytes, set[int]]:
+    """Return the inputs and initializers of the main graph: the fields that define each name."""
     found: dict[bytes, set[int]] = defaultdict(set)
     fields = split(first(data, 7) or b"")
     for number, name_of in _NAMES.items():
@@ -95,10 +95,10 @@ def _given(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Names that the merge defines as no side does."""
+    """Return the names that the merge defines in other fields than either side."""
     if merged in (ours, theirs):
         return []
-    found, mine, others = _given(merged), _given(ours), _given(theirs)
+    found, mine, others = _defined_names(merged), _defined_names(ours), _defined_names(theirs)
     none: set[int] = set()
     return [
         name
@@ -107,8 +107,8 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
     ]
 
 
-def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[Where, int]]:
-    """The items that define names."""
+def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
+    """Return the items that define these names."""
     fields = split(first(data, 7) or b"")
     for number, name_of in _NAMES.items():
         for index, item in enumerate(fields.get(number << 3 | LENGTH, ())):
@@ -119,20 +119,20 @@ def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[Where, int]]:
 # ---- Places ---------------------------------------------------------------------------------
 
 
-def _owners(model: Model) -> dict[int, tuple[Where, int]]:
-    """Where the statements of a model stand, and those in them, by their identity."""
-    owners: dict[int, tuple[Where, int]] = {}
+def _owners(model: Model) -> dict[int, tuple[FieldPath, int]]:
+    """Return the top-level item of each statement, by the identity of the statement."""
+    owners: dict[int, tuple[FieldPath, int]] = {}
     graph = model.graph
     for index, node in enumerate(graph.nodes):
         owners[id(node)] = (7, 1), index
         for inner in walk_nodes(node):
             owners[id(inner)] = (7, 1), index
         for owner in walk_graphs(node):
-            _own(owners, owner, ((7, 1), index))
+            _add_values(owners, owner, ((7, 1), index))
     for index, function in enumerate(model.functions):
         owners[id(function)] = (0, 25), index
         for owner in walk_graphs(function):
-            _own(owners, owner, ((0, 25), index))
+            _add_values(owners, owner, ((0, 25), index))
             for inner in owner.nodes:
                 owners[id(inner)] = (0, 25), index
     for number, (start, values) in _values(graph).items():
@@ -142,10 +142,10 @@ def _owners(model: Model) -> dict[int, tuple[Where, int]]:
 
 
 def _places(
-    owners: dict[int, tuple[Where, int]], findings: Sequence[Finding]
-) -> tuple[dict[Where, set[int]], bool]:
-    """The items of the merge that findings are about, and whether each finding has one."""
-    found: dict[Where, set[int]] = defaultdict(set)
+    owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
+) -> tuple[dict[FieldPath, set[int]], bool]:
+    """Return the items of the merge with findings, and whether each finding has one."""
+    found: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:
         complete = complete and any(id(place.item) in owners for place in finding.places)
@@ -156,13 +156,15 @@ def _places(
     return found, complete
 
 
-def _own(owners: dict[int, tuple[Where, int]], graph: Any, place: tuple[Where, int]) -> None:
+def _add_values(
+    owners: dict[int, tuple[FieldPath, int]], graph: Any, place: tuple[FieldPath, int]
+) -> None:
     for value in (*graph.inputs, *graph.outputs, *graph.values):
         owners[id(value)] = place
 
 
 def _values(graph: Graph) -> dict[int, tuple[int, list[Any]]]:
-    """The values of a graph by the fields that hold them, and the index of the first of each."""
+    """Return the values of a graph by field, with the index of the first one in each field."""
     data = [value for value in (*graph.inputs, *graph.values) if value.data is not None]
     implied = any(decorator.name == "value_info" for decorator in graph.decorators)
     return {
@@ -179,7 +181,7 @@ def _values(graph: Graph) -> dict[int, tuple[int, list[Any]]]:
 
 
 def _outputs(data: bytes) -> set[str]:
-    """The outputs of the nodes of a model's main graph."""
+    """Return the first outputs of the nodes of a model's main graph."""
     if not data:
         return set()
     nodes = split(first(data, 7) or b"").get(1 << 3 | LENGTH, ())
@@ -187,7 +189,7 @@ def _outputs(data: bytes) -> set[str]:
 
 
 def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
-    """Sort the nodes of the graphs in which some are out of order; False if that cannot be."""
+    """Sort the nodes of the graphs in which some are out of order; False if there is a cycle."""
     wanted = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}
     changes = []
@@ -206,7 +208,7 @@ def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: se
 
 
 def _sorted(data: bytes, sides: Sequence[Model], known: Known, old: set[str]) -> bytes:
-    """A resolved merge with its nodes in order."""
+    """Sort the nodes of a resolved merge."""
     model = lift(data, known, ())
     subject = subject_of(model)
     late = [found for found in find(subject, sides) if found.slug == "node-order"]

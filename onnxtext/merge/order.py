@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of a merged list.
+"""Order the items of a merged list.
 
-Everything here takes time n log n at most, also for items that are all alike.
+Everything here takes O(n log n) time, also if all items are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from onnxtext.sequences import rising
 
 
 class Orders:
-    """Arranges the lists of one merge, each but once: those of a text are mostly its model's."""
+    """Orders the lists of a merge; caches results, as most lists of a text recur in its model."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[list[int], bool]] = {}
@@ -26,20 +26,20 @@ class Orders:
     def arrange(
         self, triples: Sequence[Triple], *, strict: bool = False, theirs_first: bool = False
     ) -> tuple[list[Triple], bool]:
-        """The order of a merged list.
+        """Order the items of a merged list.
 
-        Of two items that both sides have, the order is that of the side that has changed it. What
-        only one side has stands behind what stands before it there. Of what both have put at the
-        same place ours comes first.
+        Two items that both sides have are in the order of the side that changed it. An item that
+        one side added follows its predecessor on that side. Of items that both sides added at the
+        same position, ours come first.
 
         Args:
-            triples: the items that the merge has.
-            strict: whether each place has a meaning, so that the changes of both sides must fit
-                together for every two items.
-            theirs_first: whether their order decides where the two contradict each other.
+            triples: the items of the merge.
+            strict: whether the order has a meaning, so that the changes of both sides must be
+                compatible for every two items.
+            theirs_first: whether their order wins if the sides contradict each other.
 
         Returns:
-            The items in order, and whether the changes of order of both sides fit together.
+            The items in order, and whether the changes of both sides are compatible.
         """
         places = tuple([(triple.base, triple.ours, triple.theirs) for triple in triples])
         key = strict, theirs_first, places
@@ -66,7 +66,7 @@ def _arrange(
 
 
 class _Rows:
-    """Items in order, with others to be put between them."""
+    """A list of items into which further items are inserted."""
 
     def __init__(self, line: list[Triple]) -> None:
         self._line = line
@@ -76,15 +76,15 @@ class _Rows:
         self._before: dict[int, list[Triple]] = defaultdict(list)
 
     def insert(self, items: Sequence[Triple], moved: set[int]) -> bool:
-        """Put the missing ones of some items behind what stands before them.
+        """Insert the missing items of a side, each behind its predecessor.
 
         Args:
-            items: in the order of one side.
-            moved: items that the other side has moved, from which what stands next to them goes
-                away if the item behind has stayed.
+            items: in the order of the side.
+            moved: items that the other side has moved. A missing item whose predecessor was moved
+                stays before its successor if that was not.
 
         Returns:
-            Whether one was put in elsewhere than at the end.
+            Whether an item was inserted elsewhere than at the end.
         """
         anchor, where, unsure = self._start, self._behind, False
         for triple, after in zip(items, self._following(items), strict=True):
@@ -101,7 +101,7 @@ class _Rows:
         return unsure
 
     def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
-        """For each item the next one that is in line."""
+        """Return for each item the next one that is in the list already."""
         found: list[Triple | None] = []
         following: Triple | None = None
         for triple in reversed(items):
@@ -111,7 +111,7 @@ class _Rows:
         return found[::-1]
 
     def all(self) -> list[Triple]:
-        """All items in order."""
+        """Return all items in order."""
         made = list(self._behind[id(self._start)])
         for triple in self._line:
             made += self._before.get(id(triple), ())
@@ -120,7 +120,7 @@ class _Rows:
         return made
 
 
-Place = Callable[[Triple], int]
+Position = Callable[[Triple], int]
 
 
 def _ours(triple: Triple) -> int:
@@ -136,7 +136,7 @@ def _base(triple: Triple) -> int:
 
 
 def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
-    """What each side has moved, other items if that can be."""
+    """Return the items that each side has moved, disjoint sets if possible."""
     ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
     if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
         return ours, others
@@ -145,13 +145,13 @@ def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
     return ours, theirs
 
 
-def _moved(shared: Sequence[Triple], place: Place, others: set[int]) -> set[int]:
-    """What a side has moved: as few items as explain its order.
+def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[int]:
+    """Return a smallest set of items that a side must have moved.
 
     Args:
         shared: the items that both sides have.
-        place: where they stand on that side.
-        others: what the other side has moved; rather something else than these.
+        place: returns the position of an item on that side.
+        others: items that the other side has moved, avoided if possible.
     """
     known = sorted([t for t in shared if t.base != ABSENT], key=_base)
     numbers = [place(triple) for triple in known]
@@ -165,7 +165,7 @@ def _moved(shared: Sequence[Triple], place: Place, others: set[int]) -> set[int]
 def rising_through(
     numbers: Sequence[int], wanted: Sequence[bool], longest: int
 ) -> list[bool] | None:
-    """A longest rising subsequence that has all numbers that are wanted; None if there is none."""
+    """Find a longest increasing subsequence with all wanted numbers; None if there is none."""
     pairs = list(zip(numbers, wanted, strict=True))
     end = max(numbers, default=0) + 1
     below = list(accumulate([number if want else -1 for number, want in pairs], max, initial=-1))
@@ -182,7 +182,7 @@ def rising_through(
 def _merged_order(
     shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
 ) -> tuple[list[Triple], bool]:
-    """The order of what both sides have, and whether nothing contradicts it."""
+    """Order the items that both sides have; and whether the sides are compatible."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
@@ -197,7 +197,7 @@ def _merged_order(
         return made, True
     if strict or moved[0] & moved[1] or len(known) < len(shared):
         return (by_them if theirs_first else by_us), False
-    # Other items were moved: all moves are made, from the side with more of them on.
+    # The sides moved different items: start with the side that moved more, apply the other moves.
     swap = len(moved[1]) > len(moved[0])
     few = moved[0] if swap else moved[1]
     orders = (by_them, by_us) if swap else (by_us, by_them)
@@ -209,17 +209,13 @@ def _merged_order(
 def _pairwise(
     shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
 ) -> list[Triple] | None:
-    """The order in which any two items stand as the side has them that has changed their order.
-
-    Returns:
-        None if there is none.
-    """
+    """Order any two items as the side that has changed their order; None if that is impossible."""
     known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
         return None
     ours, theirs = _inversions(known[0], _base), _inversions(known[1], _base)
-    if abs(ours - theirs) == apart:  # one side has changed what the other has, and more
+    if abs(ours - theirs) == apart:  # one side made all changes of the other
         return by_us if ours > theirs else by_them
 
     def compare(one: Triple, other: Triple) -> int:
@@ -229,15 +225,15 @@ def _pairwise(
         return other.base - one.base  # one side has changed it
 
     made = sorted(shared, key=cmp_to_key(compare))
-    # Every pair is as wanted if and only if these numbers add up.
+    # Every pair is in the wanted order if and only if these numbers add up.
     if _inversions(made, _ours) + _inversions(made, _theirs) != apart:
         return None
     changed = _inversions([t for t in made if t.base != ABSENT], _base)
     return made if 2 * changed == ours + theirs + apart else None
 
 
-def _inversions(items: Sequence[Triple], place: Place) -> int:
-    """How many pairs of items stand the other way round in a version."""
+def _inversions(items: Sequence[Triple], place: Position) -> int:
+    """Count the pairs of items whose order is reversed in a version."""
     seen: list[int] = []
     count = 0
     for number, at in enumerate(map(place, items)):

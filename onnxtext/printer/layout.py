@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 WIDTH = 100
 """Columns of a line; names do not count, so that renaming never reflows."""
@@ -81,10 +81,26 @@ def numbers(items: Sequence[str], brackets: str, indent: str, budget: int, comma
 
 
 BASE64_WIDTH = 76
+_BLOCK = BASE64_WIDTH // 4 * 3 << 16
+"""So many bytes are printed at once; they fill their last line."""
 
 
 def base64_lines(data: bytes | memoryview, indent: str) -> str:
     """Bytes as base64, in lines of equal width, each indented and with its line break."""
+    return "".join(base64_parts(data, indent))
+
+
+def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
+    """What `base64_lines` joins: of long data not all is held several times."""
+    if len(data) <= _BLOCK:
+        yield _base64_lines(data, indent)
+        return
+    view = memoryview(data)
+    for at in range(0, len(data), _BLOCK):
+        yield _base64_lines(view[at : at + _BLOCK], indent)
+
+
+def _base64_lines(data: bytes | memoryview, indent: str) -> str:
     text = binascii.b2a_base64(data, newline=False)
     whole = len(text) // BASE64_WIDTH * BASE64_WIDTH
     lines = [indent + text[whole:].decode("ascii") + "\n"] if whole < len(text) else []

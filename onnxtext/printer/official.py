@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in the official syntax, which `onnx.parser` reads, in the canonical layout.
+"""Print models in the official syntax, which `onnx.parser` reads, in the canonical layout.
 
-Only for what that syntax can say (`proto.reduce`): no decorators, records, raw data or blobs.
-Types stand in the `<…>` list and never before the outputs of nodes; no list ends in a comma;
-strings have no escapes but those of the quote and the backslash; literals of types that are stored
-in `int32_data` are its entries.
+The model must be reduced (`proto.reduce`): no decorators, records, raw data or blobs. Types are in
+the `<…>` list, never before the outputs of nodes; lists have no trailing comma; strings escape only
+the quote and the backslash; literals of types that are stored in `int32_data` are its entries.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ _A = AttributeType
 
 
 def print_official(model: Model) -> str:
-    """A whole model, with a final newline.
+    """Print a whole model, with a final newline.
 
     Args:
-        model: lifted from bytes that official text can say.
+        model: lifted from reduced bytes.
     """
     entries = []
     if model.ir_version is not None:
@@ -93,18 +92,18 @@ def _broken(items: Sequence[str], brackets: str, indent: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string: every character stands for itself, line ends and tabs too."""
+    """Quote a string; line ends and tabs are not escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def _name(text: str) -> str:
-    """A name where a type might stand."""
+    """Print a name where a type could also occur."""
     return text if value_name(text) == text else _quoted(text)
 
 
 def _word(text: str) -> str:
-    """A name where any word may stand bare."""
+    """Print a name where every word may be unquoted."""
     return text if word(text) == text else _quoted(text)
 
 
@@ -112,7 +111,7 @@ def _word(text: str) -> str:
 
 
 def _graph(graph: Graph, indent: str, *, is_main: bool = True) -> str:
-    """A graph; in an attribute, its inputs and outputs stand on one line if they fit."""
+    """Print a graph; in an attribute, its inputs and outputs are on one line if they fit."""
     lists = _main_list if is_main else _small_list
     inputs, outputs = lists(graph.inputs, indent), lists(graph.outputs, indent)
     # The names of graphs in attributes are identifiers, and never quoted.
@@ -121,7 +120,7 @@ def _graph(graph: Graph, indent: str, *, is_main: bool = True) -> str:
 
 
 def _listed(graph: Graph | Function) -> list[ValueInfo]:
-    """The `<…>` list with everything that SPEC 10 puts elsewhere, in its order."""
+    """Return the `<…>` list, with the declarations that onnxtext writes elsewhere."""
     values = list(graph.values)
     if isinstance(graph, Graph) and graph.decorators:
         with_data = [value for value in (*graph.inputs, *values) if value.data is not None]
@@ -166,7 +165,7 @@ def _small_list(values: Sequence[ValueInfo], indent: str) -> str:
 
 
 def _value(value: ValueInfo, indent: str) -> str:
-    """A declaration or an initializer."""
+    """Print a declaration or an initializer."""
     if value.type is None:
         return _name(value.name)
     type = _type(value.type)
@@ -203,7 +202,7 @@ def _function(function: Function) -> str:
 
 
 def _node(node: Node, indent: str) -> str:
-    """A node: on one line, or inputs first and then its attributes one a line."""
+    """Print a node: on one line, or its inputs first and then one attribute per line."""
     label = "" if node.name is None else f"[{_word(node.name) if node.name else ''}] "
     outputs = f"{', '.join(map(_name, node.outputs))} " if node.outputs else ""
     operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
@@ -224,7 +223,7 @@ def _node(node: Node, indent: str) -> str:
 
 
 def _attribute(attribute: Attribute, indent: str) -> str:
-    """`name: type = value`; the type only where the value does not give it back."""
+    """Print `name: type = value`; the type only if the value does not imply it."""
     name, kind, value = _word(attribute.name), attribute.type, attribute.value
     typed = name if kind is None else f"{name}: {kind.name.lower()}"
     if value is None:
@@ -304,17 +303,17 @@ def _dim(dim: Dim) -> str:
 
 
 def _tensor(tensor: Tensor, indent: str, budget: int) -> str:
-    """A tensor in an attribute."""
+    """Print a tensor in an attribute."""
     type = _type(tensor.type)
     name = f" {tensor.name}" if tensor.name else ""
     literal = _data(tensor.type, tensor.data, indent, budget - len(type) - NAME_WIDTH)
-    # A bracket right after a type would be its dimensions.
+    # A bracket right after a type would be read as its dimensions.
     equals = " =" if isinstance(tensor.data, ExternalData) else ""
     return f"{type}{name}{equals} {literal}"
 
 
 def _data(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
-    """The literal of a tensor's data; the empty one for no data, which means the same."""
+    """Print the literal of a tensor's data; an empty literal if there is none."""
     match data:
         case NoData():
             return "{}"

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from onnxtext.ast.model import (
     EncodingPatch,
     Fragment,
@@ -18,7 +20,7 @@ from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
-from onnxtext.printer.layout import STEP, WIDTH, base64_lines, bracketed, broken
+from onnxtext.printer.layout import STEP, WIDTH, base64_lines, base64_parts, bracketed, broken
 from onnxtext.printer.records import decorator_lines
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import quoted, string_value
@@ -29,7 +31,7 @@ def graph_printer() -> GraphPrinter:
     """What prints graphs, by the core that runs."""
     if core() == "python":
         return GraphPrinter()
-    from onnxtext.printer.native import CorePrinter
+    from onnxtext.printer.compiled import CorePrinter
 
     return CorePrinter()
 
@@ -41,6 +43,11 @@ def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
         model: the model.
         printer: prints its graphs and functions.
     """
+    return "".join(model_parts(model, printer))
+
+
+def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[str]:
+    """What `print_model` joins; each blob is printed when it is its turn."""
     printer = printer or graph_printer()
     entries = _presence(model.presence)
     if model.encoding_habits:
@@ -76,15 +83,16 @@ def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
         parts.append(f"\n{_encoding(model.encoding)}\n")
     if model.resources_left_out:
         parts.append("\nresources none\n")
-    elif model.resources or model.places:
-        parts.append("\nresources {\n")
-        parts += [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
+    yield from parts
+    if not model.resources_left_out and (model.resources or model.places):
+        yield "\nresources {\n"
+        yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
         for digest, data in model.resources.items():
+            yield f'{STEP}"{digest}": base64 """\n'
             # In lines of fixed width, so that a change in place changes few of them.
-            lines = base64_lines(data, STEP * 2)
-            parts += [f'{STEP}"{digest}": base64 """\n', lines, f'{STEP * 2}"""\n']
-        parts.append("}\n")
-    return "".join(parts)
+            yield from base64_parts(data, STEP * 2)
+            yield f'{STEP * 2}"""\n'
+        yield "}\n"
 
 
 def print_fragment(fragment: Fragment) -> str:

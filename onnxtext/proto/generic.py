@@ -51,20 +51,25 @@ class RecordError(ValueError):
 # ---- Lowering -------------------------------------------------------------------------------
 
 
-def lower_record(spec: MessageSpec, record: Record) -> bytes:
+def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
     """A message from its record.
 
+    Args:
+        spec: the type of the message.
+        record: its fields.
+        depth: how many records stand around it.
+
     Raises:
-        RecordError: a field is unknown, or its value does not fit it.
+        RecordError: a name is no field, a number is a known field, or a value does not fit.
     """
     known: dict[int, list[bytes]] = {}
     strangers: list[bytes] = []
     for item in record.fields:
         if isinstance(item.key, int):
-            strangers.append(lower_stranger(item.key, item.value))
+            strangers.append(lower_unknown(spec, item.key, item.value, depth))
         else:
             field = find_field(spec, item.key)
-            known.setdefault(field.number, []).append(lower_field(field, item.value))
+            known.setdefault(field.number, []).append(lower_field(field, item.value, depth))
     return b"".join([b"".join(known[number]) for number in sorted(known)] + strangers)
 
 
@@ -84,28 +89,33 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
     return field
 
 
-def lower_field(field: FieldSpec, value: FieldValue) -> bytes:
+def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
     """A known field: its key and value, or for a list those of every item.
+
+    Args:
+        field: of the schema.
+        value: its value.
+        depth: how many records stand around the one of the field.
 
     Raises:
         RecordError: the value does not fit the field.
     """
     if not field.repeated:
-        return tag(field.number, field.wire_type) + _scalar(field, value)
+        return tag(field.number, field.wire_type) + _scalar(field, value, depth)
     if not isinstance(value, tuple):
         raise RecordError(f"the value of `{field.name}` is a list, […]")
     if field.packed:
-        data = b"".join([_scalar(field, item) for item in value])
+        data = b"".join([_scalar(field, item, depth) for item in value])
         return delimited(tag(field.number, LENGTH), data) if data else b""
     key = tag(field.number, field.wire_type)
-    return b"".join([key + _scalar(field, item) for item in value])
+    return b"".join([key + _scalar(field, item, depth) for item in value])
 
 
-def _scalar(field: FieldSpec, value: FieldValue) -> bytes:
+def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
     """A value without its key."""
     match field.kind, value:
         case "message", Record():
-            data = lower_record(message_spec(field.message), value)
+            data = lower_record(message_spec(field.message), value, depth + 1)
             return varint(len(data)) + data
         case (("string" | "bytes"), bytes()):
             return varint(len(value)) + value
@@ -143,6 +153,31 @@ def _integer(text: str, low: int, high: int) -> int:
     if not low <= value <= high:
         raise RecordError(f"`{text[:40]}` does not lie between {low} and {high}")
     return value
+
+
+def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int = 0) -> bytes:
+    """A field by its number that the schema does not know, or not with this wire type.
+
+    Args:
+        spec: the type of the message it stands in.
+        number: the field's number.
+        value: its value.
+        depth: how many records stand around that of the message. Messages that are nested deeper
+            than records are read are bytes by number.
+
+    Raises:
+        RecordError: the schema knows the field, or the value has no wire type.
+    """
+    data = lower_stranger(number, value)
+    field = spec.by_number.get(number)
+    if field is not None and depth < MAX_RECORD_DEPTH:
+        (item,) = read_fields(data, 0, len(data))
+        if is_known(field, data, item):
+            raise RecordError(
+                f"field {number} of {spec.name} is `{field.name}`; write its name instead of its "
+                "number"
+            )
+    return data
 
 
 def lower_stranger(number: int, value: FieldValue, *, in_group: bool = False) -> bytes:

@@ -11,12 +11,12 @@ from onnxtext.collector import paused_collector
 from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
-from onnxtext.syntax.faults import Fault
-from onnxtext.syntax.machine import HOLE, Unexpected
-from onnxtext.syntax.run import Run
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.parser.lalr import ERROR_NODE, Unexpected
+from onnxtext.syntax.parser.parser import Parser
 
 if TYPE_CHECKING:
-    from onnxtext.syntax.recovery import Recovery
+    from onnxtext.syntax.recovery.recovery import Recovery
 
 
 def parse_model(source: Source) -> Model:
@@ -55,7 +55,7 @@ def try_fragment(source: Source, kind: str) -> Fragment | None:
     with paused_collector():
         try:
             fragment: Fragment = _run(source.text, f"{kind}_fragment").parse()
-        except (Unexpected, Fault):
+        except (Unexpected, SemanticError):
             return None
     return fragment
 
@@ -101,7 +101,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
     if broken is not None:
         return None, (broken,)
     run = _run(source.text, start)
-    faults: list[Fault] = []
+    faults: list[SemanticError] = []
     run.machine.faults = faults
     recovery: Recovery | None = None
 
@@ -109,30 +109,30 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         """Start recovery, at the first mistake: most texts have none, and it takes imports."""
         nonlocal recovery
         if recovery is None:
-            from onnxtext.syntax.recovery import Recovery
+            from onnxtext.syntax.recovery.recovery import Recovery
 
             recovery = Recovery(run, source, faults)
         return recovery
 
     run.recover = lambda unexpected: recover().recover(unexpected)
-    value = HOLE
+    value = ERROR_NODE
     with paused_collector():
         try:
             value = run.parse()
-        except Fault as fault:  # one that no parser can go on after
+        except SemanticError as fault:  # one that no parser can go on after
             recover().stop(fault)
     diagnostics = recover().finish() if faults or recovery is not None else ()
     run.recover = None  # what refers to itself is freed by the collector only, and slowly
-    return (None if value is HOLE else value), tuple(diagnostics)
+    return (None if value is ERROR_NODE else value), tuple(diagnostics)
 
 
-def _run(text: str, start: str) -> Run:
+def _run(text: str, start: str) -> Parser:
     """A parse by the core that runs."""
     if core() == "native":
-        from onnxtext.syntax.native import CoreRun
+        from onnxtext.syntax.parser.compiled import CoreParser
 
-        return CoreRun(text, start)
-    return Run(text, start)
+        return CoreParser(text, start)
+    return Parser(text, start)
 
 
 def check_characters(source: Source) -> Diagnostic | None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element data of tensors and numeric lists: text to bytes and back, exactly and in bulk.
+"""Convert the data of tensors and numeric lists between text and bytes, exactly and in bulk.
 
-The package knows nothing of grammar, AST or protobuf messages: it is handed the text of one
+The package does not depend on the grammar or on protobuf messages: its input is the text of one
 literal, or the bytes of one field. Import from its modules:
 
 * ``elements``: the element types and the size of their data.
@@ -9,7 +9,8 @@ literal, or the bytes of one field. Import from its modules:
 * ``parse``: whole literals ``[...]`` and ``{...}`` to bytes.
 * ``format``: bytes to rows of text.
 * ``varints``: packed protobuf varints.
-* ``errors``: ``LiteralError``, the one exception for bad text.
+* ``blobs``: data that a text refers to by its digest.
+* ``errors``: ``LiteralError``, the exception for invalid literals.
 """
 
 from __future__ import annotations

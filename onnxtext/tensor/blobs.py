@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that are named by their digest (SPEC 6.6)."""
+"""Find the bytes of blobs by their digests (SPEC 6.6)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ MISSING = "blob-missing"
 AMBIGUOUS = "blob-ambiguous"
 DAMAGED = "blob-damaged"
 SIZE = "blob-size"
-"""The codes of what is wrong with blobs that a text brings along."""
+"""The diagnostic codes for blobs."""
 PRINTED_DIGITS = 32
-"""How many hexadecimal digits of the SHA-256 are printed: 128 bits tell any two blobs apart."""
+"""The number of printed hexadecimal digits of the SHA-256: 128 bits avoid collisions."""
 
 
 class BlobError(ValueError):
-    """The bytes of a blob are missing, or are not what its digest says.
+    """The bytes of a blob are missing, or do not match its digest.
 
     Attributes:
-        code: of the diagnostic.
+        code: the code of the diagnostic.
     """
 
     def __init__(self, message: str, code: str = "invalid-record") -> None:
@@ -33,53 +33,53 @@ class BlobError(ValueError):
 
 
 class Elsewhere(Protocol):
-    """Where the blobs are that a text does not bring along itself."""
+    """A source of blobs outside of the text."""
 
     def find(self, digest: str) -> bytes | memoryview:
-        """The bytes of a blob, verified.
+        """Return the verified bytes of a blob.
 
         Raises:
-            BlobError: they are missing or damaged.
+            BlobError: the blob is missing or damaged.
         """
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
-        """The elements of an array in a data file, as `raw_data`.
+        """Return the elements of an array in a data file, as `raw_data`.
 
         Raises:
-            BlobError: they cannot be read, or are of another type or shape.
+            BlobError: the array cannot be read, or has another type or shape.
         """
 
 
 class Blobs:
-    """The blobs that a text brings along.
+    """The blobs in the `resources` section of a text.
 
-    Digests are verified once for each resource, when it is first used.
+    The digest of a resource is verified when the resource is first used.
     """
 
     def __init__(
         self, resources: Mapping[str, bytes | memoryview], *, verified: bool = False
     ) -> None:
-        """Take resources.
+        """Initialize from resources.
 
         Args:
             resources: the bytes by their digests.
-            verified: whether the digests were just made of these bytes.
+            verified: whether the digests were just computed from these bytes.
         """
         self._resources = resources
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
 
     def knows(self, digest: str) -> bool:
-        """Whether a resource begins with these digits, or they with it."""
+        """Whether a digest is a prefix of a resource's digest, or the reverse."""
         return any(_agree(name, digest) for name in self._resources)
 
     def find(self, digest: str) -> bytes | memoryview:
-        """The bytes of a blob.
+        """Return the bytes of a blob.
 
         Args:
             digest: the digest in the text, which may be shorter or longer than the resource's.
 
         Raises:
-            BlobError: no resource, or more than one, begins like this; or its bytes are damaged.
+            BlobError: no resource matches, or more than one, or its bytes are damaged.
         """
         known = self._verified.get(digest)
         if known is not None:
@@ -100,7 +100,7 @@ class Blobs:
 
 
 def unknown(digest: str) -> BlobError:
-    """The error of a blob that nothing in a text brings along or refers to."""
+    """Return the error for a blob that is not in the text."""
     return BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The brackets of a literal: what is inside them, and whether they fit the dims.
+"""Check the brackets of a literal against the dims, and remove them.
 
-Nothing here looks at single elements. Brackets, comments and trailing commas are blanked out, so
-that what is left is a comma-separated list in which every element stands where it stood in the
-text: offsets need no translation, and the bulk readers of `numbers` can have it as it is.
+Brackets, comments and trailing commas are replaced by blanks. The result is a comma-separated list
+whose elements keep their offsets, which the bulk readers of `numbers` read directly.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _NEAR = 64
 
 
 class PlainText(str):
-    """A literal that surely holds digits, points, minus signs, commas, brackets and blanks only."""
+    """A literal known to have only digits, points, minus signs, commas, brackets and blanks."""
 
     __slots__ = ()
 
@@ -40,21 +39,21 @@ class Body:
     """The elements of a literal.
 
     Attributes:
-        data: The text with all but elements and the commas between them blanked out.
-        splat: Whether the last element stands for all that remain (``...`` follows it).
+        data: The text, with everything but elements and separating commas blanked out.
+        splat: Whether the last element is repeated (``...`` follows it).
     """
 
     data: bytes
     splat: bool = False
 
     def tokens(self) -> list[str]:
-        """Return the text of every element; empty texts where two commas meet."""
+        """Return the text of every element; an empty text between adjacent commas."""
         if not self.data or self.data.isspace():
             return []
         return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
 
     def located(self, index: int, error: LiteralError) -> LiteralError:
-        """Return what is wrong with element `index`, at its place in the text."""
+        """Return the error of element `index`, with its offset in the text."""
         text = self.data.decode("ascii")
         start = -1
         for _ in range(index):
@@ -88,19 +87,19 @@ def product(dims: Sequence[int]) -> int:
 
 
 def wrong_count(dims: Sequence[int], found: int) -> LiteralError:
-    """Return the error for a literal with more or fewer elements than `dims` ask for."""
+    """Return the error for a literal with more or fewer elements than `dims` give."""
     count = math.prod(dims)
     message = f"expected {counted(count, 'element')} for {list(dims)}, found {found}"
     return LiteralError(message, help="change the elements or the dimensions")
 
 
 def counted(count: int, thing: str) -> str:
-    """Return the number and the name of things, as in ``1 element`` and ``2 elements``."""
+    """Return a number and its noun, as in ``1 element`` and ``2 elements``."""
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Body:
-    """Take the brackets off a literal without inner ones.
+    """Remove the brackets of a literal without inner brackets.
 
     Args:
         text: The literal.
@@ -141,7 +140,7 @@ def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Body:
 
 
 def nested(text: str, dims: Sequence[int]) -> Body:
-    """Take the brackets off a literal that is flat or nested as `dims` ask for.
+    """Remove the brackets of a literal that is flat or nested by `dims`.
 
     Args:
         text: The literal.
@@ -149,7 +148,7 @@ def nested(text: str, dims: Sequence[int]) -> Body:
             than 1.
 
     Raises:
-        LiteralError: The brackets do not fit the dimensions.
+        LiteralError: The brackets do not match the dimensions.
     """
     if text.count("[") <= 1 or ("#" in text and _clean(text).count("[") <= 1):
         return flat(text, "[", "]", splat=True)
@@ -164,7 +163,7 @@ def nested(text: str, dims: Sequence[int]) -> Body:
     closing = np.flatnonzero(data == ord("]"))
     last = before(data, closing)
     comma = last[data[last] == ord(",")]
-    # A comma may end a list, but "[,]" and "[1,,]" have no element for it.
+    # A comma may end a list, but not without an element before it: "[,]", "[1,,]".
     alone = data[before(data, comma)]
     data[comma] = ord(" ")
     found = data.tobytes().translate(None, _NOT_STRUCTURE)
@@ -181,7 +180,7 @@ def nested(text: str, dims: Sequence[int]) -> Body:
 
 
 def _clean(text: str) -> str:
-    """Blank out comments, and refuse all that is not ASCII."""
+    """Replace comments by blanks, and reject characters that are not ASCII."""
     if "#" in text:
         text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
     if not text.isascii():
@@ -191,7 +190,7 @@ def _clean(text: str) -> str:
 
 
 def _without_comma(inner: str, start: int) -> str:
-    """Take a trailing comma off; `start` is the place of `inner` in the text."""
+    """Remove a trailing comma; `start` is the offset of `inner` in the text."""
     if not inner.endswith(","):
         return inner
     rest = inner[:-1].rstrip(BLANKS)
@@ -202,11 +201,11 @@ def _without_comma(inner: str, start: int) -> str:
 
 
 def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the place of the last character before each place that is no blank.
+    """Return, for each place, the place of the last character before it that is not a blank.
 
     Args:
         data: The text.
-        places: Places with some character before them that is no blank.
+        places: Places, each after some character that is not a blank.
     """
     found = places - 1
     for _ in range(_NEAR):
@@ -214,7 +213,7 @@ def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp
         if not blank.size:
             return found
         found[blank] -= 1
-    solid = np.flatnonzero(data > ord(" "))  # linear however long the blanks are
+    solid = np.flatnonzero(data > ord(" "))  # linear, however many blanks there are
     return solid[np.searchsorted(solid, places) - 1]
 
 
@@ -229,9 +228,9 @@ def shapes_of(dims: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _is_structure(found: bytes, shape: tuple[int, ...]) -> bool:
-    """Whether `found` is the brackets and commas of a literal of this shape."""
+    """Whether `found` has exactly the brackets and commas of a literal of this shape."""
     length = 0
-    for size in reversed(shape):  # the length first: dims may ask for more than there is memory
+    for size in reversed(shape):  # compare lengths first: huge dims would exhaust the memory
         length = 2 + size * length + max(size - 1, 0)
     if length != len(found):
         return False
@@ -246,7 +245,7 @@ def _row(size: int) -> bytes:
 
 
 def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
-    """Return the first thing wrong with the nesting of a literal."""
+    """Return the first error in the nesting of a literal."""
     shapes = shapes_of(dims)
     opening = re.match(r"[ \t\n\v\f\r]*([ \t\n\v\f\r\[]*)", clean)
     assert opening is not None
@@ -266,9 +265,9 @@ def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
 
 
 def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:
-    """Follow the brackets of a literal that should have this shape to the first surprise."""
+    """Walk the brackets of a literal of this shape to the first error."""
     counts: list[int] = []
-    ready = True  # for an element or a bracket, rather than for a comma
+    ready = True  # to accept an element or a bracket, otherwise a comma
     for match in _TOKEN.finditer(clean):
         token, place = match[0], match.start()
         if token == "...":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large literals in parts that fit the caches: their brackets, commas and numbers at once.
+"""Read large numeric literals fast, in parts that fit into the processor's caches.
 
-This road is taken for plain texts only: numbers of usual lengths, each with a comma right behind
-it, brackets that fit the dimensions, no comments. In every doubt it gives up, and the roads of
-`brackets` and `numbers` decide what is right and word the errors.
+This fast path handles common literals: numbers of usual lengths, each followed directly by a comma,
+brackets that match the dimensions, no comments. For anything else it returns None, and `brackets`
+and `numbers` read the literal and report errors.
 """
 
 from __future__ import annotations
@@ -32,22 +32,18 @@ _COMMA, _SPACE, _LINE, _OPEN, _ELEMENTS = b", \n[0"
 
 
 def read_elements(
-    text: str,
-    coding: Coding,
-    read: Callable[[Body], Codes],
-    *,
-    dims: Sequence[int] | None = None,
+    text: str, coding: Coding, read: Callable[[Body], Codes], *, dims: Sequence[int] | None = None
 ) -> list[Codes] | None:
     """Read a large literal of numbers.
 
     Args:
         text: the literal with its outer brackets.
-        coding: makes codes of doubles; `as_floats`, `as_doubles` or `as_integers`.
-        read: reads elements of any kind to the same codes, as the functions of `numbers` do.
-        dims: the dimensions, if the literal may be nested as they say.
+        coding: converts doubles to codes: `as_floats`, `as_doubles` or `as_integers`.
+        read: reads any elements to the same codes, like the functions of `numbers`.
+        dims: the dimensions, if the literal may be nested.
 
     Returns:
-        What `read` would return for all elements, in parts; None if that is not surely known.
+        The result of `read` for all elements, in parts; None if the literal needs the slow path.
     """
     if text[:1] + text[-1:] not in ("[]", "{}"):
         return None
@@ -73,18 +69,18 @@ def read_elements(
 
 
 def as_floats(name: str) -> Coding:
-    """Codes of a float format of at most 32 bits.
+    """Return a coding for a float format of at most 32 bits.
 
     Args:
-        name: the element type. Where it has at most 16 bits, numbers without a point are left to
-            others.
+        name: the element type. If it has at most 16 bits, numbers without a point are left to the
+            slow path.
     """
     form = FORMATS[name]
 
     def coding(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
         if form.bits < 32:
             odd |= runs.points < runs.starts
-        values[odd] = 1.0  # which every format has
+        values[odd] = 1.0  # exists in every format
         rounded = round_doubles(form, values)
         if rounded is None:
             return None
@@ -95,17 +91,17 @@ def as_floats(name: str) -> Coding:
 
 
 def as_doubles(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
-    """The bits of doubles."""
+    """Return the bits of doubles."""
     return values.view(np.uint64)
 
 
 def as_integers(low: int, high: int, dtype: str) -> Coding:
-    """Integers of a range.
+    """Return a coding for the integers of a range.
 
     Args:
-        low: the least value allowed.
-        high: the greatest value allowed.
-        dtype: what they are returned as.
+        low: the least allowed value.
+        high: the greatest allowed value.
+        dtype: the type of the result.
     """
 
     def coding(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
@@ -121,13 +117,9 @@ def as_integers(low: int, high: int, dtype: str) -> Coding:
 
 
 def _codes(
-    chars: Bytes,
-    runs: Runs,
-    coding: Coding,
-    read: Callable[[Body], Codes],
-    is_first: bool,
+    chars: Bytes, runs: Runs, coding: Coding, read: Callable[[Body], Codes], is_first: bool
 ) -> Codes | None:
-    """The codes of the numbers of a part; None if they are not surely known."""
+    """Return the codes of the numbers of a part; None if they need the slow path."""
     values, odd = read_runs(chars, runs)
     codes = coding(values, runs, odd)
     if codes is None:
@@ -146,11 +138,11 @@ def _codes(
     return codes
 
 
-# ---- What is between the numbers ------------------------------------------------------------
+# ---- Commas, blanks and brackets ------------------------------------------------------------
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where parts begin and end: behind a comma, but for one that is before a closing bracket."""
+    """Split after commas, but not after a comma before a closing bracket; yield starts and ends."""
     while end - start > _PART:
         cut = text.rfind(",", start, start + _PART)
         while cut > 0 and text[cut + 1 : cut + 65].lstrip()[:1] == "]":
@@ -165,18 +157,17 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _read_part(
     text: str, is_plain: bool, is_last: bool, nesting: _Nesting | None, count: int
 ) -> tuple[Bytes, Runs] | None:
-    """Find the numbers of a part and what is between them.
+    """Find the numbers of a part, and check the commas between them.
 
     Args:
         text: the part.
         is_plain: whether it is part of a `PlainText`.
         is_last: whether no part follows.
-        nesting: takes the brackets, where they are allowed.
-        count: how many numbers are before the part.
+        nesting: collects the brackets, if they are allowed.
+        count: how many numbers precede the part.
 
     Returns:
-        The characters, and where the numbers are; None unless surely one comma is between two
-        numbers each.
+        The characters and the places of the numbers; None if the literal needs the slow path.
     """
     if not text.isascii():
         return None
@@ -211,17 +202,17 @@ def _read_part(
 
 
 def _has_blanks_only(chars: Bytes, commas: int, runs: Runs) -> bool:
-    """Whether all that is no number and none of so many commas is blanks."""
+    """Whether there are only blanks besides the numbers and `commas` commas."""
     rest = chars.size - int((runs.ends - runs.starts).sum()) - commas
     rest -= int(np.count_nonzero(chars == _SPACE)) + int(np.count_nonzero(chars == _LINE))
     return not rest or rest == sum(np.count_nonzero(chars == blank) for blank in b"\t\v\f\r")
 
 
 def sparse_places(mask: NDArray[np.bool_]) -> Places:
-    """The places where a mask is true, found fast if they are few.
+    """Return the places where a mask is true, fast if they are few.
 
     Args:
-        mask: its size is a multiple of eight.
+        mask: the mask, whose size must be a multiple of eight.
     """
     words = np.flatnonzero(mask.view(np.uint64) != 0)
     within = np.flatnonzero(mask.reshape(-1, 8)[words])
@@ -230,7 +221,7 @@ def sparse_places(mask: NDArray[np.bool_]) -> Places:
 
 
 def _distinct(places: Places) -> Places:
-    """Places in order, each once."""
+    """Remove duplicates from sorted places."""
     return places[np.flatnonzero(np.diff(places, prepend=-1))]
 
 
@@ -239,26 +230,26 @@ class _Nesting:
     """The brackets of a literal.
 
     Attributes:
-        found: brackets, commas around them, and a mark for the elements before them, by parts.
-        counts: how many elements are before each place with brackets, by parts.
+        found: by part, the brackets, the commas around them, and a mark for preceding elements.
+        counts: by part, how many elements precede each group of brackets.
     """
 
     found: list[bytes] = field(default_factory=list)
     counts: list[Places] = field(default_factory=list)
 
     def add(self, chars: Bytes, gaps: Places, runs: Runs, count: int) -> int:
-        """Take the brackets of a part.
+        """Collect the brackets of a part.
 
         Args:
             chars: the part, with its brackets.
-            gaps: before which numbers of the part there are brackets.
+            gaps: the numbers of the part that follow brackets.
             runs: the numbers of the part.
-            count: how many numbers are before the part.
+            count: how many numbers precede the part.
 
         Returns:
-            How many commas are between the same numbers as brackets.
+            How many commas are next to brackets.
         """
-        # From the last character of a number, which becomes the mark, to the next number.
+        # Copy from the last character of a number, which becomes the mark, to the next number.
         count_here = runs.starts.size
         starts = np.where(gaps > 0, runs.ends[gaps - 1] - 1, 0)
         ends = np.where(
@@ -275,7 +266,7 @@ class _Nesting:
         return int(np.count_nonzero(around == _COMMA))
 
     def is_over(self, shape: Sequence[int]) -> bool:
-        """Whether the brackets are those of a shape; any last item may have a comma behind it."""
+        """Whether the brackets match a shape; a comma may follow any last item."""
         if 0 in shape or not self.counts:
             return False
         rows = 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The element types of ONNX tensors, by official text name and by number.
+"""The table of ONNX element types: names, numbers, widths and typed fields.
 
-Names are those of the official text syntax, numbers those of ``TensorProto.DataType``, fields
-those the official parser fills for a literal in braces (``onnx/defs/parser.cc``).
+Names are those of the official text syntax, numbers those of ``TensorProto.DataType``, and fields
+those that the official parser fills for a literal in braces (``onnx/defs/parser.cc``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ElementType:
         number: The value of ``TensorProto.DataType``.
         bits: Bits per element in ``raw_data``; 0 for strings, which are never raw.
         kind: "float", "int", "uint", "bool", "complex" or "string".
-        field: The typed field of ``TensorProto`` that holds elements of this type.
+        field: The typed field of ``TensorProto`` for elements of this type.
     """
 
     name: str
@@ -70,11 +70,11 @@ ELEMENT_NUMBERS: Mapping[int, ElementType] = MappingProxyType({t.number: t for t
 
 
 def raw_size(element: ElementType, count: int) -> int:
-    """Return the number of bytes of ``raw_data`` that `count` elements take.
+    """Return the size of ``raw_data`` with `count` elements, in bytes.
 
     Types narrower than a byte are one bit stream, lowest bits first, padded with zeros to a
-    whole byte (the comments of ``TensorProto.raw_data`` in ``onnx.proto``); this holds for the
-    six-bit floats too, four of which share three bytes.
+    whole byte (the comments of ``TensorProto.raw_data`` in ``onnx.proto``); so four six-bit floats
+    take three bytes.
 
     Args:
         element: The element type.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error every reader of this package raises for text that is not a valid literal."""
+"""The exception for invalid literals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class LiteralError(ValueError):
 
     Attributes:
         message: What was expected, in lower case without a final period.
-        offset: Character offset into the text handed in; 0 if unknown.
-        length: Number of characters the error is about; 0 if unknown.
+        offset: Character offset into the given text; 0 if unknown.
+        length: Number of characters of the wrong part; 0 if unknown.
         help: How to fix the text, or None.
     """
 
@@ -30,7 +30,7 @@ class LiteralError(ValueError):
 
 
 def quoted(text: str) -> str:
-    """Return text for a message: shortened where it is long, a word where it is empty."""
+    """Return text for a message: shortened if it is long, ``nothing`` if it is empty."""
     if not text:
         return "nothing"
     return text if len(text) <= 40 else f"{text[:37]}..."

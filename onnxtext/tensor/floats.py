@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One floating-point literal to its bits and back.
+"""Convert one floating-point literal to its bits and back.
 
 The literals are the official ones (digits before the point are required, no leading plus, the
-words ``inf``, ``infinity`` and ``nan`` in any case) and two of ours: hexadecimal floats
-(``0x1.8p3``) and the NaNs the official syntax cannot write (``nan(0x7f800001)``, or ``0x7e01``
+words ``inf``, ``infinity`` and ``nan`` in any case) and two extensions: hexadecimal floats
+(``0x1.8p3``), and NaNs that the official syntax cannot express (``nan(0x7f800001)``, or ``0x7e01``
 in the formats of at most 16 bits).
 """
 
@@ -22,7 +22,6 @@ from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.ieee import FORMATS, Format, round_double, values_of
 from onnxtext.tensor.lazy import np
-from onnxtext.tensor.shortest import narrow_texts
 
 FLOAT_PATTERN = (
     r"(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
@@ -30,7 +29,7 @@ FLOAT_PATTERN = (
     r"|(?i:inf(?:inity)?)"
     r"|(?i:nan)(?:\(0[xX][0-9a-fA-F]+\))?)"
 )
-"""A floating-point literal without its sign, as the source of a regular expression."""
+"""The regular expression of a floating-point literal without its sign."""
 
 _FLOAT = re.compile(f"-?{FLOAT_PATTERN}")
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
@@ -40,17 +39,17 @@ _HEX = re.compile(r"0x([0-9a-f]+)(?:\.([0-9a-f]*))?p([+-]?[0-9]+)")
 _FLOAT32 = FORMATS["float"]
 _DOUBLE_INF = 0x7FF0000000000000
 _BELOW_FLOAT32 = 0x1FFFFFFF
-"""The bits that a double has and a float32 has not."""
+"""The bits of a double that a float32 does not have."""
 
 _HALFWAY = 0x10000000
-"""Those of a double exactly between two of float32."""
+"""These bits in a double that is halfway between two float32 values."""
 
 
 def float32_bits(text: str) -> int:
     """Return the IEEE bits of one float32 literal, rounded once, half to even.
 
     Args:
-        text: The literal, without blanks around it. Integers are fine.
+        text: The literal, without blanks around it; integers are allowed.
 
     Raises:
         LiteralError: Not a literal, a finite number out of range, or ``nan(...)`` around bits
@@ -59,7 +58,7 @@ def float32_bits(text: str) -> int:
     if _PLAIN.fullmatch(text):
         value = float(text)
         double: int = struct.unpack("<Q", struct.pack("<d", value))[0]
-        # Decimals are rounded to a double first: that decides nothing but exactly halfway.
+        # Rounding to a double first changes the result only if that double is exactly halfway.
         if double & _BELOW_FLOAT32 != _HALFWAY and 1e-37 < abs(value) < 1e38:
             bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
             return bits
@@ -87,8 +86,8 @@ def narrow_bits(element: ElementType, text: str) -> int:
             rounded once, half to even), or ``0x`` and digits (the code itself).
 
     Raises:
-        LiteralError: Anything else, above all a bare integer, which could mean either; or a
-            number the format cannot hold.
+        LiteralError: Anything else, such as a bare integer, which would be ambiguous; or a number
+            out of range.
     """
     form = FORMATS[element.name]
     if _BITS.fullmatch(text):
@@ -107,7 +106,7 @@ def narrow_bits(element: ElementType, text: str) -> int:
 
 @functools.lru_cache(maxsize=4096)
 def float32_text(bits: int, *, point: bool = False) -> str:
-    """Return the shortest decimal that gives exactly these float32 bits back.
+    """Return the shortest decimal that reads as exactly these float32 bits.
 
     Args:
         bits: The IEEE bits.
@@ -125,7 +124,7 @@ def float32_text(bits: int, *, point: bool = False) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def float64_text(bits: int, *, point: bool = False) -> str:
-    """Return the shortest decimal that gives exactly these float64 bits back.
+    """Return the shortest decimal that reads as exactly these float64 bits.
 
     Otherwise like `float32_text`.
     """
@@ -134,22 +133,8 @@ def float64_text(bits: int, *, point: bool = False) -> str:
     return _spell(orjson.dumps(struct.unpack("<d", struct.pack("<Q", bits))[0]).decode(), point)
 
 
-def narrow_text(element: ElementType, bits: int) -> str:
-    """Return the text of one code of a format of at most 16 bits; never a bare integer.
-
-    Args:
-        element: The element type, of kind "float" and at most 16 bits.
-        bits: The code.
-
-    Returns:
-        A decimal with a point or exponent, ``inf``, ``-inf``, ``nan`` or ``-nan``, or the code
-        as ``0x7e01`` for every other NaN. See `shortest` for the choice of digits.
-    """
-    return narrow_texts(element.name, bits >> 8)[bits & 0xFF]
-
-
 def _spell(text: str, point: bool) -> str:
-    text = text.replace("e+", "e")  # orjson 3.13 writes the plus, earlier ones do not
+    text = text.replace("e+", "e")  # orjson writes the plus since 3.13
     return text if point else text.removesuffix(".0")
 
 
@@ -190,7 +175,7 @@ def _float_bits(form: Format, text: str) -> int:
 
 
 def _double(size: str, text: str, name: str) -> float:
-    """Read a number without sign as a double, refusing overflow of what is finite."""
+    """Read a number without sign as a double; reject finite numbers that overflow."""
     if size[0] == "i":
         return math.inf
     try:
@@ -203,23 +188,23 @@ def _double(size: str, text: str, name: str) -> float:
 
 
 def _settle(form: Format, size: str, value: float) -> int:
-    """Round a number whose double lies exactly between two codes by looking at its digits."""
+    """Round a number by its digits, if its double is exactly between two codes."""
     exact = _exact_hex(size) if "x" in size else Decimal(size)
     middle = Fraction(value) if "x" in size else Decimal(value)
     even = round_double(form, value)[0]
     if exact == middle:
         return even
-    # The even one is above the middle or below it; the neighbour towards the number is wanted.
+    # The even code may be above or below the middle; choose the one on the number's side.
     above = round_double(form, math.nextafter(value, math.inf))[0]
     return above if exact > middle else above - 1
 
 
 def _exact_hex(size: str) -> Fraction:
-    """Return the exact value of a hexadecimal float that is not far from the middle of doubles."""
+    """Return the exact value of a hexadecimal float with a moderate exponent."""
     match = _HEX.fullmatch(size)
     assert match is not None
     whole, fraction, exponent = match[1], match[2] or "", match[3]
-    power = int(exponent.lstrip("+-0") or "0")  # int() refuses thousands of leading zeros
+    power = int(exponent.lstrip("+-0") or "0")  # int() rejects thousands of leading zeros
     shift = (-power if exponent[0] == "-" else power) - 4 * len(fraction)
     number = int(whole + fraction, 16)
     return Fraction(number << shift) if shift >= 0 else Fraction(number, 1 << -shift)
@@ -260,7 +245,7 @@ def _nan_bits(size: str, minus: bool, width: int, text: str) -> int:
 
 
 def _not_a_float(text: str) -> LiteralError:
-    """Say what is wrong with text that is no floating-point literal."""
+    """Return the error for text that is not a floating-point literal."""
     fix = None
     if re.fullmatch(r"-?\.[0-9].*", text):
         fix = f"write a digit before the point: {text.replace('.', '0.', 1)}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of elements to rows of text, in bulk.
+"""Format the bytes of elements as rows of text, in bulk.
 
-The texts are those of `floats` and `shortest`. All numbers of a payload go through one call of
-orjson; what it cannot write (it says ``null`` for infinities and NaNs) or writes in another way
-(integral floats get ``.0``, newer versions put a plus into exponents) is mended in the text.
+The texts are those of `floats` and `shortest`. One call of orjson writes all numbers; its output is
+then corrected: ``null`` for infinities and NaNs, ``.0`` at the end of integral floats, and the plus
+of exponents in newer versions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIELD_TYPES = {
 _BLOCK = 1 << 16
 _LONG = 1 << 12
 _FEW = 1 << 10
-"""For so few elements asking numpy takes longer than going over all their text."""
+"""Up to this number of elements, scanning their text is faster than a test with numpy."""
 
 
 def format_rows(
@@ -45,13 +45,12 @@ def format_rows(
         element: The element type.
         data: The elements, little-endian.
         row: How many elements to join (by a comma and a blank) to one string; the last string
-            may hold fewer.
-        count: The number of elements; None for as many as `data` holds, which for types narrower
-            than a byte counts the padding too.
+            may have fewer.
+        count: The number of elements; None for all of `data`, including the padding of types
+            narrower than a byte.
 
     Raises:
-        ValueError: `data` cannot be written so that the text gives it back; see
-            `is_expressible`.
+        ValueError: No text reads as exactly `data`; see `is_expressible`.
     """
     if not is_expressible(element, data, count):
         raise ValueError(f"not the raw data of {element.name} elements")
@@ -65,7 +64,7 @@ def format_rows(
 
 
 def format_compact(element: ElementType, data: bytes | memoryview, count: int) -> bytes:
-    """Return the elements of ``raw_data`` as text in one row, with no blanks behind its commas.
+    """Return the elements of ``raw_data`` as text in one row, without blanks after commas.
 
     Args:
         element: The element type.
@@ -83,21 +82,21 @@ def format_compact(element: ElementType, data: bytes | memoryview, count: int) -
     if _is_narrow(element):
         return ",".join(_code_texts(element, values)).encode("ascii")
     text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
-    return _mended(text, values, point=False)
+    return _corrected(text, values, point=False)
 
 
 def is_expressible(
     element: ElementType, data: bytes | memoryview, count: int | None = None
 ) -> bool:
-    """Whether `format_rows` can write raw data so that reading it gives the same bytes back.
+    """Whether `format_rows` can write raw data as text that reads as the same bytes.
 
-    It cannot if the size is wrong, a bool is neither 0 nor 1, padding is not zero, or the type
+    It cannot if the size is wrong, a bool is neither 0 nor 1, the padding is not zero, or the type
     is string.
 
     Args:
         element: The element type.
         data: The bytes of ``raw_data``.
-        count: The number of elements, None for as many as `data` holds.
+        count: The number of elements; None for all of `data`.
     """
     if not element.bits:
         return False
@@ -114,13 +113,13 @@ def is_expressible(
 def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
     """Whether `format_typed_rows` can write the entries of a typed field.
 
-    It cannot if a complex number lacks its imaginary part, or if there are not just as many
-    entries as packing `count` elements of a narrow type gives.
+    It cannot if a complex number lacks its imaginary part, or if the entries of a narrow type are
+    not exactly those of `count` packed elements.
 
     Args:
         element: The element type.
         data: The entries.
-        count: The number of elements by the dimensions; negative if those make no sense.
+        count: The number of elements by the dimensions; negative if these are invalid.
     """
     if element.kind == "complex":
         return memoryview(data).nbytes % (element.bits // 4) == 0
@@ -138,11 +137,11 @@ def format_typed_rows(
         element: The element type.
         data: The entries of ``element.field``, little-endian, in the width of that field.
         row: How many elements to join to one string.
-        count: The number of elements, needed for types narrower than six bits only; None for as
-            many as the entries hold.
+        count: The number of elements, needed only for types narrower than six bits; None for all
+            entries.
 
     Returns:
-        The rows; None if no text in braces gives exactly these entries back.
+        The rows; None if no text in braces reads as exactly these entries.
     """
     if element.kind == "string":
         return None
@@ -192,7 +191,7 @@ def format_floats(data: bytes | memoryview, row: int) -> list[str]:
 
 
 def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
-    """Whether raw data is two or more bit-identical elements, so that ``[x, ...]`` says it all.
+    """Whether raw data is two or more bit-identical elements, which ``[x, ...]`` can express.
 
     Args:
         element: The element type.
@@ -210,7 +209,7 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
             if not (codes == first).all():
                 return False
         return True
-    # Without numpy, which takes longer to import than to convert a small model.
+    # Without numpy, whose import takes longer than converting a small model.
     unit = bytes(data[: element.bits // 8])
     for size, start in ((_FEW, 0), *((_BLOCK, start) for start in range(_FEW, count, _BLOCK))):
         piece = bytes(data[start * len(unit) : (start + size) * len(unit)])
@@ -220,12 +219,12 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
 
 
 def _is_narrow(element: ElementType) -> bool:
-    """Whether elements are codes of floats that are looked up."""
+    """Whether elements are floats whose text is looked up by code."""
     return element.kind == "float" and element.bits <= 16
 
 
 def _raw_type(element: ElementType) -> str:
-    """Return the type of the elements of an array, those that are looked up as their codes."""
+    """Return the numpy type of the elements; unsigned codes for those that are looked up."""
     if element.kind == "bool":
         return "?"
     letter = "u" if _is_narrow(element) else element.kind[0]
@@ -233,13 +232,13 @@ def _raw_type(element: ElementType) -> str:
 
 
 def _array(data: bytes | memoryview, dtype: str) -> NDArray[Any]:
-    """Return little-endian data as an array orjson takes: aligned, in the machine's order."""
+    """Return little-endian data as an array for orjson: aligned, in native byte order."""
     values = np.frombuffer(data, dtype).astype(np.dtype(dtype).newbyteorder("="), copy=False)
     return values if values.flags.aligned else values.copy()
 
 
 def _within(entries: NDArray[Any], limit: int) -> bool:
-    """Whether all entries are from 0 below `limit`."""
+    """Whether all entries are at least 0 and less than `limit`."""
     return not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit)
 
 
@@ -262,11 +261,11 @@ def _number_rows(values: NDArray[Any], row: int, *, point: bool = False) -> list
 def _dumped(rows: NDArray[Any], point: bool) -> str:
     """Return a table of numbers as text: rows between ``], [``, elements between ``, ``."""
     text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
-    return _mended(text, rows, point=point).replace(b",", b", ").decode("ascii")
+    return _corrected(text, rows, point=point).replace(b",", b", ").decode("ascii")
 
 
-def _mended(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
-    """Return what orjson made of numbers with all of them spelled as here."""
+def _corrected(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
+    """Convert the numbers of orjson to the spelling of this package."""
     if values.dtype.kind == "f":
         if b"+" in text:
             text = text.replace(b"e+", b"e")
@@ -278,7 +277,7 @@ def _mended(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
 
 
 def _without_zeros(text: bytes) -> bytes:
-    """Return numbers without the ``.0`` at the end of those that are integral."""
+    """Remove the ``.0`` at the end of integral numbers."""
     if len(text) > _LONG and b"]" not in text:
         codes = np.frombuffer(text, np.uint8)
         kept = np.ones(codes.size, np.bool_)
@@ -292,13 +291,13 @@ def _without_zeros(text: bytes) -> bytes:
 
 
 def _has_integral(values: NDArray[Any]) -> bool:
-    """Whether some number is integral, so that orjson ends it in ``.0``."""
+    """Whether some number is integral, so that orjson appends ``.0``."""
     with np.errstate(invalid="ignore"):  # signalling NaNs
         return bool((values == np.rint(values)).any())
 
 
 def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
-    """Put the words for infinities and NaNs in the place of every ``null``."""
+    """Replace every ``null`` by the infinity or NaN."""
     special = values[~np.isfinite(values)]
     word: Callable[[int], str] = float32_text if values.dtype.itemsize == 4 else float64_text
     codes = special.view(np.uint32 if values.dtype.itemsize == 4 else np.uint64).tolist()
@@ -309,7 +308,7 @@ def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
 
 
 def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
-    """Return complex numbers, given as their parts, as rows of text."""
+    """Return complex numbers, given as real and imaginary parts, as rows of text."""
     if not parts.size:
         return []
     text = _dumped(parts.reshape(-1, 2), point=True).replace("], [", "j;")
@@ -343,14 +342,14 @@ def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
 def _mixed_rows(
     entries: NDArray[Any], row: int, limit: int, text: Callable[[int], str]
 ) -> list[str]:
-    """Return entries as rows: those from 0 below `limit` by `text`, others as integers."""
+    """Return entries as rows: codes less than `limit` by `text`, others as integers."""
     return _joined([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()], row)
 
 
 def _packed_rows(
     element: ElementType, entries: NDArray[Any], row: int, count: int | None
 ) -> list[str] | None:
-    """Return the elements packed into entries as rows; None if packing would give others."""
+    """Return the elements packed into entries as rows; None if packing them gives other entries."""
     if not _within(entries, 1 << 8):
         return None
     codes = unpack(entries.astype(np.uint8), element.bits)

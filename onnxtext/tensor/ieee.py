@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The binary floating-point formats: their codes as numbers, and rounding a number to a code.
+"""The binary floating-point formats: values of codes, and rounding of numbers to codes.
 
-Rounding goes through double, which is safe because every point halfway between two neighbours
-of a narrower format is itself a double: reading a decimal as a double never moves it across such
-a point, it can only land on it. Those landings are reported ("halfway"), and the caller settles
-them by looking at the digits (`floats.py`). So every decimal is rounded once, as the official
-parser does it with ``std::from_chars<float>``.
+Rounding goes through double. That is safe because every point halfway between two neighbours of a
+narrower format is itself a double: a decimal that is read as a double never crosses such a point,
+but may land on it. These cases are reported as "halfway", and the caller decides them by the digits
+(`floats.py`). So every decimal is rounded once, like by ``std::from_chars<float>`` in the official
+parser.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 1 << 14
-"""Elements rounded at a time: few enough for all temporaries to stay in the processor's cache."""
+"""Elements rounded at a time, so that all temporaries fit into the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Format:
         name: Name of the element type.
         bits: Width of a code.
         mantissa: Width of its mantissa.
-        bias: What is subtracted from the exponent field.
+        bias: The bias of the exponent field.
         top: The code of the largest finite number.
         infinity: The code of infinity, or None.
-        nan: The code ``nan`` stands for, or None.
-        minus_nan: The code ``-nan`` stands for, or None.
-        signed: Whether the top bit is a sign; only float8e8m0 has none.
+        nan: The code of ``nan``, or None.
+        minus_nan: The code of ``-nan``, or None.
+        signed: Whether the top bit is a sign; false only for float8e8m0.
         minus_zero: Whether minus zero differs from zero.
-        zero: Whether zero and subnormals exist; only float8e8m0 has none.
+        zero: Whether zero and subnormals exist; false only for float8e8m0.
     """
 
     name: str
@@ -58,15 +58,8 @@ class Format:
 
     @property
     def sign(self) -> int:
-        """The sign bit, 0 for a format without one."""
+        """The sign bit; 0 for a format without one."""
         return 1 << (self.bits - 1) if self.signed else 0
-
-    def is_nan(self, code: int) -> bool:
-        """Whether `code` is one of the format's NaNs."""
-        if code == self.nan:
-            return True
-        size = code & ~self.sign
-        return size > self.top and size != self.infinity
 
 
 _FORMATS = (
@@ -84,7 +77,7 @@ _FORMATS = (
 )
 
 FORMATS: Mapping[str, Format] = MappingProxyType({f.name: f for f in _FORMATS})
-"""Every format of at most 32 bits by element name. Double needs none: it is what we round from.
+"""Every format of at most 32 bits by element name. Double has none: numbers are rounded from it.
 
 Sources: IEEE 754; ONNX's float8 documentation (arXiv 2209.05433 and 2206.02915 for the ``fn``
 and ``fnuz`` kinds); the OCP MX specification for float8e8m0, float6 and float4.
@@ -99,8 +92,8 @@ def round_double(form: Format, size: float) -> tuple[int, bool]:
         size: The number without its sign.
 
     Returns:
-        The code, as if the exponent had no upper end (so above ``form.top`` on overflow; below 0
-        for a float8e8m0 underflow), and whether `size` lies exactly between two codes.
+        The code, as if the exponent were unbounded (above ``form.top`` on overflow; below 0 for a
+        float8e8m0 underflow), and whether `size` is exactly between two codes.
     """
     bits: int = struct.unpack("<Q", struct.pack("<d", size))[0]
     exponent = bits >> 52
@@ -125,8 +118,8 @@ def round_doubles(
         values: The numbers.
 
     Returns:
-        The codes, and the indices whose value lies exactly between two codes; or None if some
-        value has no code, so that the caller looks for it one by one.
+        The codes, and the indices of values exactly between two codes; None if some value has no
+        code, which the caller then finds.
     """
     codes = np.empty(values.size, np.uint32)
     found = []
@@ -145,7 +138,7 @@ def round_doubles(
 def _round_floats(
     form: Format, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
-    """Round one block to float32, which the processor does by itself."""
+    """Round one block to float32, with the processor's conversion."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = values.astype(np.float32)
     out[:] = rounded.view(np.uint32)
@@ -195,7 +188,7 @@ def _round_block(
 
 
 def _fill_specials(form: Format, values: NDArray[np.float64], code: NDArray[np.int64]) -> bool:
-    """Put the codes of infinities and NaNs into `code`; False if the format lacks them."""
+    """Write the codes of infinities and NaNs to `code`; return False if the format lacks them."""
     nan, inf = np.isnan(values), np.isinf(values)
     if (nan.any() and form.nan is None) or (inf.any() and form.infinity is None):
         return False

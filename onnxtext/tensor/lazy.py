@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""numpy, imported when it is first used: that takes longer than converting a small model."""
+"""Import numpy on first use: the import takes longer than converting a small model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     class _Numpy:
-        """Stands for the module; what was used once is found without a detour."""
+        """A proxy for the module, which caches the attributes that were used."""
 
         def __getattr__(self, name: str) -> Any:
             import numpy

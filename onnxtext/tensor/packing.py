@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements narrower than a byte as the bytes of ``raw_data``.
+"""Pack elements narrower than a byte into the bytes of ``raw_data``, and unpack them.
 
-Two and four bits: four or two elements a byte. Six bits: four elements in three bytes. All of
-them are one stream of bits, lowest first, the last byte padded with zeros (the comments of
+A byte has four elements of two bits or two of four bits; three bytes have four of six bits. The
+elements are one bit stream, lowest bits first, the last byte padded with zeros (the comments of
 ``TensorProto.raw_data`` and ``int32_data`` in ``onnx.proto``).
 """
 
@@ -37,7 +37,7 @@ def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 
 def unpack(data: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Unpack all codes of 2, 4 or 6 bits, those of the padding too.
+    """Unpack all codes of 2, 4 or 6 bits, including the padding.
 
     Args:
         data: The packed bytes.

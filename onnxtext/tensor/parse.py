@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole literals to bytes: ``[...]`` to ``raw_data``, ``{...}`` to the entries of a typed field.
+"""Read whole literals: ``[...]`` to ``raw_data``, ``{...}`` to the entries of a typed field.
 
-Every reader takes the text of one literal, brackets included, with blanks and comments anywhere
-between tokens and a comma allowed after the last element of every list, and raises `LiteralError`
-with an offset into that text.
+Every reader takes the text of one literal with its brackets. Blanks and comments between tokens and
+a trailing comma in every list are allowed. Errors are `LiteralError`s with an offset into the text.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 _OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
-"""What ``std::stoull`` takes, by which the official parser reads uint32 and uint64."""
+"""The range of ``std::stoull``, with which the official parser reads uint32 and uint64."""
 
 _FIELD_TYPES = {
     "float_data": "<u4",
@@ -38,16 +37,16 @@ _FIELD_TYPES = {
     "uint64_data": "<u8",
 }
 ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
-"""Element types whose field has an entry of their own width for each element."""
+"""Element types whose typed field has one entry per element, of the same width."""
 
 _LARGE = 1 << 14
-"""Reading shorter literals in bulk takes longer than it saves."""
+"""The size of a literal, in characters, from which on bulk reading pays off."""
 
 _EXPANDED = 1 << 16
-"""Repetitions of fewer bytes are expanded at once."""
+"""The size in bytes up to which repetitions are expanded immediately."""
 
 _LARGEST = (1 << 31) - 1
-"""Protobuf messages end at 2 GiB; ``[0, ...]`` must not ask for more memory than that."""
+"""The largest protobuf message, 2 GiB; ``[0, ...]`` must not allocate more."""
 
 
 def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
@@ -56,14 +55,14 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     Args:
         element: The element type.
         text: The literal, flat, nested over all `dims` or over those other than 1. A flat one
-            may end in ``...``: every remaining element is the last one written.
+            may end in ``...``, which repeats the last element.
         dims: The dimensions.
 
     Returns:
-        The elements, little-endian, packed where they are narrower than a byte.
+        The elements, little-endian, packed if they are narrower than a byte.
 
     Raises:
-        LiteralError: Not such a literal, or not as many elements as `dims` ask for.
+        LiteralError: Not such a literal, or the number of elements does not match `dims`.
     """
     made = read_raw(element, text, dims)
     return made.expand() if isinstance(made, Repetition) else made
@@ -105,10 +104,10 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
 def _repeated(
     element: ElementType, parts: list[NDArray[Any]], found: int, count: int
 ) -> Repetition:
-    """The elements that are written, and the last one as often as it takes."""
+    """Return the written elements, and the last one repeated up to `count` elements."""
     group = 1 if element.bits >= 8 else 4 if element.bits == 6 else 8 // element.bits
     last = parts[-1][-1:]
-    missing = -found % group  # so that the units begin with a byte
+    missing = -found % group  # align the units to bytes
     start = _raw_bytes(element, [*parts, *[last] * missing])
     unit = _raw_bytes(element, [last] * group)
     times, rest = divmod(count - found - missing, group)
@@ -116,7 +115,7 @@ def _repeated(
 
 
 def _filled(data: bytes, found: int, count: int) -> bytes:
-    """Repeat the last element; one that stands for all is copied to its place at once."""
+    """Repeat the last element up to `count` elements."""
     if found == 1:
         return data * count
     return data + data[-(len(data) // found) :] * (count - found)
@@ -149,10 +148,10 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
 def parse_typed(element: ElementType, text: str) -> bytes:
     """Read a literal in braces as the entries of the element type's typed field.
 
-    Whatever the official parser accepts keeps its meaning: integers of types stored in
-    ``int32_data`` need only fit int32 and are bits for the narrow floats, negative uint32 and
-    uint64 wrap, and nothing is counted. The one exception are types narrower than six bits,
-    whose elements are packed here as the schema demands, and must be in range.
+    Literals mean the same as in the official parser: integers of types stored in ``int32_data``
+    may have any int32 value and are bits for the narrow floats, negative uint32 and uint64 wrap
+    around, and elements are not counted. The exception are types narrower than six bits: their
+    elements are packed, as the schema requires, and must be in range.
 
     Args:
         element: The element type.
@@ -173,7 +172,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
     limits = _typed_range(element)
     read = partial(_typed_entries, element, limits)
     parts = None
-    if element.kind != "float" or element.bits >= 32:  # the others' integers are bits here
+    if element.kind != "float" or element.bits >= 32:  # integers of narrow floats are bits here
         parts = _plain(element, text, limits, read)
     if parts is None:
         parts = [read(flat(text, "{", "}"))]
@@ -269,7 +268,7 @@ def _plain(
     read: Callable[[Body], NDArray[Any]],
     dims: Sequence[int] | None = None,
 ) -> list[NDArray[Any]] | None:
-    """Read a large literal of plain numbers in parts; None if it is none, or none of numbers."""
+    """Read a large literal of plain numbers in parts; return None if it is not one."""
     if len(text) < _LARGE or element.kind in ("complex", "bool"):
         return None
     from onnxtext.tensor import bulk
@@ -285,7 +284,7 @@ def _plain(
 
 
 def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:
-    """Read elements as integers of their bits; two columns for complex numbers."""
+    """Read elements as integers with their bits; two columns for complex numbers."""
     if element.kind == "complex":
         return numbers.complexes(body, element.bits // 2, pairs=True).reshape(-1, 2)
     if element.kind == "bool":
@@ -298,7 +297,7 @@ def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:
 
 
 def _typed_entries(element: ElementType, limits: tuple[int, int], body: Body) -> NDArray[Any]:
-    """Read the entries of a type's field; elements, where several are packed into one."""
+    """Read the entries of a typed field; for packed types, their elements."""
     if element.kind == "complex":
         return numbers.complexes(body, element.bits // 2, pairs=False)
     if element.kind == "bool":
@@ -311,7 +310,7 @@ def _typed_entries(element: ElementType, limits: tuple[int, int], body: Body) ->
 
 
 def _raw_bytes(element: ElementType, parts: list[NDArray[Any]]) -> bytes:
-    """Return elements, as `_raw_elements` gives them, in the width of ``raw_data``."""
+    """Convert the elements of `_raw_elements` to the width of ``raw_data``."""
     if element.bits < 8:
         codes = np.concatenate(parts) & ((1 << element.bits) - 1)
         return pack(codes.astype(np.uint8), element.bits).tobytes()
@@ -320,7 +319,7 @@ def _raw_bytes(element: ElementType, parts: list[NDArray[Any]]) -> bytes:
 
 
 def _joined(parts: list[NDArray[Any]], dtype: str) -> bytes:
-    """Return integers in some width, one part after the other."""
+    """Join parts as the bytes of `dtype`."""
     return b"".join([part.astype(dtype, copy=False).data for part in parts])
 
 

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that repeat: what ``[0, ...]`` means for many elements, without the memory they take."""
+"""Represent repeated bytes, such as a large ``[0, ...]``, without expanding them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 _LEAST_BLOCK, _MOST_BLOCK = 1 << 14, 1 << 20
-"""Limits of the size in bytes of the piece that repeats."""
+"""The limits of the size of a piece, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """Some bytes, then a unit many times, then some bytes.
+    """A prefix, a repeated unit, and a suffix.
 
     Attributes:
-        start: what precedes the units; empty if it would be units too.
-        unit: what repeats; not empty.
-        times: how often.
-        end: what follows the units: the beginning of one that is cut off.
+        start: the bytes before the units; empty if they would be units too.
+        unit: the repeated bytes; not empty.
+        times: the number of units.
+        end: the bytes after the units, the beginning of a partial unit.
     """
 
     start: bytes
@@ -27,7 +27,7 @@ class Repetition:
 
     @classmethod
     def of(cls, start: bytes, unit: bytes, times: int, end: bytes) -> Repetition:
-        """A repetition whose start is not a repetition of the unit itself."""
+        """Make a repetition; a start that consists of units is counted as units."""
         more = len(start) // len(unit)
         if start == unit * more:
             return cls(b"", unit, times + more, end)
@@ -37,7 +37,7 @@ class Repetition:
         return len(self.start) + len(self.unit) * self.times + len(self.end)
 
     def pieces(self) -> list[bytes]:
-        """The bytes in pieces; the memory that they take does not grow with their number."""
+        """Return the bytes in pieces, equal ones shared, so that the memory is bounded."""
         block_size = min(max(len(self) >> 8, _LEAST_BLOCK), _MOST_BLOCK)
         each = max(block_size // len(self.unit), 1)
         blocks, rest = divmod(self.times, each)
@@ -45,11 +45,11 @@ class Repetition:
         return [self.start, *[block] * blocks, self.unit * rest, self.end]
 
     def expand(self) -> bytes:
-        """All the bytes."""
+        """Return all bytes."""
         return b"".join([self.start, self.unit * self.times, self.end])
 
     def equals(self, data: bytes | memoryview) -> bool:
-        """Whether the bytes are these."""
+        """Whether the expanded bytes equal `data`."""
         if len(data) != len(self):
             return False
         view = memoryview(data)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts of floating-point formats of at most 16 bits, a page of 256 codes at a time.
+"""Find the shortest decimals of floats of at most 16 bits, a page of 256 codes at a time.
 
-float16 and bfloat16 print the shortest decimal that rounds back to the same code, of several
-the closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is longer).
-Formats of at most 8 bits are so coarse that this rule would show numbers that are not there
-(448 as 450.0, 1024 as 1000.0), so they print as float32 does: every digit shown is true.
+float16 and bfloat16 print the shortest decimal that rounds to the same code, and of several the
+closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is longer).
+Formats of at most 8 bits are so coarse that this rule would print misleading numbers (448 as 450.0,
+1024 as 1000.0), so they print all digits of the value, like float32.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def narrow_texts(name: str, page: int) -> tuple[str, ...]:
 
     Returns:
         The texts: decimals with a point or exponent, ``inf`` and ``-inf``, ``nan`` and ``-nan``
-        for the codes these are read as, and the code as ``0x7e01`` for other NaNs.
+        for the codes that they read as, and the code, such as ``0x7e01``, for other NaNs.
     """
     form = FORMATS[name]
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))
     values = values_of(name)[codes.start : codes.stop]
-    # In 16 bits the sign is a bit of the page: one call does with positive numbers only.
+    # With 16 bits all codes of a page have the same sign, so work on positive numbers.
     minus = codes.start & form.sign if form.bits == 16 else 0
     finite = np.isfinite(values)
     sizes = np.where(finite, np.abs(values) if minus else values, 0.0)
@@ -66,11 +66,11 @@ def _special(form: Format, code: int, value: float) -> str:
 
 
 def _decimals(form: Format, values: NDArray[np.float64], codes: NDArray[np.int64]) -> list[str]:
-    """Return the decimals of finite values, which `codes` stand for."""
+    """Return the decimals of finite values, given with their codes."""
     if form.bits <= 8:
         return _spell(values.astype(np.float32))
     chosen = values.copy()
-    left = np.flatnonzero(values)  # zero is zero
+    left = np.flatnonzero(values)  # zeros need no digits
     digits = 0
     while left.size:
         digits += 1
@@ -79,8 +79,8 @@ def _decimals(form: Format, values: NDArray[np.float64], codes: NDArray[np.int64
         fits = _codes(form, tried) == codes[left]
         chosen[left[fits]] = tried[fits]
         left = left[~fits]
-        # Below a power of two codes are twice as dense as above it, so where the closest
-        # decimal, below, is another code's already, the next one above may still fit.
+        # Below a power of two codes are twice as dense as above it. So if the closest decimal is
+        # below and rounds to another code, the next decimal above may still round to this one.
         for index in left[codes[left] & ((1 << form.mantissa) - 1) == 0]:
             above = _above(float(values[index]), digits)
             if _codes(form, np.array([above]))[0] == codes[index]:
@@ -90,10 +90,10 @@ def _decimals(form: Format, values: NDArray[np.float64], codes: NDArray[np.int64
 
 
 def _codes(form: Format, values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Round decimals of few digits, given as doubles, to codes; -1 beyond the largest.
+    """Round decimals of few digits, given as doubles, to codes; -1 if they overflow.
 
-    A double exactly between two codes could be a decimal that is not exactly there. With so few
-    digits there is none such in either format, which a test proves by trying all codes.
+    In general a decimal whose double is exactly between two codes may be above or below that point.
+    With so few digits there is no such decimal in either format; a test tries all codes.
     """
     below, top = values_of(form.name)[form.top - 1 : form.top + 1].tolist()
     rounded = round_doubles(form, np.minimum(values, top))
@@ -104,13 +104,13 @@ def _codes(form: Format, values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _above(value: float, digits: int) -> float:
-    """Return the smallest decimal of so many digits that is not below `value`."""
+    """Return the smallest decimal with `digits` digits that is at least `value`."""
     exact = Decimal(value)
     step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
     return float(exact.quantize(step, ROUND_CEILING, _EXACT))
 
 
 def _spell(values: NDArray[np.floating]) -> list[str]:
-    """Spell numbers as orjson does, but without the plus its newest versions write."""
+    """Format numbers like orjson, but without the plus that its newest versions write."""
     text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("e+", "e")
     return text[1:-1].split(",")

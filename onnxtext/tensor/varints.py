@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packed protobuf varints to arrays of integers and back, all at once.
+"""Encode and decode packed protobuf varints in bulk.
 
-A varint is seven bits a byte, lowest first; the top bit says that more follow
+A varint has seven bits per byte, lowest first; the top bit is set if another byte follows
 (https://protobuf.dev/programming-guides/encoding). Negative numbers of the types int32 and int64
-are their two's complement in 64 bits, which takes ten bytes.
+are encoded as their two's complement in 64 bits, which takes ten bytes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _LONGEST = 10
 _FEW = 1 << 10
-"""The fewest values for which numpy is used."""
+"""The number of values from which on numpy is used."""
 _CHUNK = 1 << 20
-"""Values per array; it bounds the memory of encoding."""
+"""The number of values per array, which bounds the memory of encoding."""
 
 
 def pack_varints(values: NDArray[Any]) -> bytes:
@@ -60,10 +60,10 @@ def pack_varints(values: NDArray[Any]) -> bytes:
 
 
 def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
-    """A repeated field of int64 that is not packed: each value behind the key.
+    """Encode a repeated int64 field that is not packed: the key before each value.
 
     Args:
-        key: one byte.
+        key: the key, one byte.
         values: the integers, or their little-endian bytes.
     """
     size = len(values) // 8 if isinstance(values, bytes) else len(values)
@@ -83,11 +83,11 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
 
 
 def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
-    """A repeated field of floats that is not packed: each value behind the key.
+    """Encode a repeated float field that is not packed: the key before each value.
 
     Args:
-        key: one byte.
-        data: little-endian float32, one after the other.
+        key: the key, one byte.
+        data: little-endian float32 values.
     """
     if len(data) < 4 * _FEW:
         return b"".join([key + data[at : at + 4] for at in range(0, len(data), 4)])
@@ -99,8 +99,8 @@ def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
 def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
     """Decode the payload of a packed field of varints.
 
-    Bits beyond the 64th are dropped, as protobuf does it. View the result as int64 for the
-    types int32 and int64; `varints_are_minimal` says whether encoding gives `data` back.
+    Bits beyond the 64th are dropped, as in protobuf. View the result as int64 for the types int32
+    and int64; `varints_are_minimal` tests whether encoding gives `data` again.
 
     Args:
         data: The payload, without key and length.
@@ -125,7 +125,7 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
 
 
 def varints_are_minimal(data: bytes | memoryview) -> bool:
-    """Whether encoding what `unpack_varints` decodes gives exactly `data` back.
+    """Whether decoding with `unpack_varints` and encoding again gives exactly `data`.
 
     Args:
         data: The payload of a packed field of varints.

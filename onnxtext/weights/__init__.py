@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights beside a text: the places where its blobs are, and references to data files."""
+"""Weights outside of a text: stores, safetensors files, numpy files and ONNX external data."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in data files that a person already has: `.npy`, `.npz`, `.safetensors`."""
+"""Read arrays from data files of other programs: `.npy`, `.npz`, `.safetensors`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMPY = {
     "int32": "i4", "uint64": "u8", "int64": "i8", "float16": "f2", "float": "f4", "double": "f8",
     "complex64": "c8", "complex128": "c16",
 }  # fmt: skip
-"""Element types that numpy has. Of the others, `ml_dtypes` writes those of whole bytes as voids."""
+"""Element types of numpy. `ml_dtypes` writes other types of whole bytes as voids."""
 
 _SAFETENSORS = {
     "bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32",
@@ -38,16 +38,16 @@ _LONGEST_HEADER = 1 << 16
 
 
 def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | memoryview:
-    """The elements of an array in a data file, as `raw_data`.
+    """Read an array in a data file as `raw_data`.
 
     Args:
-        base: the directory of the text; None if it is in no file.
-        file: what the text refers to.
-        type: what the text declares; the array has to be of this type and shape.
+        base: the directory of the text; None if it is not in a file.
+        file: the reference in the text.
+        type: the declared type, which the array must have.
 
     Raises:
-        BlobError: the file cannot be read, leaves the directory, has no such array, or the array is
-            another.
+        BlobError: the file cannot be read, is outside of the directory, or does not have the array
+            with this type and shape.
     """
     if base is None:
         raise BlobError("data files are read for texts in files (base_dir)", UNREADABLE)
@@ -71,7 +71,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
 def _from_npy(
     view: memoryview, type: TensorType, shape: tuple[int, ...], where: str
 ) -> bytes | memoryview:
-    """An array that is mapped; it is copied only if it is in another order."""
+    """Read a mapped array; copy it only if it has another order."""
     head = io.BytesIO(bytes(view[:_LONGEST_HEADER]))
     fortran, dtype = _header(head, type, shape, where)
     size = prod(shape) * dtype.itemsize
@@ -102,7 +102,7 @@ def _from_npz(
 def _header(
     file: IO[bytes], type: TensorType, shape: tuple[int, ...], where: str
 ) -> tuple[bool, Any]:
-    """Whether an array is in Fortran's order, and its type; nothing of it is unpickled."""
+    """Read the header: whether the order is Fortran's, and the dtype; never unpickles."""
     from numpy.lib import format as npy
 
     try:
@@ -114,8 +114,8 @@ def _header(
         else:
             raise ValueError(f"version {version} of the format is unknown")
     except (ValueError, SyntaxError, EOFError, RecursionError, MemoryError) as error:
-        said = str(error).partition("\n")[0]
-        raise BlobError(f"{where} is no .npy file: {said}", UNREADABLE) from None
+        reason = str(error).partition("\n")[0]
+        raise BlobError(f"{where} is not a .npy file: {reason}", UNREADABLE) from None
     wanted = _NUMPY.get(type.element)
     element = ELEMENTS.get(type.element)
     if wanted is not None:
@@ -137,7 +137,7 @@ def _check_shape(held: tuple[int, ...], shape: tuple[int, ...], where: str) -> N
 def _ordered(
     data: memoryview, dtype: Any, shape: tuple[int, ...], fortran: bool, where: str
 ) -> bytes | memoryview:
-    """The bytes of an array, little-endian, the last dimension running fastest."""
+    """Convert an array to little-endian, row-major bytes."""
     size = prod(shape) * dtype.itemsize
     if len(data) != size:
         raise BlobError(f"{where} ends after {len(data):,} of {size:,} bytes", UNREADABLE)

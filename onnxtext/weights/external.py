@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX external data, either way (`TensorProto.external_data` in `onnx.proto`).
+"""Embed and externalize ONNX external data (`TensorProto.external_data` in `onnx.proto`).
 
 The keys are those of ONNX: `location` (a path relative to the model's file), `offset` and `length`
 (decimal numbers of bytes) and `checksum` (SHA-1 of the whole file).
@@ -30,10 +30,10 @@ from onnxtext.weights.paths import PathError, inside, view_file
 from onnxtext.weights.sizes import wanted_size
 
 ALIGNMENT = 4096
-"""Offsets are multiples of this, so that data can be mapped (comment of `external_data`)."""
+"""Offsets are multiples of this so that data can be mapped (comment of `external_data`)."""
 
 LEAST_BYTES = 1024
-"""Smaller tensors stay in the model, as `onnx.save` does it."""
+"""Smaller tensors stay in the model, as in `onnx.save`."""
 
 MISSING = "external-data-missing"
 WRONG = "external-data-wrong"
@@ -43,12 +43,12 @@ Data = bytes | memoryview
 
 @dataclass(slots=True)
 class ExternalFile:
-    """A file of external data that is yet to be written.
+    """A file of external data to write.
 
     Attributes:
-        name: as the model refers to it.
-        parts: offsets and what stands there.
-        size: of the file so far, in bytes.
+        name: the location in the model's references.
+        parts: offsets and their data.
+        size: the number of bytes so far.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ExternalFile:
     _known: dict[int, int] = field(default_factory=dict)
 
     def add(self, data: Data) -> int:
-        """The offset at which some bytes stand; the same view stands there once."""
+        """Add data and return its offset; the same view is added once."""
         known = self._known.get(id(data))
         if known is not None:
             return known
@@ -66,7 +66,7 @@ class ExternalFile:
         return offset
 
     def add_pieces(self, pieces: Sequence[Data]) -> int:
-        """The offset at which the bytes of some pieces stand, one behind the other."""
+        """Add consecutive pieces and return their offset."""
         offset = at = -(-self.size // ALIGNMENT) * ALIGNMENT
         for piece in pieces:
             self.parts.append((at, piece))
@@ -75,7 +75,7 @@ class ExternalFile:
         return offset
 
     def pieces(self) -> Iterator[Data]:
-        """The whole file, in order."""
+        """Return the content of the file, in order."""
         at = 0
         for offset, data in self.parts:
             if offset > at:
@@ -88,12 +88,12 @@ class Externalizer(Rewriter):
     """Moves the data of tensors to a file of external data."""
 
     def __init__(self, file: ExternalFile, resources: Blobs, elsewhere: Elsewhere) -> None:
-        """Start with an empty file.
+        """Create an externalizer.
 
         Args:
-            file: takes the data.
-            resources: the blobs that the text brings along.
-            elsewhere: where the others are.
+            file: receives the data.
+            resources: the blobs in the text.
+            elsewhere: finds other blobs.
         """
         super().__init__()
         self._file = file
@@ -101,7 +101,7 @@ class Externalizer(Rewriter):
         self._elsewhere = elsewhere
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """A reference instead of raw data."""
+        """Replace raw data by a reference."""
         if isinstance(data, SplatData):
             offset = self._file.add_pieces(data.repetition.pieces())
             return self._reference(offset, len(data.repetition))
@@ -112,7 +112,7 @@ class Externalizer(Rewriter):
         if raw is None:
             return data
         if len(raw) != wanted_size(type):
-            message = f"tensor `{name}`: {len(raw)} bytes, a tensor of this type has others"
+            message = f"tensor `{name}`: {len(raw)} bytes do not fit its type"
             raise BlobError(message, SIZE)
         if len(raw) < LEAST_BYTES:
             return RawData(raw)
@@ -140,18 +140,18 @@ class Externalizer(Rewriter):
         return None
 
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
-        """Sparse tensors stay: readers of external data pass them over."""
+        """Keep sparse tensors: readers of external data ignore them."""
         return sparse
 
 
 class Embedder(Rewriter):
-    """Puts external data into the tensors themselves."""
+    """Replaces references to external data by the data."""
 
     def __init__(self, base: Path | None) -> None:
-        """Start a run.
+        """Create an embedder.
 
         Args:
-            base: the directory of the model's file; None if it is in no file.
+            base: the directory of the model's file; None if it is not in a file.
         """
         super().__init__()
         self._base = base
@@ -160,7 +160,7 @@ class Embedder(Rewriter):
         self.found = False
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Raw data instead of a reference."""
+        """Replace a reference by raw data."""
         if not isinstance(data, ExternalData):
             return data
         self.found = True
@@ -194,7 +194,7 @@ class Embedder(Rewriter):
         file = self._files.get(location)
         if file is None:
             if self._base is None:
-                raise PathError("where the model is was not said")
+                raise PathError("the directory of the model is unknown")
             file = self._files[location] = view_file(inside(self._base, location))
         return file
 
@@ -210,22 +210,22 @@ class Embedder(Rewriter):
 
 def _number(text: str, where: str, key: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise BlobError(f"{where}: the {key} `{text}` is no number of bytes", WRONG)
+        raise BlobError(f"{where}: the {key} `{text}` is not a number of bytes", WRONG)
     return int(text)
 
 
 def embed_external(model: Model, base: Path | None) -> bool:
-    """Put the external data of a model into its tensors.
+    """Embed the external data of a model in its tensors.
 
     Args:
-        model: is changed.
+        model: the model, changed in place.
         base: the directory of the model's file.
 
     Returns:
         Whether there was any.
 
     Raises:
-        BlobError: a file is missing, leaves the directory or does not hold what is said.
+        BlobError: a file is missing, is outside of the directory or does not match its reference.
     """
     embedder = Embedder(base)
     embedder.run(model)
@@ -236,9 +236,9 @@ def externalize(model: Model, file: ExternalFile, elsewhere: Elsewhere) -> None:
     """Move the data of a model's tensors to a file of external data.
 
     Args:
-        model: is changed.
-        file: takes the data; it is yet to be written.
-        elsewhere: where the blobs are that the text does not bring along.
+        model: the model, changed in place.
+        file: receives the data.
+        elsewhere: finds blobs that are not in the text.
 
     Raises:
         BlobError: a blob is missing or damaged.

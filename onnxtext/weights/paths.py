@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files beside a text. What names them is not to be trusted: no path leaves the directory."""
+"""Open files beside a text. Their names are untrusted: no path may leave the directory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MAPPED = 1 << 16
 
 
 class PathError(ValueError):
-    """A path leads out of its directory, or to nothing that can be read."""
+    """A path leads out of its directory, or not to a regular file."""
 
 
 def inside(base: Path, name: str) -> Path:
-    """The real path of a file below a directory.
+    """Resolve the path of a file below a directory.
 
     Args:
         base: the directory.
@@ -31,9 +31,9 @@ def inside(base: Path, name: str) -> Path:
     """
     parts = name.split("/")
     if not name or "\0" in name or "\\" in name:
-        raise PathError(f"`{name}` is no path: it is relative and has / between its parts")
+        raise PathError(f"`{name}` is not a path: it must be relative, with / between its parts")
     if name.startswith("/") or PureWindowsPath(name).drive:
-        raise PathError(f"the path `{name}` is absolute: it has to be relative to the text")
+        raise PathError(f"the path `{name}` is absolute: it must be relative to the text")
     if ".." in parts:
         raise PathError(f"the path `{name}` leads out of the directory of the text")
     path = Path(os.path.realpath(base), *parts)
@@ -43,18 +43,17 @@ def inside(base: Path, name: str) -> Path:
 
 
 def view_file(path: Path) -> memoryview:
-    """The bytes of a regular file, mapped if they are many.
+    """Read a regular file; map a large one.
 
     Args:
-        path: the file; no link, because `inside` has followed them: one that stands there now was
-            put there since.
+        path: the file, resolved by `inside`; a link at this path was created since and is an error.
 
     Raises:
         PathError: it is a link, a directory, a device or a pipe.
         OSError: it cannot be read.
     """
     if not stat.S_ISREG(path.lstat().st_mode):
-        raise PathError(f"{path} is no regular file")
+        raise PathError(f"{path} is not a regular file")
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
     with os.fdopen(descriptor, "rb") as file:
@@ -63,7 +62,7 @@ def view_file(path: Path) -> memoryview:
             try:
                 return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             except OSError as error:
-                # So many files cannot be mapped at the same time.
+                # Too many files are mapped: read this one.
                 if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
                     raise
         return memoryview(file.read())

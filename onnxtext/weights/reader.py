@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding the blobs of a text in the places that it names."""
+"""Find the blobs of a text in the stores and files that it names."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ AMBIGUOUS = "weights-ambiguous"
 
 
 class Reader:
-    """The places of one text. Each blob is read and verified once; large ones are mapped.
+    """Reads the blobs of a text; each is read and verified once, large ones are mapped.
 
     Attributes:
-        base: the directory of the text; None if the text is in no file.
+        base: the directory of the text; None if the text is not in a file.
     """
 
     def __init__(self, base: Path | None, places: Sequence[WeightPlace]) -> None:
@@ -36,13 +36,13 @@ class Reader:
         self._files: dict[str, dict[str, memoryview]] = {}
 
     def find(self, digest: str) -> memoryview:
-        """The bytes of a blob, verified.
+        """Return the verified bytes of a blob.
 
         Args:
             digest: the first 16 or more hexadecimal digits of their SHA-256.
 
         Raises:
-            BlobError: the blob is nowhere, or several begin like this, or it is damaged.
+            BlobError: the blob is missing, ambiguous or damaged.
         """
         known = self._known.get(digest)
         if known is None:
@@ -53,7 +53,7 @@ class Reader:
         if self.base is None:
             named = ", ".join([f"`{place.path}`" for place in self._places])
             raise BlobError(
-                f"the blob {digest} is in {named}, beside the text; where that is was not said "
+                f"the blob {digest} is in {named}, beside the text, whose directory is unknown "
                 "(base_dir)",
                 MISSING,
             )
@@ -76,7 +76,7 @@ class Reader:
         raise BlobError(f"the blob {digest} is missing; looked in {where}", MISSING)
 
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
-        """The bytes of a blob in one place; None if they are not there."""
+        """Return the bytes of a blob in one place; None if it is not there."""
         assert self.base is not None
         path = inside(self.base, place.path)
         if place.kind == "safetensors":
@@ -97,17 +97,17 @@ class Reader:
         return data
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
-        """The elements of an array in a data file, as `raw_data`.
+        """Return the elements of an array in a data file as `raw_data`.
 
         Raises:
-            BlobError: they cannot be read, or are of another type or shape.
+            BlobError: the array cannot be read, or has another type or shape.
         """
         from onnxtext.weights.arrays import read_array
 
         return read_array(self.base, file, type)
 
     def _look_in_file(self, place: WeightPlace, path: Path, digest: str) -> memoryview | None:
-        """The bytes of a blob in a safetensors file; None if they are not there."""
+        """Return the bytes of a blob in a safetensors file; None if it is not there."""
         held = self._files.get(place.path)
         if held is None:
             from onnxtext.weights.safetensors_file import read_safetensors
@@ -125,10 +125,10 @@ class Reader:
 
 
 def verify(data: memoryview, digest: str, where: str) -> None:
-    """Compare bytes with their digest.
+    """Verify the digest of bytes.
 
     Raises:
-        BlobError: they are others.
+        BlobError: it differs.
     """
     actual = hashlib.sha256(data).hexdigest()
     if not actual.startswith(digest):

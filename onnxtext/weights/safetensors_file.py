@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blobs in one safetensors file, through the `safetensors` library.
+"""Read and write blobs in a safetensors file with the `safetensors` library.
 
-A blob that is the data of a tensor has the tensor's name, type and shape there, so that other
-programs can use the file; any other is a list of bytes (`U8`). The file's own metadata says the
-SHA-256 of each entry: that is how a text finds it.
+The data of a tensor is stored with its name, type and shape, so that other programs can use the
+file; other blobs are stored as bytes (`U8`). The file's metadata has the SHA-256 of each entry, by
+which a text finds it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DTYPES = {
     "float": "<f4",
     "double": "<f8",
 }
-"""Element types that numpy and safetensors both have; all others are stored as bytes."""
+"""Element types of both numpy and safetensors; all others are stored as bytes."""
 
 _PREFIX = "sha256:"
 _INSTALL = "pip install 'onnxtext[safetensors]'"
@@ -52,12 +52,12 @@ class SafetensorsMissing(BlobError):
 
 
 def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model: Model) -> None:
-    """Write blobs to a file, which is replaced as a whole or not at all.
+    """Write blobs to a file, which is replaced atomically.
 
     Args:
         path: the file.
-        blobs: bytes by their whole digests.
-        model: whose blobs they are.
+        blobs: bytes by their full digests.
+        model: the model of the blobs.
 
     Raises:
         SafetensorsMissing: the library is not installed.
@@ -90,7 +90,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
         try:
             save_file(arrays, temporary, metadata)
         except SafetensorError as error:
-            # Of a failed system call the library keeps only the text.
+            # The library keeps only the text of a failed system call.
             number = re.search(r"\(os error (\d+)\)", str(error))
             if number is None:
                 raise BlobError(f"{path} cannot be written: {error}") from None
@@ -98,7 +98,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
 
 
 def _tensors(model: Model) -> Iterator[tuple[str, tuple[str, TensorType]]]:
-    """The initializers whose data is a blob: digest, name and type; of equal ones the first."""
+    """Return the digest, name and type of the first initializer with each blob."""
     seen: set[str] = set()
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
@@ -114,19 +114,19 @@ def _tensors(model: Model) -> Iterator[tuple[str, tuple[str, TensorType]]]:
 
 
 def _can_be_key(name: str) -> bool:
-    """Whether the header, which is JSON in UTF-8, can have an entry of this name."""
+    """Whether the header, which is JSON in UTF-8, can have an entry with this name."""
     try:
         name.encode("utf-8")
-    except UnicodeEncodeError:  # a lone surrogate stands for a byte that is no UTF-8
+    except UnicodeEncodeError:  # a lone surrogate represents an invalid byte
         return False
     return name not in ("", "__metadata__")
 
 
 def read_safetensors(path: Path) -> dict[str, memoryview]:
-    """The blobs in a file, by their digests, mapped and not yet verified.
+    """Return the blobs in a file by their digests, mapped and not verified.
 
     Raises:
-        BlobError: the library is not installed, or refuses the file.
+        BlobError: the library is not installed, or rejects the file.
         OSError: the file cannot be read.
     """
     tensors, metadata = open_safetensors(path)
@@ -140,25 +140,26 @@ def read_safetensors(path: Path) -> dict[str, memoryview]:
 def open_safetensors(
     path: Path,
 ) -> tuple[dict[str, tuple[str, tuple[int, ...], memoryview]], dict[str, str]]:
-    """What is in a safetensors file: names to type, shape and bytes, and its metadata.
+    """Return the type, shape and bytes of each tensor in a safetensors file, and its metadata.
 
-    The library says whether the file is one; its bytes are then taken from where its header says
-    they are, so that nothing is copied.
+    The library validates the file; the bytes are then views at the offsets of its header, so that
+    nothing is copied.
 
     Raises:
-        BlobError: the library is not installed, or refuses the file.
+        BlobError: the library is not installed, or rejects the file.
         OSError: the file cannot be read.
     """
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise SafetensorsMissing from None
-    view = view_file(path)  # first, because it refuses pipes and devices
+    view = view_file(path)  # first, because it rejects pipes and devices
     try:
         with safe_open(path, "numpy"):
             pass
     except SafetensorError as error:
-        raise BlobError(f"{path} is no safetensors file: {error}", "weights-unreadable") from None
+        message = f"{path} is not a safetensors file: {error}"
+        raise BlobError(message, "weights-unreadable") from None
     start = 8 + int.from_bytes(view[:8], "little")
     header = json.loads(bytes(view[8:start]))
     metadata = header.pop("__metadata__", None) or {}

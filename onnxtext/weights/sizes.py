@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes that the weights of a model take, summed before any of them is read or made."""
+"""Compute the size of a model's weights from their types, before any of them is read."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
-"""An integer takes eight bytes in a blob, and at least two in an attribute."""
+"""An integer has eight bytes in a blob, but as few as two in an attribute."""
 
 
 def wanted_size(type: TensorType) -> int:
-    """The bytes that raw data of a type takes; -1 if that is not known."""
+    """Return the size of raw data of a type in bytes; -1 if unknown."""
     element = ELEMENTS.get(type.element)
     count = 1
     for dim in type.shape or ():
@@ -37,10 +37,10 @@ def wanted_size(type: TensorType) -> int:
 
 
 def declared_size(model: Model | Fragment) -> tuple[int, int]:
-    """The bytes that the weights of a model take, as their types say; nothing is read.
+    """Sum the sizes of a model's weights by their types, without reading data.
 
     Returns:
-        The sum, each use of a blob counted, and the offset of the largest statement in the text.
+        The sum in bytes over all uses of blobs, and the offset of the largest statement.
     """
     resources = model.resources if isinstance(model, Model) else {}
     known: dict[int, int] = {}

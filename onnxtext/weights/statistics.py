@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the numbers of a blob are like, in a comment, so that a reviewer sees what changed."""
+"""Write statistics of blobs as comments, so that reviewers see how weights change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 1 << 20
-"""So many elements are looked at together, so that memory is bounded."""
+"""Number of elements to process at a time, to bound memory."""
 
 _DTYPES = {
     "float": "<f4", "double": "<f8", "float16": "<f2", "bool": "u1", "uint8": "u1", "int8": "i1",
@@ -35,7 +35,7 @@ _LONGEST_NAME = 80
 
 
 class _Finder(Rewriter):
-    """Finds what each blob is, by its first use."""
+    """Finds the name and element type of each blob's first use."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,10 +55,10 @@ class _Finder(Rewriter):
 
 
 def describe_blobs(model: Model) -> str:
-    """Comments on the resources of a model, a line each, to stand before their section.
+    """Return comments on the resources of a model, one line each, and the start of their section.
 
     Args:
-        model: the model, its resources still there.
+        model: the model with its resources.
     """
     finder = _Finder()
     finder.run(model)
@@ -72,10 +72,10 @@ def describe_blobs(model: Model) -> str:
 
 
 def describe(element: str, data: bytes | memoryview) -> str:
-    """Min, max, mean, standard deviation, share of zeros and number of NaNs of some elements.
+    """Describe elements: min, max, mean, standard deviation, share of zeros, number of NaNs.
 
     Args:
-        element: their type; "" for bytes that are no numbers.
+        element: their type; "" for bytes that are not numbers.
         data: the elements, little-endian.
     """
     blocks = _blocks(element, data)
@@ -111,7 +111,7 @@ def describe(element: str, data: bytes | memoryview) -> str:
 
 
 def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float64]] | None:
-    """The elements as float64, in parts; None if they are no real numbers of whole bytes."""
+    """Return blocks of elements as float64; None if they are not real numbers of whole bytes."""
     dtype = dtype_of(element)
     if dtype is None or len(data) == 0 or len(data) % dtype.itemsize:
         return None
@@ -120,7 +120,7 @@ def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float
 
 
 def dtype_of(element: str) -> np.dtype[Any] | None:
-    """The type that numpy knows an element type by; None if it is no real number of whole bytes.
+    """Return the numpy dtype of an element type; None if it is not a real type of whole bytes.
 
     Args:
         element: the element type's name in the text.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A weight store: a directory with one file a blob, named by its SHA-256 (SPEC 6.6).
+"""Weight stores: directories with one file per blob, named by its SHA-256 (SPEC 6.6).
 
-The name of a file is the SHA-256 of its bytes, all 64 hexadecimal digits. Other files may be there
-and are never looked at. Several texts can share a store: equal bytes are stored once.
+The name of a file is the SHA-256 of its bytes, all 64 hexadecimal digits. Other files are ignored.
+Several texts can share a store: equal bytes are stored once.
 """
 
 from __future__ import annotations
@@ -20,37 +20,36 @@ from onnxtext.files import holds, write_atomically
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
-"""What the name of a blob's file looks like."""
+"""Matches the file name of a blob."""
 
 TEMPORARY = re.compile(r"\.onnxtext-[0-9a-f]{12}")
-"""What the name of a file looks like that was being written when its writer was killed."""
+"""Matches the name of a temporary file."""
 
 
 @dataclass(slots=True)
 class Store:
-    """The store in a directory, which may not be there yet.
+    """The store in a directory, which need not exist.
 
     Attributes:
-        directory: where the blobs are.
+        directory: the directory of the blobs.
     """
 
     directory: Path
     _names: list[str] | None = None
 
     def put(self, digest: str, data: bytes | memoryview) -> bool:
-        """Store a blob; its file is there as a whole or not at all.
+        """Store a blob atomically.
 
         Args:
             digest: the SHA-256 of the data, 64 hexadecimal digits.
             data: the bytes.
 
         Returns:
-            Whether it was written: not if it is there already. A file of this name with other
-            bytes is damaged, and replaced.
+            Whether it was written, as it was missing or damaged.
 
         Raises:
             OSError: it cannot be written.
@@ -64,13 +63,13 @@ class Store:
         return True
 
     def remove(self, name: str, age: float) -> bool:
-        """Remove a file, unless it was stored again or is gone since it was looked at.
+        """Remove a file unless it was stored again or removed in the meantime.
 
-        Whoever holds the lock is waited for: what `put` has found there must not be removed.
+        This waits for the lock: a blob that `put` has found must not be removed.
 
         Args:
-            name: of the file.
-            age: the least number of seconds since it was stored.
+            name: name of the file.
+            age: minimum number of seconds since it was stored.
 
         Returns:
             Whether it was removed.
@@ -90,10 +89,10 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self, *, exclusive: bool = False) -> Iterator[None]:
-        """Hold a lock on the directory, for a `put`. Where there are no locks it does nothing.
+        """Hold a lock on the directory for a `put`, on systems that have such locks.
 
         Args:
-            exclusive: wait until nobody else holds it, and let nobody else have it meanwhile.
+            exclusive: whether no other process may hold the lock.
         """
         descriptor = -1
         if fcntl is not None:
@@ -107,7 +106,7 @@ class Store:
                 os.close(descriptor)
 
     def names(self) -> list[str]:
-        """The digests of all blobs, sorted; none if there is no such directory.
+        """Return the digests of all blobs, sorted; none if the directory does not exist.
 
         Raises:
             OSError: the directory cannot be read.
@@ -121,7 +120,7 @@ class Store:
         return self._names
 
     def matching(self, digest: str) -> list[str]:
-        """The digests of the blobs that begin with some digits.
+        """Return the digests that begin with some digits.
 
         Raises:
             OSError: the directory cannot be read.
@@ -136,7 +135,7 @@ class Store:
         return found
 
     def leftovers(self) -> Iterator[Path]:
-        """Files that were being written when their writer was killed."""
+        """Return temporary files of killed processes."""
         if self.directory.is_dir():
             for path in sorted(self.directory.iterdir()):
                 if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():

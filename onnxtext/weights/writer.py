@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking the resources of a model out of its text, to a place beside it."""
+"""Move the resources of a model from its text to a store or safetensors file beside it."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from onnxtext.weights.store import Store
 from onnxtext.wire.compare import same_bytes
 
 Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
-"""Where large data goes (SPEC 6.6)."""
+"""Where to write large data (SPEC 6.6)."""
 
 SECTION_BYTES = 1 << 20
-"""`auto` writes weights of more bytes than this into a store."""
+"""`auto` writes more bytes than this to a store."""
 
 STORE_SUFFIX = ".weights"
 SAFETENSORS_SUFFIX = ".safetensors"
 
 Written = Callable[[int], None]
-"""Is told how many more bytes were written."""
+"""Receives the number of further bytes written."""
 
 
 @dataclass(slots=True)
-class Beside:
-    """What is written beside a text, and before it: so a text never names what is not there.
+class WeightFiles:
+    """Weights to write beside a text, and before it, so that a text never has missing blobs.
 
     Attributes:
         base: the directory of the text.
-        place: where in it the blobs go.
-        blobs: their bytes, by their whole digests.
-        model: names of tensors, for safetensors.
+        place: the store or safetensors file in it.
+        blobs: the bytes by their full digests.
+        model: the model, for the names of tensors in a safetensors file.
     """
 
     base: Path
@@ -45,10 +45,10 @@ class Beside:
     _extended: bool = field(default=False, init=False)
 
     def foreign(self) -> Path | None:
-        """A file of other content that writing would replace; blobs in stores never do.
+        """Return a file with other content that writing would replace; None for stores.
 
         Raises:
-            OSError: it is there and cannot be read.
+            OSError: it exists and cannot be read.
             PathError: the place is not below the directory of the text.
         """
         target = inside(self.base, self.place.path)
@@ -63,7 +63,7 @@ class Beside:
         )
 
     def _held(self, target: Path) -> dict[str, memoryview]:
-        """The blobs in a file that is there; none if it is no file of blobs."""
+        """Return the blobs in an existing file; none if it is not a safetensors file."""
         from onnxtext.weights.safetensors_file import read_safetensors
 
         try:
@@ -72,13 +72,13 @@ class Beside:
             return {}
 
     def write(self, written: Written | None = None) -> None:
-        """Write the blobs that are not there yet. Those that are there stay: see `settle`.
+        """Write missing blobs, keeping existing ones; see `remove_obsolete`.
 
         Args:
-            written: is told of progress.
+            written: receives progress.
 
         Raises:
-            OSError: something cannot be written; what was there before is intact.
+            OSError: something cannot be written; existing blobs are intact.
             PathError: the place is not below the directory of the text.
         """
         target = inside(self.base, self.place.path)
@@ -99,14 +99,14 @@ class Beside:
             if written is not None:
                 written(len(data))
 
-    def settle(self) -> None:
-        """Take out of a safetensors file what only the text needed that is replaced now.
+    def remove_obsolete(self) -> None:
+        """Remove blobs from a safetensors file that only the replaced text needed.
 
-        Until then the file serves the old text and the new one: whenever the conversion is killed,
-        the text that is there is whole.
+        Until then the file has the blobs of both texts, so the existing text is complete whenever
+        the conversion is killed.
 
         Raises:
-            OSError: the file cannot be written anew; it is as it was.
+            OSError: the file cannot be written; it is unchanged.
         """
         if self._extended:
             from onnxtext.weights.safetensors_file import write_safetensors
@@ -115,21 +115,21 @@ class Beside:
             self._extended = False
 
 
-def take_out(
+def move_resources(
     model: Model, digests: dict[str, str], weights: Weights, text: Path, place: str | None = None
-) -> Beside | None:
-    """Take the resources out of a model, and name in it where they will be.
+) -> WeightFiles | None:
+    """Remove the resources from a model, and set the place where they will be written.
 
     Args:
-        model: whose large data was moved to its resources; is changed.
-        digests: the whole digests of the resources.
-        weights: `auto` leaves few bytes where they are.
-        text: the file that the text will be in.
-        place: the directory of the store or the safetensors file, relative to the text's
-            directory; None for one named like the text.
+        model: a model whose large data is in its resources; changed in place.
+        digests: the full digests of the resources.
+        weights: the destination; `auto` keeps few bytes in the model.
+        text: the future file of the text.
+        place: the store or safetensors file, relative to the text's directory; None for one named
+            like the text.
 
     Returns:
-        What is to be written; None if nothing is.
+        The weights to write; None if there are none.
     """
     if weights == "auto":
         size = sum(map(len, model.resources.values()))
@@ -142,4 +142,4 @@ def take_out(
     blobs = {digests[digest]: data for digest, data in model.resources.items()}
     model.resources = {}
     model.places = [made]
-    return Beside(text.parent, made, blobs, model)
+    return WeightFiles(text.parent, made, blobs, model)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protobuf wire format: a small writer and a small reader that knows positions."""
+"""The protobuf wire format: a writer, a reader with byte offsets, and byte patches."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing what was encoded with what it was read from, without joining it."""
+"""Compare encoded pieces with the original bytes without joining them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from onnxtext.tensor.lazy import np
 from onnxtext.wire.writer import Piece
 
 _LONG = 1 << 12
-"""Pieces of fewer bytes are joined before they are compared."""
+"""Pieces with fewer bytes are joined before the comparison."""
 _MANY = 1 << 10
-"""So many of them at most: what is joined stays in the processor's cache."""
+"""Maximum number of pieces to join, so that they fit into the processor's cache."""
 
 _LARGE = 1 << 18
-"""Pieces of fewer bytes are copied to be compared: that stays in the processor's cache."""
+"""Pieces with fewer bytes are copied for the comparison: they fit into the processor's cache."""
 _BLOCK = 1 << 22
-"""So many bytes of two long pieces are compared at once."""
+"""Number of bytes of two long pieces to compare at a time."""
 
 
-def says(pieces: Iterable[Piece], data: bytes) -> bool:
-    """Whether the pieces, joined, are the data.
+def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
+    """Whether the joined pieces equal the data.
 
-    A piece that is a view of the very place in the data where it would stand is not read.
+    A piece that is a view of the data at its own offset is not read.
     """
     at = 0
     view = memoryview(data)
@@ -35,7 +35,7 @@ def says(pieces: Iterable[Piece], data: bytes) -> bool:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The same in fewer pieces, of which no long one was copied."""
+    """Join short pieces; long ones are not copied."""
     short: list[Piece] = []
     for piece in pieces:
         if len(piece) < _LONG:
@@ -51,7 +51,7 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def same_bytes(left: Piece, right: Piece) -> bool:
-    """Whether two pieces are equal; they are not read if they are the same memory."""
+    """Whether two pieces are equal; pieces at the same address are not read."""
     if len(left) != len(right):
         return False
     one, other = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)

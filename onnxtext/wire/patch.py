@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Byte patches: what turns the canonical encoding of a model into its file's own bytes.
+"""Byte patches, which turn the canonical encoding of a model into the bytes of its file.
 
 A patch is a sequence of instructions, each a varint whose lowest bit tells the kind:
 
@@ -16,29 +16,29 @@ from onnxtext.wire.reader import WireError, read_varint
 from onnxtext.wire.writer import varint
 
 MAX_RESULT = (1 << 31) - 1
-"""So many bytes a patch may make: more than protobuf would read of them."""
+"""Maximum size of a patched result: protobuf reads no larger message."""
 
 _BLOCK = 16
-"""Copies are found by blocks of this size."""
+"""Block size for finding copies."""
 
 _MOST_BLOCKS = 1 << 18
-"""So many blocks are remembered, about 50 MB. In more than 4 MiB they do not touch: what is copied
-from elsewhere is found by one of them only if it is long enough to hold one."""
+"""Maximum number of indexed blocks, about 50 MB. In more than 4 MiB they are not adjacent, so
+copies from other offsets are found only if they contain an indexed block."""
 
 _WORTH = 8
-"""What is shorter is inserted rather than copied."""
+"""Shorter matches are inserted rather than copied."""
 
 
 def make_patch(canonical: bytes, wanted: bytes) -> bytes:
-    """The patch that turns one byte string into another; linear in their lengths."""
+    """Create the patch that turns one byte string into another, in linear time."""
     blocks: dict[bytes, int] = {}
     step = max(_BLOCK, -(-len(canonical) // _MOST_BLOCKS))
     for at in range(0, len(canonical) - _BLOCK + 1, step):
         blocks.setdefault(canonical[at : at + _BLOCK], at)
     out: list[bytes] = []
-    inserted = 0  # start of the bytes of `wanted` that no instruction covers yet
+    inserted = 0  # start of the bytes of `wanted` without an instruction
     at = 0
-    expected = 0  # where in `canonical` the copying would go on
+    expected = 0  # offset in `canonical` behind the last copy
     while at < len(wanted):
         source = expected
         if canonical[source : source + _WORTH] != wanted[at : at + _WORTH]:
@@ -63,7 +63,7 @@ def _insertion(data: bytes) -> bytes:
 
 
 def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
-    """How many bytes are the same from two places on."""
+    """Return the number of equal bytes from two offsets on."""
     limit = min(len(left) - left_at, len(right) - right_at)
     size = 0
     step = 64
@@ -82,17 +82,17 @@ def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
 
 
 def apply_patch(canonical: bytes, patch: bytes) -> bytes:
-    """The bytes that a patch makes of the canonical encoding.
+    """Apply a patch to the canonical encoding.
 
     Raises:
-        WireError: the patch does not belong to this encoding, or makes more than `MAX_RESULT`
-            bytes. Nothing is made before this is known.
+        WireError: the patch does not fit this encoding, or its result has more than `MAX_RESULT`
+            bytes. This is checked before any allocation.
     """
     made = 0
     for at, _, start, end in _instructions(canonical, patch):
         made += end - start
         if made > MAX_RESULT:
-            raise WireError("the patch makes more than 2 GiB", at)
+            raise WireError("the result of the patch is larger than 2 GiB", at)
     out = io.BytesIO()
     sources = (memoryview(canonical), memoryview(patch))
     for _, inserts, start, end in _instructions(canonical, patch):
@@ -101,10 +101,10 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
 
 def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, int, int]]:
-    """The instructions of a patch: offset, whether it inserts, and which bytes it takes.
+    """Return the instructions of a patch: offset, whether it inserts, start and end of its bytes.
 
     Raises:
-        WireError: an instruction takes bytes that are not there.
+        WireError: an instruction refers to bytes beyond the end.
     """
     at = 0
     while at < len(patch):
@@ -118,5 +118,5 @@ def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, i
             start, at = read_varint(patch, at, len(patch))
             limit = len(canonical)
         if start + size > limit:
-            raise WireError("the patch reaches beyond the data", begin)
+            raise WireError("the patch refers to bytes beyond the end of the data", begin)
         yield begin, bool(head & 1), start, start + size

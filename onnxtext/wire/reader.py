@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading the protobuf wire format: the fields of one message, with their positions."""
+"""Read the protobuf wire format: the fields of a message with their byte offsets."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
 
 MAX_DEPTH = 100
-"""Deepest nesting of messages and groups that protobuf reads."""
+"""Maximum nesting of messages and groups in protobuf."""
 
 
 class WireError(ValueError):
-    """The bytes are no protobuf message.
+    """The bytes are not a protobuf message.
 
     Attributes:
         message: what is wrong.
@@ -27,14 +27,14 @@ class WireError(ValueError):
 
 
 class WireField(NamedTuple):
-    """One field of a message.
+    """A field of a message.
 
     Attributes:
         number: the field's number.
         wire_type: the wire type.
         start: offset of its key.
-        value: offset of its value: of the payload, for a length-delimited one.
-        end: offset behind it.
+        value: offset of its value; of the payload if it is length-delimited.
+        end: offset of its end.
     """
 
     number: int
@@ -45,7 +45,7 @@ class WireField(NamedTuple):
 
 
 def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
-    """A varint (modulo 2**64, as protobuf reads it) and the offset behind it.
+    """Read a varint (modulo 2**64, like protobuf) and return it with the offset behind it.
 
     Raises:
         WireError: it does not end within ten bytes or before `end`.
@@ -68,15 +68,15 @@ def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """The int64 with the bits of an unsigned 64-bit number."""
+    """Convert an unsigned 64-bit number to the int64 with the same bits."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[WireField]:
-    """The fields of the message between two offsets.
+    """Read the fields of the message between two offsets.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a message.
     """
     make = tuple.__new__
     at = start
@@ -111,65 +111,17 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
             raise WireError(f"{wire_type} is no wire type of a field", begin)
         if at > end:
             raise WireError("a field reaches beyond the end of its message", begin)
-        # Twice as fast as calling the class, in the loop that reads everything.
+        # Twice as fast as calling the class.
         yield make(WireField, (number, wire_type, begin, value, at))
 
 
-def read_payloads(
-    data: bytes | memoryview, start: int, end: int, small: int
-) -> Iterator[list[tuple[int, bytes | memoryview]]]:
-    """The numbers and payloads of a message's length-delimited fields, all others passed over.
-
-    They come in lists of a few hundred: what is read is used while it is in the processor's cache.
-
-    Args:
-        data: holds the message.
-        start: where it begins.
-        end: where it ends.
-        small: payloads of more bytes are views of the data, not copied.
-
-    Raises:
-        WireError: the bytes are no message.
-    """
-    found: list[tuple[int, bytes | memoryview]] = []
-    add = found.append
-    view = memoryview(data)
-    at = start
-    while at < end:
-        if len(found) == _BATCH:
-            yield found
-            found = []
-            add = found.append
-        key = data[at]
-        if key & 0x87 == LENGTH and key > 7 and at + 1 < end:
-            size = data[at + 1]
-            value = at + 2
-            if size > 127:
-                size, value = read_varint(data, at + 1, end)
-            begin = at
-            at = value + size
-            if at > end:
-                raise WireError("a field reaches beyond the end of its message", begin)
-            add((key >> 3, view[value:at] if size > small else data[value:at]))
-            continue
-        field = next(read_fields(data, at, end))
-        at = field.end
-        if field.wire_type == LENGTH:
-            add((field.number, view[field.value : at]))
-    yield found
-
-
-_BATCH = 256
-
-
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
-    """The fields of a group, without its end key.
+    """Read the fields of a group, without its end key.
 
-    Protobuf reads in groups what it reads nowhere else, fields of number 0, and end keys of any
-    length.
+    Only in groups protobuf accepts fields with number 0 and end keys of any length.
 
     Raises:
-        WireError: the bytes are no group.
+        WireError: the bytes are not a group.
     """
     at = group.value
     while at < group.end:
@@ -185,7 +137,7 @@ def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField
 def _skip(
     data: bytes | memoryview, at: int, end: int, number: int, wire_type: int, begin: int
 ) -> tuple[int, int]:
-    """The offset of a field's value and that behind it, for the offset behind its key."""
+    """Return the start and end of a field's value, given the offset behind its key."""
     value = at
     if wire_type == GROUP:
         return value, _skip_group(data, at, end, number)
@@ -200,7 +152,7 @@ def _skip(
 
 
 def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int:
-    """The offset behind a group's end key. Nested groups are counted, not recursed into."""
+    """Return the offset behind a group's end key, without recursion for nested groups."""
     open_groups = [number]
     begin = at
     while open_groups:

@@ -28,7 +28,7 @@ from onnxtext.ast import (
 )
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.printer import print_attribute, print_model, print_type
-from onnxtext.proto.lower import lower_model
+from onnxtext.proto.encode.lower import lower_model
 
 BATCH = TensorType("float", ("N", 2))
 
@@ -142,7 +142,7 @@ def test_compare() -> None:
     assert float(Float32.of(0.5)) == 0.5
 
 
-def test_places_take_no_part_in_comparisons() -> None:
+def test_offsets_do_not_affect_equality() -> None:
     parsed = onnxtext.parse("# a comment first\n" + TEXT)
     assert parsed == build()
     assert parsed.graph.nodes[0].at > 0
@@ -157,7 +157,7 @@ def test_walk() -> None:
     ]  # fmt: skip
 
 
-def test_parts_print_on_their_own() -> None:
+def test_fragments_print() -> None:
     assert print_type(BATCH) == "float[N, 2]"
     assert print_attribute(Attribute("a", AttributeType.INTS, (1, 2))) == "a = [1, 2]"
     assert print_attribute(Attribute("a", AttributeType.INTS, ())) == "a: ints = []"

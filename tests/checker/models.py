@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts to check, and what was found in them."""
+"""Helpers to make texts and to collect their findings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def text(
     opsets: str = "21",
     rest: str = "",
 ) -> str:
-    """A model with these nodes."""
+    """Return a model with these nodes."""
     listed = f" <\n{indent(values, '  ')}\n>" if values else ""
     return (
         f"<onnxtext: 1, ir_version: {ir_version}, opset_import: [{opsets}]>\n"
@@ -31,11 +31,11 @@ def text(
 def codes(
     source: object, *, base_dir: Path | None = None, select: list[str] | None = None
 ) -> set[str]:
-    """The codes of what is found, without what is only for information."""
+    """Return the codes of the findings, except those of severity `info`."""
     found = onnxtext.check(source, base_dir=base_dir, select=select)  # type: ignore[arg-type]
     return {item.code for item in found if item.severity != "info"}
 
 
 def errors(found: list[Diagnostic]) -> list[Diagnostic]:
-    """The errors among findings."""
+    """Return the errors among findings."""
     return [item for item in found if item.severity == "error"]

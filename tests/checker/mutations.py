@@ -8,11 +8,11 @@ from collections.abc import Callable
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
 
 Mutation = Callable[[ModelProto], bool]
-"""Breaks a model; False if there is nothing in it to break."""
+"""A function that breaks a model; it returns False if the model has no suitable part."""
 
 
 def _node(model: ModelProto, *operators: str) -> NodeProto | None:
-    """The first node that has inputs, or calls one of these operators."""
+    """Return the first node with inputs or with one of these operators."""
     for node in model.graph.node:
         if node.domain in ("", "ai.onnx") and (
             node.op_type in operators or (not operators and node.input and node.output)
@@ -348,7 +348,7 @@ def recursive(model: ModelProto) -> bool:
 
 
 MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {}
-"""For each rule the mutations that break it, by their names."""
+"""For each rule, the mutations that break it, by name."""
 
 for _slug, _mutations in (
     ("ir-version-missing", (no_ir_version,)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of attributes through calls: the call is to blame, and the body is shown."""
+"""Attribute types through calls: the finding is at the call, and a label at the body."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def marked(source: str, found: Diagnostic) -> list[str]:
 @pytest.mark.parametrize("given", VALUES)
 @pytest.mark.parametrize("wanted", VALUES)
 def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) -> None:
-    """Every type that is given where another is needed is an error of the call, and only of it."""
+    """A wrong attribute type is an error of the call, and of nothing else."""
     inner = (
         f"F0 <k> (a) => (b) {{ c = Constant <{CONSTANTS[wanted]}: {wanted} = @k> ()\n"
         " b = Identity (a) }"
@@ -55,7 +55,7 @@ def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) 
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
-def test_the_call_that_changes_the_type_is_to_blame(level: int) -> None:
+def test_the_finding_is_at_the_call_that_changes_the_type(level: int) -> None:
     """A chain of calls, one of which declares another type for the reference."""
     types = ["int" if i <= level else "float" for i in range(3)]
     chain = [
@@ -123,7 +123,7 @@ def test_a_call_that_omits_what_the_body_needs(body: str, depth: int) -> None:
     assert not errors(onnxtext.check(source.replace("(x)", f"<k = {value}> (x)", 1)))
 
 
-def test_what_a_body_can_do_without_may_be_omitted() -> None:
+def test_inputs_that_the_body_does_not_require_may_be_omitted() -> None:
     body = "F <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }"
     assert not codes(model("y = l.F (x)", body))
 
@@ -146,7 +146,7 @@ def test_an_input_that_a_called_function_needs() -> None:
         ("y = l.F <k = 3> (x)", "<k = 3.0>"),
     ],
 )
-def test_an_integer_for_a_float_is_offered_as_one(node: str, fixed: str) -> None:
+def test_the_fix_of_an_integer_for_a_float_is_a_float(node: str, fixed: str) -> None:
     sources = (
         "S <k: float = 1.0> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",
         "T <k: floats = [1.0]> (a) => (b) { c = Constant <value_floats: floats = @k> ()\n"
@@ -170,7 +170,7 @@ def test_an_integer_for_a_float_is_offered_as_one(node: str, fixed: str) -> None
         ("b = l.S <k = @k> (a)", "k: float = @k"),
     ],
 )
-def test_the_remedy_of_an_untyped_reference_is_its_type(body: str, spelled: str) -> None:
+def test_the_fix_of_an_untyped_reference_is_its_type(body: str, spelled: str) -> None:
     sources = (
         f"F <k> (a) => (b) {{ {body} }}",
         "S <k: float = 1.0> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",
@@ -186,7 +186,7 @@ def test_the_remedy_of_an_untyped_reference_is_its_type(body: str, spelled: str)
     assert "attribute-type-missing" not in codes(found[0].fix.apply(source))
 
 
-def test_long_chains_and_circles_end() -> None:
+def test_long_and_cyclic_chains_terminate() -> None:
     chain = ["F0 <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }"]
     chain += [f"F{i} <k> (a) => (b) {{ b = l.F{i - 1} <k: float = @k> (a) }}" for i in range(1, 60)]
     assert codes(model("y = l.F59 <k = 1> (x)", *chain)) == {"function-call-attribute"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules hold wherever nodes stand: in the graph, in a nested one, in a function, in a training."""
+"""Rules apply to nodes everywhere: in main graph, nested graphs, functions and trainings."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ BROKEN = {
         "else_branch = o () => (float[4] t) { t = Relu (x) }>"
     ),
 }
-"""Nodes that break one rule; they see x (float[4]), i (int64[4]), c (bool), and define y."""
+"""Nodes that break one rule; they use x (float[4]), i (int64[4]), c (bool), and define y."""
 INPUTS = "float[4] x, int64[4] i, bool c, float[1] s"
 
 
@@ -116,11 +116,11 @@ def in_training(nodes: str) -> str:
 
 PLACES = (in_graph, in_nested_graph, in_function, in_training)
 CALLED = {"opset-domain-not-imported": "function-opset-missing"}
-"""Rules that go by another name in functions."""
+"""Rules with another code in functions."""
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_nothing_is_broken(place: object) -> None:
+def test_the_unbroken_models_have_no_findings(place: object) -> None:
     assert callable(place)
     assert not codes(place(OK))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the specification allows is no error; findings are where the mistake is."""
+"""Valid models have no findings, and findings are at the place of the error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnx import helper
 
 import onnxtext
 from onnxtext import Diagnostic
-from onnxtext.checker.fixes import fix_text
+from onnxtext.checker.engine.fixes import fix_text
 from tests.checker.models import codes, errors, text
 
 BEFORE_IMPORTS = "<ir_version: {}> g (float[2] x) => (float[2] y) {{ y = {} }}"
@@ -27,7 +27,7 @@ def test_the_first_operator_set_is_implied_before_ir_3(ir_version: int, node: st
     assert not errors(onnxtext.check(onnxtext.to_binary(source)))
 
 
-def test_mistakes_are_found_with_an_implied_operator_set() -> None:
+def test_errors_are_found_with_an_implied_operator_set() -> None:
     assert codes(BEFORE_IMPORTS.format(2, "Gelu (x)")) == {"op-unknown"}
     source = BEFORE_IMPORTS.format(2, "MatMul (x, w)").replace(
         " {", " <float[3] w = {1, 2, 3}> {", 1
@@ -77,7 +77,7 @@ def duplicated(names: list[str], shapes: list[list[int | None]]) -> bytes:
 
 
 @pytest.mark.parametrize("names", ["aa", "abab", "aba", "aabba"])
-def test_value_infos_that_are_the_same_twice(names: str) -> None:
+def test_equal_value_infos_are_a_warning(names: str) -> None:
     data = duplicated(list(names), [[2]] * len(names))
     source = onnxtext.from_binary(data)
     found = onnxtext.check(source)
@@ -92,7 +92,7 @@ def test_value_infos_that_are_the_same_twice(names: str) -> None:
     assert after == before
 
 
-def test_value_infos_that_differ_are_an_error() -> None:
+def test_different_value_infos_are_an_error() -> None:
     data = duplicated(["a", "a"], [[2], [None]])
     (finding,) = errors(onnxtext.check(onnxtext.from_binary(data)))
     assert (finding.code, finding.fix) == ("value-info-duplicate", None)
@@ -168,8 +168,8 @@ def test_cycles_through_nested_graphs(nodes: str, code: str) -> None:
         assert not repaired or repaired == source
 
 
-def test_a_name_that_a_nested_graph_defines_is_no_cycle() -> None:
-    """The branch defines its own `y`, which has nothing to do with the output of its node."""
+def test_a_name_that_a_nested_graph_defines_is_not_a_cycle() -> None:
+    """The branch defines its own `y`, which is not the output of its node."""
     branch = BRANCHES.format(y="y", use="x").replace(
         "z = Relu (x) }", "k = Relu (x)\n z = Neg (k) }"
     )

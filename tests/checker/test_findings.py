@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said about broken models: all of it, once, in words, with its places, in good time."""
+"""Findings about broken models are complete, unique, placed, and made in linear time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from onnx import helper
 
 import onnxtext
 from onnxtext import Diagnostic
+from onnxtext.checker.context.registry import families
+from onnxtext.checker.context.subject import Options, Subject
 from tests.checker.models import codes, errors, text
 
 MANY = """\
@@ -86,7 +88,7 @@ def test_a_name_used_ten_times_is_one_finding_with_ten_places() -> None:
     assert len(found[0].labels) == 10
 
 
-def test_what_follows_from_a_mistake_is_not_told() -> None:
+def test_no_cascading_findings() -> None:
     nodes = "a = Rellu (x)\nb = Neg (a)\nc = MatMul (b, b)\ny = Add (c, x)"
     assert [item.code for item in onnxtext.check(text(nodes))] == ["op-unknown"]
 
@@ -121,7 +123,7 @@ def test_the_cycle_and_the_chain_are_shown() -> None:
         ("y = Gelu (x)", "it was added in version 20"),
     ],
 )
-def test_near_names_are_offered(nodes: str, help: str) -> None:
+def test_similar_names_are_suggested(nodes: str, help: str) -> None:
     found = onnxtext.check(text(nodes, opsets="17"))
     assert any(item.help and help in item.help for item in found), found
 
@@ -220,7 +222,7 @@ def test_hostile_models_are_checked_fast(name: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [10, 45, 400, 3000])
-def test_deep_nesting_is_no_crash(depth: int) -> None:
+def test_deep_nesting_does_not_crash(depth: int) -> None:
     graph = "y = Relu (x)"
     opening = "y = If (c) <then_branch = p () => (float[4] y) { "
     closing = " }, else_branch = o () => (float[4] y) { y = Neg (x) }>"
@@ -230,7 +232,7 @@ def test_deep_nesting_is_no_crash(depth: int) -> None:
     assert codes(text("y = Relu (x)", inputs=f"{type} x")) & {"too-deep", "type-mismatch"}
 
 
-def test_recursion_through_functions_ends() -> None:
+def test_recursive_functions_terminate() -> None:
     functions = "".join(
         f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
         f"{{ b = my.f{(i + 1) % 50} (a) }}\n"
@@ -240,7 +242,7 @@ def test_recursion_through_functions_ends() -> None:
     assert codes(model) == {"function-recursive"}
 
 
-def test_calls_that_double_at_every_level_end() -> None:
+def test_calls_that_double_at_every_level_terminate() -> None:
     functions = "".join(
         f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
         f"{{ c = my.f{i + 1} (a)\n b = my.f{i + 1} (c) }}\n"
@@ -253,7 +255,7 @@ def test_calls_that_double_at_every_level_end() -> None:
     assert time.process_time() - start < 20
 
 
-def test_linear() -> None:
+def test_checking_takes_linear_time() -> None:
     def seconds(count: int) -> float:
         nodes = [helper.make_node("Neg", [f"v{i}"], [f"v{i + 1}"]) for i in range(count)]
         x = helper.make_tensor_value_info("v0", 1, [4])
@@ -274,7 +276,7 @@ def test_linear() -> None:
 
 @pytest.mark.thorough
 def test_many_findings_of_any_kind_take_linear_time() -> None:
-    """What is done for a finding does not grow with the model.
+    """The time for a finding does not grow with the model.
 
     Four times as many take four times as long, and something for caches; a quadratic step, sixteen.
     """
@@ -300,6 +302,31 @@ def test_many_findings_of_any_kind_take_linear_time() -> None:
         assert many < 9 * few, kind
 
 
+def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
+    """The visible values are collected once for a graph, not once for each graph nested in it."""
+    (family,) = [f for f in families() if any(rule.slug == "sharding-axis" for rule in f.rules)]
+
+    def seconds(count: int) -> float:
+        spec = 'sharding_spec: [{tensor_name: "x", sharded_dim: [{axis: 3}]}]'
+        nodes = "\n".join(
+            f"y{i} = If (c) <then_branch = p{i} () => (float[4] q) "
+            f'{{ @device("d", {spec}) q = Relu (x) }}, '
+            f"else_branch = r{i} () => (float[4] s) {{ s = Neg (x) }}>"
+            for i in range(count)
+        )
+        outputs = ", ".join(f"float[4] y{i}" for i in range(count))
+        model = text(nodes, inputs="float[4] x, bool c", outputs=outputs)
+        subject = Subject(onnxtext.parse(model + 'configuration "d" { num_devices: 2 }'), Options())
+        rounds = []
+        for _ in range(3):
+            start = time.process_time()
+            assert len(list(family.check(subject))) == count
+            rounds.append(time.process_time() - start)
+        return min(rounds)
+
+    assert seconds(2_000) < 9 * seconds(500)
+
+
 def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:
     start = time.process_time()
     found = onnxtext.check(model)
@@ -308,7 +335,7 @@ def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:
 
 @pytest.mark.thorough
 def test_a_name_that_is_used_a_million_times() -> None:
-    """One node with a million inputs, undefined and defined; and it is one finding."""
+    """A node with a million undefined inputs is one finding."""
     for name, uses, wanted in (("missing", 1_000_000, {"value-undefined"}), ("x", 100_000, set())):
         model = text(f"y = Sum ({', '.join([name] * uses)})")
         seconds, found = seconds_to_check(model)
@@ -332,7 +359,7 @@ def test_a_name_that_many_nodes_use() -> None:
 
 
 def test_many_symbols_take_linear_time() -> None:
-    """Chains of equal symbols, each of them a number in the end."""
+    """Chains of equal symbols, each of which is a number in the end."""
     count = 5_000
     inputs = ", ".join(f"float[N{i}] x{i}" for i in range(count))
     nodes = "\n".join(f"y{i} = Concat <axis = 1> (a{i}, a{i + 1})" for i in range(count - 1))

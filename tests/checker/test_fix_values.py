@@ -6,9 +6,7 @@ The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` s
 
 from __future__ import annotations
 
-import os
 import random
-import secrets
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -19,9 +17,10 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import onnxtext
-from onnxtext.checker.fixes import fix_text
+from onnxtext.checker.engine.fixes import fix_text
 from tests.checker.models import codes
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
+from tests.seeds import fresh_seed
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.thorough]
 
@@ -204,7 +203,7 @@ def errors(text: str) -> list[str]:
 
 
 def sweep(wanted: int) -> Counter[str]:
-    seed = int(os.environ.get("ONNXTEXT_SEED") or secrets.randbits(48))
+    seed = fresh_seed()
     counts: Counter[str] = Counter()
     for number in range(seed, seed + wanted):
         rng = random.Random(number)
@@ -275,3 +274,26 @@ def test_thousands_of_repairs_are_done_at_once() -> None:
     )
     made = fix_text(text.encode(), name="t.onnxtxt")
     assert len(made.done) == 1200
+
+
+def test_the_nearest_name_is_meant_even_if_it_is_defined_later() -> None:
+    """`x_quantized` is less like it; with that the import would make a wrong shape visible."""
+    text = (
+        "<ir_version: 10>\ng (float[N, 3] x, float s, uint8 z) => (float[N, 2] y) {\n"
+        "  x_quantized = QuantizeLinear (x, s, z)\n"
+        "  y = DequantizeLinear (y_quantizedd, s, z)\n"
+        "  y_quantized = Slice (x_quantized, from, to)\n}\n"
+    )
+    made = fix_text(text.encode(), name="t.onnxtxt")
+    assert "y_quantizedd" in made.text
+    assert "there is a value `y_quantized`" in str(onnxtext.check(text))
+
+
+def test_a_repair_that_inference_finds_wrong_is_not_made() -> None:
+    text = (
+        "<ir_version: 10, opset_import: [21]>\ng (float[2, 3] value_a) => (float[2, 3] y) {\n"
+        "  value_c = Shape (value_a)\n  y = Relu (value_d)\n}\n"
+    )
+    assert fix_text(text.encode(), name="t.onnxtxt").done == ()
+    unlike = text.replace("value_a", "input")  # one is near, and of another type and shape
+    assert fix_text(unlike.encode(), name="t.onnxtxt").done == ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of dimensions that can only be one size, and strings that lose backslashes."""
+"""Symbolic dimensions with only one possible size, and strings that lose backslashes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def forced(source: str | bytes) -> list[Diagnostic]:
         ("float[batch, 256] x", "float[1, 256] r = Relu (x)\ny = Neg (r)", 1),
     ],
 )
-def test_what_allows_one_size_only(inputs: str, nodes: str, number: int) -> None:
+def test_dimensions_that_allow_only_one_size_are_found(
+    inputs: str, nodes: str, number: int
+) -> None:
     source = text(
         nodes,
         inputs=inputs,
@@ -62,7 +64,7 @@ def test_what_allows_one_size_only(inputs: str, nodes: str, number: int) -> None
         "y = Concat <axis = 1> (x, rows)",
     ],
 )
-def test_what_allows_more_sizes(nodes: str) -> None:
+def test_dimensions_that_allow_more_sizes_are_not_found(nodes: str) -> None:
     source = text(
         nodes,
         inputs="float[batch, 256] x, bool c",
@@ -91,7 +93,7 @@ def test_a_default_does_not_force_a_size() -> None:
     assert "dim-forced" not in codes(source)
 
 
-def test_a_contradiction_is_told_once() -> None:
+def test_a_contradiction_is_reported_once() -> None:
     source = text(
         "a = Reshape (x, s)\nb = Reshape (x, t)\ny = Concat <axis = 0> (a, b)",
         inputs="float[n, 4] x",
@@ -102,7 +104,7 @@ def test_a_contradiction_is_told_once() -> None:
 
 
 def made_dynamic(name: str) -> bytes:
-    """An export of a model with a fixed batch, whose inputs and outputs then got a symbol."""
+    """An exported model with a fixed batch size, whose inputs and outputs were made symbolic."""
     assert SHARED is not None
     model = onnx.load(SHARED / "exports" / name)
     for value in (*model.graph.input, *model.graph.output):
@@ -164,7 +166,7 @@ def test_strings_with_backslashes(value: str, count: int) -> None:
         assert str(value_after).count("\\") > str(before).count("\\")
 
 
-def test_where_a_backslash_is_no_string() -> None:
+def test_backslashes_outside_of_plain_strings_are_not_found() -> None:
     source = with_attribute('"a"').replace("y = ", '# "c:\\temp"\n  y = ')
     assert not lost(source)
     comment = "# onnxtext: ignore[backslash-lost]"
@@ -173,8 +175,8 @@ def test_where_a_backslash_is_no_string() -> None:
     assert not onnxtext.check(silenced, ignore=["op-unknown-domain"])
 
 
-def test_what_is_printed_loses_nothing() -> None:
-    """No string that `from_binary` prints has such a backslash, whatever it holds."""
+def test_printed_strings_lose_no_backslash() -> None:
+    """`from_binary` prints no string with such a backslash."""
     for data in (b"c:\\temp", b"\\", b'\\"', b"a\nb\\n", b"\x00\\x00", b'"""\\'):
         node = onnx.helper.make_node("Op", [], ["y"], name=data.decode(), domain="e")
         node.attribute.append(onnx.helper.make_attribute("a", data))

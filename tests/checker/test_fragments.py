@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs, functions and nodes on their own are checked with what can be known."""
+"""Single graphs, functions and nodes are checked as far as possible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from onnx import helper
 
 import onnxtext
-from onnxtext.checker.fixes import fix_text
+from onnxtext.checker.engine.fixes import fix_text
 from tests.checker.models import codes
 from tests.cli.command import run
 from tests.corpus import onnx_directory, wheel_models
@@ -38,10 +38,10 @@ def errors(source: Any) -> set[str]:
         ("y = Neg (y)", {"graph-cycle"}),
         ("y = Neg (x)\ny = Neg (x)", {"value-redefined"}),
         ("a = Neg (x)", {"graph-output-undefined"}),
-        # What is not defined here may be a value around it; of other domains nothing is known.
+        # Undefined values may be outer values; operators of other domains are unknown.
         ("y = Add (x, outer)", set()),
         ("y = org.example.Anything <a = 1> (x, outer)", set()),
-        # Each is right in some version of the operators, the last one in none.
+        # Each is valid in some version of the operators, except the last one.
         ("y = Squeeze <axes = [0]> (outer)", set()),
         ("y = Squeeze (outer, axes)", set()),
         ("y = Squeeze <axes = [0]> (outer)\nz = Gelu (x)", {"attribute-unknown"}),
@@ -54,12 +54,12 @@ def test_a_graph(nodes: str, wanted: set[str]) -> None:
     assert errors(onnx.parser.parse_graph(text)) == wanted
 
 
-def test_what_may_be_meant_otherwise_is_a_warning() -> None:
+def test_undefined_values_of_a_fragment_are_warnings() -> None:
     text = GRAPH.format(nodes="y = Add (x, outer)")
     found = {item.code: item for item in onnxtext.check(text)}
     assert {item.severity for item in found.values()} == {"warning"}
     assert found.keys() == {"value-undefined", "ir-version-missing"}
-    assert "may stand in another" in found["value-undefined"].notes[0]
+    assert "an outer graph may define it" in found["value-undefined"].notes[0]
     assert codes(onnx.parser.parse_graph(text)) == {"value-undefined"}
 
 
@@ -103,7 +103,7 @@ def test_messages_of_nodes() -> None:
     assert codes(helper.make_node("Relu", ["x", "x"], ["y"])) == {"input-count"}
 
 
-def test_the_version_is_told() -> None:
+def test_the_assumed_version_is_reported() -> None:
     (finding,) = onnxtext.check("y = Relu (x, x)")
     newest = onnx.defs.onnx_opset_version()
     said = f"checked with version {newest} of the standard operators, which fits best"
@@ -111,8 +111,8 @@ def test_the_version_is_told() -> None:
     assert finding.help
 
 
-def test_graphs_of_real_models_are_right_without_their_headers() -> None:
-    """No false alarms, whatever version they were made for."""
+def test_graphs_of_real_models_have_no_findings_without_headers() -> None:
+    """No false alarms for graphs of any version."""
     for file in wheel_models():
         model = onnx.load(onnx_directory() / file)
         if model.functions or model.ir_version < 4:
@@ -129,5 +129,5 @@ def test_fix_mends_a_graph_without_giving_it_a_header(tmp_path: Path) -> None:
     path.write_text(text)
     assert run("check", str(path)).status == 1
     assert run("check", "--fix", str(path)).status == 0
-    # It is no model all the same.
+    # It is still not a model.
     assert "ir-version-missing" in run("to-binary", str(path)).err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every finding says what the rule is and how to fix it; every fix removes its finding."""
+"""Every finding has help and names its rule; every fix removes its finding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext import Diagnostic
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from tests.checker.models import text
 from tests.checker.test_everywhere import BROKEN, PLACES, VALUES, in_graph, with_values
 from tests.checker.test_findings import many
@@ -49,7 +49,7 @@ FIXABLE = {
 
 
 def failing(directory: Path) -> Iterator[tuple[str, str, list[Diagnostic]]]:
-    """Every failing example of the tests, and what is found in it."""
+    """Every failing example of the tests, with its findings."""
     for slug in rules():
         model = example(slug, "Example")
         yield slug, model, onnxtext.check(model, base_dir=directory, select=select(slug))
@@ -64,7 +64,7 @@ def failing(directory: Path) -> Iterator[tuple[str, str, list[Diagnostic]]]:
         yield name, model, onnxtext.check(model, select=["value-unused"])
 
 
-def test_every_finding_says_how_to_fix_it_and_what_the_rule_is(directory: Path) -> None:
+def test_every_finding_has_help_and_names_its_rule(directory: Path) -> None:
     count = 0
     for name, model, found in failing(directory):
         for item in found:
@@ -99,7 +99,7 @@ def test_every_fix_removes_its_finding_and_adds_none(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FIXABLE)
-def test_what_is_fixable_has_a_fix(name: str) -> None:
+def test_fixable_findings_have_a_fix(name: str) -> None:
     found = onnxtext.check(FIXABLE[name], select=["value-unused"])
     assert found
     assert any(item.fix is not None for item in found), found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the schema says MUST be present: types all the way down, and fields of device shardings."""
+"""Required parts must be present: element types and fields of device shardings."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def model() -> ModelProto:
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 @pytest.mark.parametrize("what", INCOMPLETE)
-def test_a_type_is_complete_wherever_it_stands(
+def test_incomplete_types_are_found_everywhere(
     place: Callable[[ModelProto, TypeProto], None], what: str
 ) -> None:
     for containers in ((), *[(name,) for name in CONTAINERS], ("map_type", "optional_type")):
@@ -134,7 +134,7 @@ def test_a_type_is_complete_wherever_it_stands(
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 @pytest.mark.parametrize("kind", ["tensor_type", "sparse_tensor_type", *CONTAINERS])
-def test_a_complete_type_is_right(
+def test_complete_types_have_no_findings(
     place: Callable[[ModelProto, TypeProto], None], kind: str
 ) -> None:
     made = model()
@@ -191,7 +191,7 @@ def _spec(model: ModelProto):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_what_a_sharding_must_have(what: str) -> None:
+def test_incomplete_shardings_are_found(what: str) -> None:
     slug, break_it = BROKEN[what]
     made = sharded()
     assert not errors(onnxtext.check(made.SerializeToString()))
@@ -204,8 +204,8 @@ def test_what_a_sharding_must_have(what: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["0 1", "0x", "-", "1.5", "1e3", "99999999999999999999999", "x"])
-def test_numbers_of_devices_that_are_none_are_refused(number: str) -> None:
-    """Rules look at records before anything knows that these can be encoded."""
+def test_invalid_device_counts_are_found(number: str) -> None:
+    """Rules read records that were not yet checked against the schema."""
     source = onnxtext.from_binary(sharded().SerializeToString())
     assert source.count("device: [0, -1]") == 1
     found = onnxtext.check(source.replace("device: [0, -1]", f"device: [0, {number}]"))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from onnxtext.checker.isolation import inference
 from onnxtext.checker.isolation.inference import Inference
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.diagnostics import Diagnostic
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.thorough
 
@@ -196,7 +196,7 @@ g (float[2, 600000] x) => (float[2, 1] y) <float[600000, 1] w = [0, ...], int64[
 
 
 def _attack(count: int, *options: str) -> None:
-    seed = random.SystemRandom().randrange(1 << 30)
+    seed = fresh_seed()
     script = ["-W", "ignore", "-m", "tests.checker.bombs", str(count), str(seed), *options]
 
     def limit() -> None:

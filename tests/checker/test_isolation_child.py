@@ -238,6 +238,7 @@ def test_a_watched_wait_is_interrupted() -> None:
     watch = Watch(worker._child, 60, 1 << 40, interrupt)
     with pytest.raises(KeyboardInterrupt):
         watch.result(lambda: worker._receive(60))
+    worker._child.wait(10)  # its pipes close before it has ended
     assert not worker.alive
     worker.close()
 

@@ -12,9 +12,12 @@ from onnx import AttributeProto, GraphProto
 
 import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
-from onnxtext.checker import kinds
-from onnxtext.checker.run import find_in
-from onnxtext.proto.lift import lift_model
+from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference import node_kinds as kinds
+from onnxtext.checker.inference.value_types import value_types
+from onnxtext.proto.decode.lift import lift_model
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
 
 COUNT = 400
 Change = Callable[[GraphProto], object]
@@ -134,6 +137,16 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
             weight = choose.choice(weights)
             weight.dims[0] //= 2
             weight.raw_data = weight.raw_data[: len(weight.raw_data) // 2]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_types_by_kind_are_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = onnxtext.from_binary(VARIANTS[variant](COUNT))
+    model = parse_model(Source(text, "m"))
+    found = value_types(find_in(model)[0])
+    monkeypatch.setattr(kinds, "_FEWEST", 1 << 30)
+    assert value_types(find_in(model)[0]) == found
+    assert sum(map(len, found.values())) >= COUNT
 
 
 @pytest.mark.thorough

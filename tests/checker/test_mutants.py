@@ -13,7 +13,7 @@ from tests.corpus import onnx_directory, wheel_models
 
 ALL = [(slug, name) for slug, mutations in MUTATIONS.items() for name, _ in mutations]
 EACH = 8
-"""How many mutants of each kind."""
+"""The number of mutants of each kind."""
 
 
 def bases() -> list[str]:
@@ -46,7 +46,7 @@ def test_mutants_are_rejected_by_the_right_rule(slug: str, name: str) -> None:
 
 
 FEW = {"attribute_missing": 1, "tensor_of_nothing": 1}
-"""Mutations for which the models give fewer occasions, and how many at least."""
+"""Mutations that few models allow, and their minimum numbers."""
 
 
 def test_there_are_three_hundred() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries of typed fields hold the elements they stand for, and nothing else (TensorProto)."""
+"""Entries of typed fields are in the range of their elements (TensorProto)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_an_entry_has_no_more_elements_than_a_byte(data_type: str) -> None:
         assert found(data_type, field, 1, count, "initializer") == wanted
 
 
-def test_what_onnx_writes_is_right() -> None:
+def test_tensors_made_by_onnx_have_no_findings() -> None:
     for name in ENTRIES:
         number = getattr(TensorProto, name.upper(), None)
         if number is None:
@@ -93,6 +93,6 @@ def test_what_onnx_writes_is_right() -> None:
         assert not {item.code for item in onnxtext.check(model) if item.severity == "error"}, name
 
 
-def test_external_data_that_does_not_count() -> None:
+def test_external_data_without_its_location_flag_is_ignored() -> None:
     held = '@set(external_data: [{key: "location", value: "a"}]) float[1] w =,'
     assert codes(text("y = Relu (x)", values=held)) == {"tensor-data-size"}

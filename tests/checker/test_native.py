@@ -13,7 +13,7 @@ ALONE = """
 import json, sys, warnings
 warnings.simplefilter("error")
 import onnxtext.cli.main
-from onnxtext.checker.native import native
+from onnxtext.checker.isolation.onnx_module import native
 module = native()
 before = "onnx" in sys.modules
 assert native() is module
@@ -32,7 +32,7 @@ except onnx.checker.ValidationError:
 """  # noqa: E501
 AMONG_OTHERS = """
 import sys
-from onnxtext.checker.native import native
+from onnxtext.checker.isolation.onnx_module import native
 native()
 import onnx
 print(onnx.onnx_cpp2py_export is native())
@@ -62,7 +62,7 @@ def test_in_the_processes_of_others_onnx_is_imported_as_always() -> None:
 def test_one_schema_is_that_of_the_version(name: str, version: int, domain: str) -> None:
     from onnx import defs
 
-    from onnxtext.checker.signatures import Schemas
+    from onnxtext.checker.context.signatures import Schemas
 
     found = Schemas().find(domain, name, version)
     since = [

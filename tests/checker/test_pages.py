@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule has a page; the example on it breaks that rule and no other, the fixed one none."""
+"""Every rule has a page; its example breaks only that rule, and its fixed example no rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext import diagnostics
-from onnxtext.checker.registry import families, rules
+from onnxtext.checker.context.registry import families, rules
 from tests.corpus import SHARED
 
 PAGES = Path(diagnostics.__file__).parent / "pages"
@@ -77,7 +77,7 @@ def test_the_same_rule_is_broken_in_the_binary(slug: str, directory: Path) -> No
     )
 
 
-def test_every_page_is_a_rules() -> None:
+def test_every_rule_has_a_page() -> None:
     own = {path.stem for path in PAGES.glob("*.md")}
     assert set(rules()) <= own
     for slug, rule in rules().items():

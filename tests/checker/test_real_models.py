@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real models: no false alarms, and nothing missed that the official checker rejects."""
+"""Real models: no false alarms, and every model that the official checker rejects is found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STRICTER = {
 
 
 def official(data: bytes) -> str | None:
-    """What the official checker objects to; None if it accepts the model."""
+    """The error of the official checker; None if it accepts the model."""
     try:
         onnx.checker.check_model(data, full_check=True)
     except Exception as error:
@@ -66,7 +66,7 @@ def test_shared_model(file: str) -> None:
 
 @pytest.mark.data
 def test_shared_texts_of_models_say_the_same() -> None:
-    """What is found in a binary is found in its text."""
+    """A binary and its text have the same findings."""
     for file in shared_models()[::7]:
         data = shared_model(file)
         if len(data) < 200_000:
@@ -99,15 +99,16 @@ WORDS = {
     "Mismatched attribute type": {"attribute-type"},
     "does not have an ir_version": {"ir-version-missing"},
     "inconsistent type": {"type-mismatch"},
+    " vs (-": {"dim-value-negative"},
     "[ShapeInferenceError]": {"shape-mismatch", "value-info-conflict"},
 }
-"""What the official checker says, and the rules that this is about."""
+"""Messages of the official checker, and the corresponding rules."""
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("file", [name for name in REJECTED if name.startswith("models/")])
 def test_the_right_rule_is_named(file: str) -> None:
-    """The first of these words in an official objection says the rule."""
+    """The first of these words in an official error determines the rule."""
     assert SHARED is not None
     if file in OTHERWISE:
         return

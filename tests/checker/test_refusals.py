@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import warnings
@@ -13,12 +12,13 @@ import pytest
 import onnxtext
 from onnxtext import OnnxTextError
 from onnxtext.ast.model import Fragment
-from onnxtext.checker.registry import rules
-from onnxtext.checker.sources import parse_any
+from onnxtext.checker.context.registry import rules
+from onnxtext.checker.engine.sources import parse_any
 from onnxtext.source import Source
 from tests.checker.models import errors
 from tests.corpus import onnx_directory, wheel_models
 from tests.diagnostics.test_pages import blocks
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.thorough
 
@@ -165,7 +165,7 @@ def sweep(count: int, seed: int) -> int:
 
 
 def test_check_finds_what_to_binary_refuses() -> None:
-    seed = int(os.environ.get("ONNXTEXT_SEED", "0")) or random.randrange(1 << 32)
+    seed = fresh_seed()
     assert sweep(1_000, seed) > 30
 
 

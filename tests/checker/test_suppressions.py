@@ -51,3 +51,10 @@ def test_unused_and_unknown_ones_are_told() -> None:
     assert all(item.severity == "warning" for item in found)
     selected = onnxtext.check(text(nodes), select=["value-unused"])
     assert len(selected) == 3
+
+
+def test_a_silenced_finding_hides_no_other() -> None:
+    lines = "  # onnxtext: ignore[{}]\n  y = Add (lost)"
+    assert codes(text(lines.format("value-undefined"))) == {"input-count"}
+    assert codes(text(lines.format("input-count"))) == {"value-undefined"}
+    assert codes(text(lines.format("value-undefined, input-count"))) == set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions: what cannot be is told with two places; what can be is not told."""
+"""Symbolic dimensions: contradictions are reported with two places, others not at all."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ int64[4] pads = [1, 0, 1, 0],
 """
 INPUTS = (
     "float[N, 4] x, float[N] n, float[M] m, float[N, M] nm, float[N, N] nn, float[2, N] two_n, "
-    "float[4, N] four_n, float[B, C, H, W] image, bool c, float[N, 3] n3"
+    "float[4, N] four_n, float[B, C, H, W] image, bool c, "
+    "bool[N] cs, float[N, 3] n3"
 )
 TWICE = "twice (a) => (b) {\n  b = Add (a, a)\n}\n"
-FUNCTION = f'<domain: "my", opset_import: ["": 21]>\n{TWICE}'
+PART = "part (a, w) => (b) {\n  float[K] b = Compress <axis = 0> (a, w)\n}\n"
+HEADER = '<domain: "my", opset_import: ["": 21]>'
+FUNCTION = f"{HEADER}\n{TWICE}\n{HEADER}\n{PART}"
 
 
 def symbolic(nodes: str) -> str:
@@ -94,9 +97,12 @@ IMPOSSIBLE = {
     "r = Loop <body = l (int64 i, bool g, float[4] s) => (bool h, float[4] t) "
     "{ h = Identity (g)\n e = MatMul (n, rows_5)\n t = Relu (s) }> (k, c, four)",
     "a call": f"{FOUR}\nt = my.twice (n)\nv = MatMul (t, rows_5)",
+    "one call before, and one after": f"s = my.twice (n)\n{FOUR}\nt = my.twice (n)\n"
+    "v = MatMul (t, rows_5)",
+    "the output of one call": "p = my.part (n, cs)\nu = MatMul (p, rows_4)\nv = MatMul (p, rows_5)",
     "twice called": f"{FOUR}\ns = my.twice (n)\nt = my.twice (s)\nv = MatMul (t, rows_5)",
 }
-"""Nodes after which a symbol would have to be two numbers."""
+"""Nodes that require two sizes of one symbol."""
 
 POSSIBLE = {
     "broadcasting leaves 1": "u = Add (n, four)\nv = Add (n, five)",
@@ -112,17 +118,19 @@ POSSIBLE = {
     "\nfloat[3] s = Identity (r)\nfloat[K] t = Identity (n)",
     "calls with different sizes": "s = my.twice (n)\nt = my.twice (m)\nu = MatMul (s, rows_4)\n"
     "v = MatMul (t, rows_5)",
+    "calls with sizes of their own": "p = my.part (n, cs)\nq = my.part (n, cs)\n"
+    "u = MatMul (p, rows_4)\nv = MatMul (q, rows_5)",
     "a convolution of stride 2": "float[B, 8, H, W] t = Conv <strides = [2, 2]> (image, kernel)",
     "a padded convolution": "float[B, 8, H, W] t = Conv <pads = [1, 1, 1, 1]> (image, kernel)",
     "a slice": f"{FOUR}\ne = Constant <value = int64[1] [-1]> ()\nt = Slice (n, axis_0, e)\n"
     "float[K] s = Identity (t)",
     "unknown sizes": f"{FOUR}\nfloat[?] t = Identity (n)\nfloat[5] s = Identity (m)",
 }
-"""Nodes for which there are inputs."""
+"""Nodes with consistent sizes."""
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_what_cannot_be_is_explained_by_two_places(name: str) -> None:
+def test_contradictory_sizes_are_explained_by_two_places(name: str) -> None:
     model = symbolic(IMPOSSIBLE[name])
     found = onnxtext.check(model)
     assert [item.code for item in found] == ["dim-variable-conflict"], found
@@ -139,13 +147,13 @@ def test_what_cannot_be_is_explained_by_two_places(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", POSSIBLE)
-def test_what_can_be_is_no_finding(name: str) -> None:
+def test_consistent_sizes_are_not_found(name: str) -> None:
     assert not codes(symbolic(POSSIBLE[name]))
 
 
-def test_the_labels_say_both_sizes() -> None:
+def test_the_labels_show_both_sizes() -> None:
     (finding,) = onnxtext.check(symbolic(f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)"))
-    assert finding.message == "the dimension `N` would have to be 4 and 5"
+    assert finding.message == "the dimension `N` would have to be both 4 and 5"
     shown = {label.message for label in finding.labels}
     assert shown == {"`N` is 5 here", "`N` is 4 here"}
     assert finding.source is not None
@@ -153,9 +161,9 @@ def test_the_labels_say_both_sizes() -> None:
     assert lines[0] > lines[1]
 
 
-def test_where_symbols_were_joined_is_shown() -> None:
+def test_a_label_shows_why_two_symbols_are_equal() -> None:
     (finding,) = onnxtext.check(symbolic(IMPOSSIBLE["equal symbols"]))
-    assert [label.message for label in finding.labels].count("where sizes are equal") == 1
+    assert [label.message for label in finding.labels].count("these sizes are equal") == 1
 
 
 def test_one_finding_for_a_symbol() -> None:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes after which a model is as valid as before: what the official checker accepts is no error.
+"""Mutations that keep a model valid: models that the official checker accepts have no errors.
 
 Exceptions are the sentences of the specification that the official checker does not look at.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 
@@ -19,6 +18,7 @@ from tests.checker.models import errors
 from tests.checker.test_real_models import official
 from tests.corpus import onnx_directory, wheel_models
 from tests.laws.test_models import backend_cases
+from tests.seeds import fresh_seed
 
 STRICTER = {
     # proto Version: constructs of later IR versions; FunctionProto.opset_import: one operator.
@@ -146,7 +146,7 @@ def models(*, everything: bool) -> list[tuple[str, bytes]]:
 
 
 def sweep(count: int, *, everything: bool) -> int:
-    seed = int(os.environ.get("ONNXTEXT_SEED", "0")) or random.randrange(1 << 32)
+    seed = fresh_seed()
     chosen = random.Random(seed)
     candidates = models(everything=everything)
     accepted = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule holds wherever it can be broken: in nested graphs, function bodies, training graphs.
+"""Every rule applies wherever it can be broken: nested graphs, functions, training graphs.
 
 The failing example on the page of a rule is moved to each of these places; the same rule is broken
 there, and no other, in the binary and in its text. The fixed example, moved too, breaks none.
@@ -14,7 +14,7 @@ import onnx
 import pytest
 
 import onnxtext
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from tests.checker.models import codes, text
 from tests.checker.test_pages import directory, example, select
 from tests.checker.variants import in_function, in_nested_graph, in_training
@@ -26,7 +26,7 @@ PLACES = (in_nested_graph, in_function, in_training)
 NESTED, FUNCTION, TRAINING = (place.__name__ for place in PLACES)
 
 OTHER = {
-    # What the specification says of functions by rules of their own:
+    # The specification has separate rules for functions:
     ("opset-domain-not-imported", FUNCTION): {"function-opset-missing"},
     ("input-duplicate", FUNCTION): {"function-input-duplicate"},
     ("output-duplicate", FUNCTION): {"function-output-duplicate"},
@@ -40,7 +40,7 @@ OTHER = {
     ("value-info-conflict", FUNCTION): {"type-mismatch"},
     ("sparse-values-name", FUNCTION): {"output-empty-required"},
 }
-"""Rules whose example breaks another one in a place, which says the same of it."""
+"""Rules whose example breaks an equivalent rule at another place."""
 
 _MODEL = "the rule is about the model as a whole"
 _MAIN = "only the inputs and outputs of the main graph need a type (IR Graphs)"
@@ -72,7 +72,7 @@ CANNOT = {
         for place in PLACES
     },
 }
-"""Rules whose example breaks nothing in a place, and why that is right."""
+"""Rules whose example is valid at another place, and why."""
 
 FUNCTION_TEXT = """\
 <onnxtext: 1, ir_version: {ir_version}, opset_import: [21, "my": 1]>
@@ -100,7 +100,7 @@ EXTRA = {
         "{\n    z = Abs (x)\n  }\n}\n",
     ),
 }
-"""Other texts that break a rule where its example cannot."""
+"""Other texts that break a rule at places where its example does not."""
 
 
 def load(model: str) -> onnx.ModelProto:

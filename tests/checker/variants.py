@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model's graph put elsewhere: into a nested graph, a function body, a training's algorithm."""
+"""Move the graph of a model to a nested graph, a function body or a training algorithm."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def in_function(model: ModelProto) -> ModelProto:
 
 
 def _use(model: ModelProto, values: list[tuple[str, ValueInfoProto]]) -> None:
-    """Use the values of a node, so that they are no lint, whatever types they have."""
+    """Use all outputs of a node, of any type, so that they are not reported as unused."""
     shapes = []
     for name, value in values:
         if value.type.HasField("tensor_type") or not value.HasField("type"):

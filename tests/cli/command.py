@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the command line as its users do: as a process, on real files."""
+"""Run the command line as a process on real files."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ NO_MODEL = b"\x0b\x0b\x0b"
 
 @cache
 def binary(text: str = TEXT) -> bytes:
-    """What the text above means."""
+    """The model of the text above."""
     return onnxtext.to_binary(text)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a process has left."""
+    """The result of a process."""
 
     status: int
     out: bytes
@@ -51,14 +51,14 @@ class Result:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """An environment without what a developer's shell may have set."""
+    """Return an environment without settings of the developer's shell."""
     unwanted = ("NO_COLOR", "ONNXTEXT_DEBUG", "PYTHONWARNINGS", "COLUMNS", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
     return {**kept, "TERM": "xterm", **changes}
 
 
 def onnxtext_command(*arguments: str | Path) -> list[str]:
-    """`onnxtext …` as a list."""
+    """Return the command line of `onnxtext` as a list."""
     return [sys.executable, "-m", "onnxtext", *map(str, arguments)]
 
 
@@ -109,5 +109,5 @@ def run_command(
 
 
 def names(directory: Path) -> list[str]:
-    """What is in a directory, temporary files included."""
+    """Return the names in a directory, including temporary files."""
     return sorted(entry.name for entry in directory.iterdir())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command once for each of its file operations, and has this one fail, or kill the command.
+"""Run a command once for each of its file operations, with that operation failing or killing it.
 
 A process of its own, started by `test_faults.py`: it imports everything once, and forks a child for
 each run. `python -m tests.cli.faults DIRECTORY KIND,... ARGUMENT...`; DIRECTORY holds the files
@@ -24,11 +24,11 @@ EVENTS = (
     "open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.chown", "os.utime", "os.scandir",
     "os.listdir", "mmap.__new__", "fsync", "opened",
 )  # fmt: skip
-"""The audit events that can fail, and two that are none: their functions are replaced."""
+"""Audit events of operations that can fail; two functions without events are replaced."""
 
 
 def fault(kind: str) -> None:
-    """What happens instead of an operation (an error) or right before it (a signal)."""
+    """An error instead of an operation, or a signal right before it."""
     number = getattr(errno, kind, None)
     if number is not None:
         raise OSError(number, os.strerror(number))
@@ -68,7 +68,7 @@ def watch(directory: Path, happens: Callable[[], None]) -> None:
 
 
 def attempt(directory: Path, arguments: list[str], kind: str, number: int) -> dict[str, Any]:
-    """Run the command; its file operation of this number, from 1, is where the fault happens."""
+    """Run the command with a fault in the file operation of this 1-based number."""
     child = os.fork()
     if child == 0:
         os.chdir(directory)
@@ -100,7 +100,7 @@ def attempt(directory: Path, arguments: list[str], kind: str, number: int) -> di
 
 
 def run_command() -> None:
-    """Be the command, to the end of the process."""
+    """Run the command in this process until it ends."""
     from onnxtext.cli.main import main
 
     status: Any = 99
@@ -115,7 +115,7 @@ def run_command() -> None:
 
 
 def sweep(source: Path, kinds: list[str], arguments: list[str]) -> list[dict[str, Any]]:
-    """All runs, the first without a fault; those that have not done everything are repeated."""
+    """Return all runs, the first without a fault; incomplete runs are repeated."""
     directory = source.parent / "work"
 
     def fresh() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext check`, as its users run it."""
+"""`onnxtext check` on the command line."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_settings_of_a_project(files: Path) -> None:
         "[tool.onnxtext\n",
     ],
 )
-def test_settings_that_make_no_sense(files: Path, text: str) -> None:
+def test_invalid_settings(files: Path, text: str) -> None:
     settings(files, text)
     refused = run("check", "good.onnxtxt", cwd=files)
     assert refused.status == 2
@@ -152,7 +152,7 @@ def test_settings_that_make_no_sense(files: Path, text: str) -> None:
     assert "Traceback" not in refused.err
 
 
-def test_to_binary_refuses_what_is_wrong(files: Path) -> None:
+def test_to_binary_rejects_errors(files: Path) -> None:
     refused = run("to-binary", "wrong.onnxtxt", "-o", "new.onnx", cwd=files)
     assert refused.status == 1
     assert "error[op-unknown]" in refused.err
@@ -202,7 +202,7 @@ MENDED = {
 
 
 @pytest.mark.parametrize("name", MENDED)
-def test_all_that_fix_mends(tmp_path: Path, name: str) -> None:
+def test_everything_that_fix_repairs(tmp_path: Path, name: str) -> None:
     before, after, said = MENDED[name]
     path = tmp_path / "m.onnxtxt"
     path.write_text(before)
@@ -211,7 +211,7 @@ def test_all_that_fix_mends(tmp_path: Path, name: str) -> None:
     assert f"m.onnxtxt: fixed: {said}" in done.err
 
 
-def test_fix_makes_no_guesses_and_keeps_what_is_silenced(tmp_path: Path) -> None:
+def test_fix_applies_certain_fixes_to_unsuppressed_findings(tmp_path: Path) -> None:
     path = tmp_path / "m.onnxtxt"
     for text in (WRONG, UNSORTED.replace("Relu (a)", "Relu (a) # onnxtext: ignore[node-order]")):
         path.write_text(text)
@@ -219,7 +219,7 @@ def test_fix_makes_no_guesses_and_keeps_what_is_silenced(tmp_path: Path) -> None
         assert path.read_text() == text
 
 
-def test_comments_that_silence(tmp_path: Path) -> None:
+def test_suppression_comments(tmp_path: Path) -> None:
     path = tmp_path / "m.onnxtxt"
     path.write_text(WRONG.replace("(x)\n}", "(x) # onnxtext: ignore[op-unknown]\n}"))
     assert run("check", "m.onnxtxt", cwd=tmp_path).err == ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `onnxtext check` tells programs: JSON, SARIF 2.1.0, and commands for GitHub."""
+"""Machine-readable output of `onnxtext check`: JSON, SARIF 2.1.0, and GitHub commands."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_concise(directory: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_every_format_obeys_the_bound(directory: Path) -> None:
+def test_every_format_limits_the_number_of_findings(directory: Path) -> None:
     (directory / "many.onnxtxt").write_text(
         text("\n".join(f"n{i} = Op{i}Zq (x)" for i in range(200)))
     )

@@ -22,7 +22,7 @@ from tests.cli.command import (
 )
 
 
-def test_there_and_back_beside_the_input(tmp_path: Path, text: Path) -> None:
+def test_round_trip_beside_the_input(tmp_path: Path, text: Path) -> None:
     result = run("to-binary", text)
     assert (result.status, result.out, result.err) == (0, b"", "")
     assert text.with_suffix(".onnx").read_bytes() == binary()
@@ -44,7 +44,7 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, model: Path) -> 
     assert names(tmp_path) == ["m.onnx", "m.onnxtxt"]
 
 
-def test_the_same_content_is_fine_and_left_untouched(tmp_path: Path, model: Path) -> None:
+def test_equal_content_is_left_untouched(tmp_path: Path, model: Path) -> None:
     target = tmp_path / "m.onnxtxt"
     target.write_text(TEXT)
     os.utime(target, ns=(10**18, 10**18))
@@ -56,7 +56,7 @@ def test_the_same_content_is_fine_and_left_untouched(tmp_path: Path, model: Path
         assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
-def test_an_output_that_is_the_input_is_refused(tmp_path: Path, model: Path) -> None:
+def test_an_output_that_is_the_input_is_an_error(tmp_path: Path, model: Path) -> None:
     link = tmp_path / "link.onnxtxt"
     link.symlink_to(model)
     for output in (model, link):
@@ -69,7 +69,7 @@ def test_an_output_that_is_the_input_is_refused(tmp_path: Path, model: Path) -> 
     assert model.read_bytes() == binary()
 
 
-def test_a_symbolic_link_stays_one(tmp_path: Path, model: Path) -> None:
+def test_a_symbolic_link_is_kept(tmp_path: Path, model: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "m.onnxtxt").symlink_to("real")
     assert run("from-binary", model, "--force").status == 0
@@ -91,7 +91,7 @@ def test_findings_are_status_1_and_leave_the_output(tmp_path: Path, verb: str, b
     assert names(tmp_path) == ["in", "out"]
 
 
-def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+def test_unreadable_input_is_a_one_line_error(tmp_path: Path) -> None:
     result = run("from-binary", "missing.onnx", ".", "missing/m.onnx", cwd=tmp_path)
     assert result.status == 2
     assert result.err.splitlines() == [
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_an_output_in_no_directory(tmp_path: Path, model: Path) -> None:
+def test_an_output_in_a_missing_directory(tmp_path: Path, model: Path) -> None:
     target = tmp_path / "no" / "such" / "m.onnxtxt"
     result = run("from-binary", model, "-o", target)
     assert result.status == 2
@@ -120,7 +120,7 @@ def test_an_output_directory(tmp_path: Path, model: Path) -> None:
     assert (tmp_path / "new" / "dir" / "m.onnxtxt").read_text() == TEXT
 
 
-def test_a_directory_in_the_place_of_the_output(tmp_path: Path, model: Path) -> None:
+def test_an_output_that_is_a_directory(tmp_path: Path, model: Path) -> None:
     (tmp_path / "m.onnxtxt").mkdir()
     result = run("from-binary", model, "--force")
     assert result.status == 2
@@ -164,7 +164,7 @@ def test_devices_need_no_force_and_stay(model: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")
-def test_permissions_that_are_missing(tmp_path: Path, model: Path) -> None:
+def test_missing_permissions(tmp_path: Path, model: Path) -> None:
     unreadable = tmp_path / "hidden.onnx"
     unreadable.write_bytes(binary())
     unreadable.chmod(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`from-binary --dialect onnx`: official text, and what it cannot carry on standard error."""
+"""`from-binary --dialect onnx`: official text, and its losses on standard error."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def save(path: Path, *, metadata: int = 0, doc: str = "") -> bytes:
     return path.read_bytes()
 
 
-def test_what_loses_nothing_is_status_0_with_a_note(tmp_path: Path) -> None:
+def test_lossless_conversions_are_status_0_with_a_note(tmp_path: Path) -> None:
     save(tmp_path / "m.onnx")
     result = run(*DIALECT, "m.onnx", cwd=tmp_path)
     assert (result.status, result.out) == (0, b"")
     assert result.err == (
-        "note[stored-otherwise]: stored in another way, with the same meaning: raw_data becomes "
+        "note[stored-otherwise]: stored differently, with the same meaning: raw_data becomes "
         "typed data in 1 tensor; empty fields become stored or absent: GraphProto.doc_string (1), "
         "NodeProto.domain (5), OperatorSetIdProto.domain (1)\n --> m.onnx: model\n"
     )
@@ -42,7 +42,7 @@ def test_what_loses_nothing_is_status_0_with_a_note(tmp_path: Path) -> None:
     assert [node.op_type for node in model.graph.node] == ["Relu"] * 5
 
 
-def test_a_loss_is_status_1_and_nothing_is_written(tmp_path: Path) -> None:
+def test_losses_are_status_1_without_output(tmp_path: Path) -> None:
     save(tmp_path / "m.onnx", metadata=5, doc="d")
     for output in ((), ("-o", "-")):
         result = run(*DIALECT, "m.onnx", *output, cwd=tmp_path)
@@ -50,9 +50,9 @@ def test_a_loss_is_status_1_and_nothing_is_written(tmp_path: Path) -> None:
         assert names(tmp_path) == ["m.onnx"]
         said = result.err.splitlines()
         assert said[:5] == [
-            "error[not-official]: `doc_string` of GraphProto has no place in the official syntax",
+            "error[not-official]: `doc_string` of GraphProto is not part of the official syntax",
             " --> m.onnx: graph.doc_string",
-            "error[not-official]: `metadata_props` of NodeProto has no place in the official "
+            "error[not-official]: `metadata_props` of NodeProto is not part of the official "
             "syntax (5 places)",
             " --> m.onnx: graph.node[0].metadata_props",
             "  = note: also at graph.node[1].metadata_props, graph.node[2].metadata_props "
@@ -98,7 +98,7 @@ def test_several_files(tmp_path: Path) -> None:
     assert result.err.endswith("1 of 2 files could not be converted\n")
 
 
-def test_what_is_no_model(tmp_path: Path) -> None:
+def test_invalid_models(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(NO_MODEL)
     result = run(*DIALECT, "--allow-loss", "m.onnx", cwd=tmp_path)
     assert result.status == 1
@@ -116,7 +116,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         ["--dialect", "textproto"],
     ],
 )
-def test_options_that_do_not_go_together(tmp_path: Path, options: list[str]) -> None:
+def test_conflicting_options(tmp_path: Path, options: list[str]) -> None:
     save(tmp_path / "m.onnx")
     result = run("from-binary", *options, "m.onnx", cwd=tmp_path)
     assert result.status == 2
@@ -124,7 +124,7 @@ def test_options_that_do_not_go_together(tmp_path: Path, options: list[str]) -> 
     assert names(tmp_path) == ["m.onnx"]
 
 
-def test_onnx_itself_loads_the_file(tmp_path: Path) -> None:
+def test_onnx_loads_the_file(tmp_path: Path) -> None:
     save(tmp_path / "m.onnx")
     assert run(*DIALECT, "m.onnx", cwd=tmp_path).status == 0
     with pytest.warns(UserWarning, match="experimental"):

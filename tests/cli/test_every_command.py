@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in every odd surrounding: streams, files, settings, environment variables.
+"""Every command in unusual environments: streams, files, settings, environment variables.
 
 Whatever happens, the exit status is one that docs/commands.md lists, nobody sees a traceback, and a
 message names the file as the user does.
@@ -58,14 +58,14 @@ COMMANDS = {
     "version": ("--version",),
     "wrong usage": ("fmt", "--nonsense"),
 }
-"""What people run, in the directory that `place` makes."""
+"""Command lines, run in the directory that `place` creates."""
 
 TO_STDOUT = {
     "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "diff", "verify",
     "verify as json", "merge", "weights list", "weights verify", "weights gc", "git textconv",
     "git clean", "git smudge", "explain", "help", "help of a verb", "version",
 }  # fmt: skip
-"""Those that cannot do without standard output."""
+"""Commands that need standard output."""
 
 STREAMS = {
     "all closed": ("<&-", ">&-", "2>&-"),
@@ -78,7 +78,7 @@ STREAMS = {
     "output is for reading": ("<m.onnxtxt", "1</dev/null"),
 }
 FEW = ("all closed",)
-"""What is tried each time."""
+"""Redirections to test with every command."""
 
 _SHOWN = re.compile(r"Traceback|internal-error|Exception ignored|cannot \w+ (?:None|\d+)\b|\bNone:")
 
@@ -194,7 +194,7 @@ def test_odd_files(place: Path, name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["weights list", "weights verify", "weights gc"])
-def test_a_store_that_holds_a_directory_of_a_blobs_name(place: Path, name: str) -> None:
+def test_a_directory_named_like_a_blob(place: Path, name: str) -> None:
     (place / "w" / ("a" * 64)).mkdir()
     os.mkfifo(place / "w" / ("b" * 64))
     done = run(*name.split(), "w", cwd=place)
@@ -224,7 +224,7 @@ SETTINGS: dict[str, str | bytes] = {
 
 @pytest.mark.parametrize("kind", SETTINGS)
 def test_odd_settings(tmp_path: Path, kind: str) -> None:
-    from onnxtext.cli.report import Refused
+    from onnxtext.cli.report import CommandError
     from onnxtext.cli.settings import read_settings
 
     content = SETTINGS[kind]
@@ -233,7 +233,7 @@ def test_odd_settings(tmp_path: Path, kind: str) -> None:
     messages = [str(path)]
     try:
         read_settings(tmp_path / "m.onnxtxt")
-    except Refused as refused:
+    except CommandError as refused:
         messages.append(str(refused))
     assert all(str(path) in message and len(message) < 1000 for message in messages)
 
@@ -264,9 +264,9 @@ def test_odd_environments(place: Path, kind: str) -> None:
 # ---- The cache of the tables --------------------------------------------------------------------
 
 
-def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnxtext.syntax import table_cache
-    from onnxtext.syntax.tables import Tables, build_tables, grammar_path
+def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from onnxtext.syntax.grammar import table_cache
+    from onnxtext.syntax.grammar.tables import Tables, build_tables, grammar_path
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     grammar = grammar_path().read_text("utf-8")
@@ -279,7 +279,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.Monkey
         built.append(text)
         return right
 
-    monkeypatch.setattr("onnxtext.syntax.table_cache.build_tables", build)
+    monkeypatch.setattr("onnxtext.syntax.grammar.table_cache.build_tables", build)
     assert table_cache.cached_tables(grammar) == right
     whole = path.read_bytes()
     assert table_cache.cached_tables(grammar) == right
@@ -303,11 +303,11 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "directory"])
-def test_a_cache_that_is_no_file(
+def test_a_cache_that_is_not_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    from onnxtext.syntax import table_cache
-    from onnxtext.syntax.tables import grammar_path, load_tables
+    from onnxtext.syntax.grammar import table_cache
+    from onnxtext.syntax.grammar.tables import grammar_path, load_tables
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(table_cache, "build_tables", lambda text: load_tables())

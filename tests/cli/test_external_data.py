@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX external data, either way, and data files that a text refers to."""
+"""Embedding and externalizing ONNX external data, and references to data files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ARRAYS: dict[str, Any] = {
 
 
 def run(*arguments: str | Path, **options: Any) -> Result:
-    """Run `onnxtext`; the models here are no good ones, so nothing is checked."""
+    """Run `onnxtext` without checks: these models violate rules."""
     unchecked = ["--no-check"] if arguments[0] == "to-binary" else []
     return command.run(*arguments, *unchecked, **options)
 
@@ -45,7 +45,7 @@ def model() -> onnx.ModelProto:
 
 
 def loaded(path: Path) -> onnx.ModelProto:
-    """What onnx makes of a model and its external data; it leaves a trace in the tensors."""
+    """Load a model and its external data with onnx, which leaves a trace in the tensors."""
     made = onnx.load(path)
     for tensor in (*made.graph.initializer, made.graph.node[0].attribute[0].t):
         tensor.ClearField("data_location")
@@ -88,7 +88,7 @@ def test_externalize(tmp_path: Path, mode: Any) -> None:
     onnx.checker.check_model(tmp_path / "m.onnx")
 
 
-def test_there_and_back(text: Path, tmp_path: Path) -> None:
+def test_round_trip(text: Path, tmp_path: Path) -> None:
     assert run("to-binary", text, "--externalize").status == 0
     binary = tmp_path / "m.onnx"
     # A reference is kept as one, byte for byte.
@@ -105,7 +105,7 @@ def test_there_and_back(text: Path, tmp_path: Path) -> None:
     assert run("to-binary", kept, "--embed-external", "-o", "-").out == wanted
 
 
-def test_data_of_onnx_itself(tmp_path: Path) -> None:
+def test_data_written_by_onnx(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     onnx.save(model(), binary, save_as_external_data=True, location="w.bin", size_threshold=0)
     result = run("from-binary", binary, "--embed-external", "-o", "-")
@@ -167,7 +167,7 @@ def test_hostile_external_data(tmp_path: Path, entries: dict[str, str]) -> None:
     assert (result.status, result.out) == (1, b"")
 
 
-def test_a_checksum_that_is_right(tmp_path: Path) -> None:
+def test_valid_checksums(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(b"12345678")
     digest = hashlib.sha1(b"12345678").hexdigest()
     text = tmp_path / "m.onnxtxt"
@@ -177,7 +177,7 @@ def test_a_checksum_that_is_right(tmp_path: Path) -> None:
 
 
 def test_two_gibibytes(tmp_path: Path) -> None:
-    """What cannot be is said at once: not a byte of the weights is looked for."""
+    """Impossible models are rejected before any weights are read."""
     text = tmp_path / "m.onnxtxt"
     text.write_text(
         '<onnxtext: 1> g () => () <float[600000000] w = blob"0123456789abcdef"> {}'
@@ -235,7 +235,7 @@ def test_big_endian_and_rank_0(tmp_path: Path) -> None:
     assert read(tmp_path, "float", "s.npy") == np.float32(2).tobytes()
 
 
-def test_safetensors_of_others(tmp_path: Path) -> None:
+def test_safetensors_files_of_other_programs(tmp_path: Path) -> None:
     arrays: dict[str, Any] = {
         "q": np.arange(6, dtype=np.float32).reshape(2, 3),
         "k#1": np.ones(3, np.int8),

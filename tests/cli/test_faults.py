@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whichever operation of a command fails, or is its last, files are the old or the new ones."""
+"""If any file operation fails or is the last one, files have their old or their new content."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def model(seed: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files to begin with: a text and its store, where one blob is not used."""
+    """The initial files: a text and its store with an unused blob."""
     directory = tmp_path_factory.mktemp("faults") / "source"
     directory.mkdir()
     (directory / "old.onnx").write_bytes(model(1))

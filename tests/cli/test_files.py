@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext.files`: what is written is whole, whatever happens."""
+"""`onnxtext.files`: files are replaced atomically, whatever happens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert names(tmp_path) == ["m.onnx"]
 
 
-def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path: Path) -> None:
+def test_replacement_is_atomic(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"old")
     with replacing(path) as file:
@@ -39,7 +39,7 @@ def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
-def test_permissions_are_kept_and_never_wider(tmp_path: Path, mode: int) -> None:
+def test_permissions_are_kept_and_never_widened(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"old")
     path.chmod(mode)
@@ -62,7 +62,7 @@ def test_the_longest_names(tmp_path: Path) -> None:
     assert path.read_bytes() == b"new"
 
 
-def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     target = tmp_path / "there" / "m.onnx"
     link = tmp_path / "link"
@@ -74,7 +74,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     assert names(target.parent) == ["m.onnx"]
 
 
-def test_links_in_a_circle_are_an_error(tmp_path: Path) -> None:
+def test_circular_links_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError, match="symbolic links"):
@@ -114,7 +114,7 @@ def test_holds(tmp_path: Path) -> None:
     assert holds(path, b"")
 
 
-def test_holds_reads_nothing_where_the_size_tells(
+def test_holds_reads_nothing_if_the_size_differs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.onnx"
@@ -131,7 +131,7 @@ def test_holds_reads_nothing_where_the_size_tells(
     ("command", "module", "function"),
     [(["fmt"], "format.text", "format_source"), (["check", "--fix"], "checker.repair", "_plan")],
 )
-def test_what_is_saved_meanwhile_is_kept(
+def test_concurrent_changes_are_kept(
     tmp_path: Path, command: list[str], module: str, function: str
 ) -> None:
     text = tmp_path / "m.onnxtxt"
@@ -155,8 +155,8 @@ def test_what_is_saved_meanwhile_is_kept(
     assert names(tmp_path) == ["m.onnxtxt"]
 
 
-def test_a_new_file_of_a_library_too(tmp_path: Path) -> None:
-    """The library of safetensors puts a file of its own, which nobody else may read, in place."""
+def test_a_new_file_of_a_library(tmp_path: Path) -> None:
+    """The safetensors library replaces the file by its own, which is not readable by others."""
     (tmp_path / "usual").touch()
     with replacing_path(tmp_path / "m.safetensors") as temporary:
         temporary.unlink()

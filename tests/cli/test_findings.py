@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said about models, in each format."""
+"""Findings about models in each output format."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_json_without_findings_is_an_empty_list(model: Path) -> None:
     assert run("from-binary", model, "--output-format=json").findings() == []
 
 
-def test_a_binary_has_places_too() -> None:
+def test_findings_in_binaries_have_paths() -> None:
     shown = run("from-binary", stdin=NO_MODEL)
     assert shown.status == 1
     assert shown.err.startswith("error[not-a-model]: ")
@@ -89,7 +89,7 @@ def test_a_binary_has_places_too() -> None:
         ("never", {}, False),
     ],
 )
-def test_color_away_from_terminals(
+def test_color_without_terminal(
     option: str | None, variables: dict[str, str], colored: bool
 ) -> None:
     arguments = [] if option is None else ["--color", option]
@@ -98,7 +98,7 @@ def test_color_away_from_terminals(
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_no_color_on_terminals_where_it_is_not_wanted(
+def test_no_color_on_terminals_if_disabled(
     variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from onnxtext.cli import report
@@ -116,7 +116,7 @@ def test_no_color_on_terminals_where_it_is_not_wanted(
 
 @pytest.fixture
 def stale(tmp_path: Path) -> Path:
-    """A text whose encoding section fits no more, since somebody edited the model."""
+    """A text whose encoding section is outdated because the model was edited."""
     # A length in two bytes where one would do: no habit, so the exact bytes are recorded.
     unusual = binary() + b"\x12\x84\x00test"
     text = onnxtext.from_binary(unusual)
@@ -126,7 +126,7 @@ def stale(tmp_path: Path) -> Path:
     return path
 
 
-def test_warnings_are_one_line_and_no_failure(stale: Path) -> None:
+def test_warnings_are_one_line_without_failure(stale: Path) -> None:
     result = run("to-binary", stale)
     assert result.status == 0
     assert result.err.startswith(f"warning: {stale}: the encoding section no longer fits")
@@ -147,7 +147,7 @@ onnxtext.conversion.print_binary = crash
 """
 
 
-def test_our_own_mistakes_are_no_traceback(tmp_path: Path, model: Path) -> None:
+def test_internal_errors_have_no_traceback(tmp_path: Path, model: Path) -> None:
     other = tmp_path / "other.onnx"
     other.write_bytes(b"")
     result = run_patched(CRASH, "from-binary", model, other)
@@ -161,13 +161,13 @@ def test_our_own_mistakes_are_no_traceback(tmp_path: Path, model: Path) -> None:
     assert other.with_suffix(".onnxtxt").read_text() == "text"
 
 
-def test_the_traceback_is_there_for_those_who_ask(model: Path) -> None:
+def test_tracebacks_on_request(model: Path) -> None:
     result = run_patched(CRASH, "from-binary", model, env=environment(ONNXTEXT_DEBUG="1"))
     assert result.status == 2
     assert "Traceback (most recent call last)" in result.err
 
 
-def test_mistakes_outside_of_files_are_no_traceback_either() -> None:
+def test_internal_errors_outside_of_files_have_no_traceback() -> None:
     patch = "import onnxtext.cli.convert as c\ndef plan(*a): raise KeyError('k')\nc.plan = plan"
     result = run_patched(patch, "from-binary")
     assert result.status == 2
@@ -175,7 +175,7 @@ def test_mistakes_outside_of_files_are_no_traceback_either() -> None:
     assert "Traceback" not in result.err
 
 
-def test_too_little_memory_is_said_so(model: Path) -> None:
+def test_lack_of_memory_is_reported(model: Path) -> None:
     patch = CRASH.replace("ValueError(", "MemoryError(")
     result = run_patched(patch, "from-binary", model)
     assert result.status == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L4 on the command line: a megabyte of anything gets its error in a time that is bounded."""
+"""L4 on the command line: errors for a megabyte of any input in bounded time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHAPES = {
 
 
 def timed(*arguments: str | Path) -> tuple[Result, float]:
-    """Run `onnxtext`; what it has left, and its processor time in seconds."""
+    """Run `onnxtext`; return the result and its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = run(*arguments)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

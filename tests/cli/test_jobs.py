@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which file is read and which is written, without doing either."""
+"""Planning which files to read and write."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_same_input_twice_is_converted_once() -> None:
     assert [job.name for job in jobs] == ["a.onnxtxt", "b.onnxtxt"]
 
 
-def test_two_inputs_for_one_output_clash() -> None:
+def test_two_inputs_for_one_output_are_an_error() -> None:
     jobs = plan(("a/m.onnxtxt", "b/m.onnxtxt", "n.onnxtxt"), "out/", *TO)
     assert [job.clash for job in jobs] == [None, "a/m.onnxtxt", None]
 
@@ -81,12 +81,12 @@ def test_two_inputs_for_one_output_clash() -> None:
         ((), "."),
     ],
 )
-def test_senseless_names_are_wrong_usage(inputs: tuple[str, ...], output: str | None) -> None:
+def test_invalid_names_are_wrong_usage(inputs: tuple[str, ...], output: str | None) -> None:
     with pytest.raises(click.UsageError):
         plan(inputs, output, *TO)
 
 
-def test_a_pipe_has_no_place_beside_it(tmp_path: Path) -> None:
+def test_a_pipe_has_no_derived_output(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(click.UsageError, match="-o"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a repository holds never makes a command touch a file outside of it (`boundary`)."""
+"""Hostile links in a repository never make a command touch files outside of it (`boundary`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WEIGHTS = TEXT.replace(
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository, beside a directory that is none of its business."""
+    """A repository beside a directory that no command may touch."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "repo").mkdir()
     return tmp_path / "repo"
@@ -34,7 +34,7 @@ def outside(tree: Path, name: str = "file") -> Path:
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """All files below a directory and what is in them."""
+    """Return all files below a directory with their content."""
     files = [path for path in directory.rglob("*") if path.is_file()]
     return {str(path.relative_to(directory)): path.read_bytes() for path in files}
 
@@ -102,7 +102,7 @@ def test_external_data_follows_no_link_out(tree: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["fmt", "verify"])
-def test_walks_take_no_link_that_leads_out(tree: Path, verb: str) -> None:
+def test_directory_walks_skip_links_that_lead_outside(tree: Path, verb: str) -> None:
     (tree / "own.onnxtxt").write_text(UGLY)
     outside(tree, "theirs.onnxtxt").write_text(UGLY)
     (tree / "link.onnxtxt").symlink_to("../outside/theirs.onnxtxt")
@@ -121,7 +121,7 @@ def test_walks_take_no_link_that_leads_out(tree: Path, verb: str) -> None:
         assert (tree / "own.onnxtxt").read_text() == TEXT
 
 
-def test_walks_take_links_inside_and_keep_them(tree: Path) -> None:
+def test_directory_walks_follow_links_inside(tree: Path) -> None:
     (tree / "below").mkdir()
     (tree / "below" / "real.txt").write_text(UGLY)
     (tree / "link.onnxtxt").symlink_to("below/real.txt")
@@ -170,7 +170,7 @@ def test_blobs_that_are_links_are_not_read(tree: Path) -> None:
     assert str(len(data)).encode() not in run("weights", "list", "m.weights", cwd=tree).out
 
 
-def test_gc_removes_links_and_nothing_behind_them(tree: Path) -> None:
+def test_gc_removes_links_but_not_their_targets(tree: Path) -> None:
     outside(tree).write_bytes(b"mine")
     store = tree / "m.weights"
     store.mkdir()

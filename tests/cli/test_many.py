@@ -36,7 +36,7 @@ def test_one_bad_file_does_not_stop_the_others(models: Path) -> None:
     assert not (models / "b.onnxtxt").exists()
 
 
-def test_the_worst_status_counts(models: Path) -> None:
+def test_the_worst_exit_status_wins(models: Path) -> None:
     arguments = ["from-binary", "b.onnx", "missing.onnx", "a.onnx", "-o", "out/"]
     result = run(*arguments, "--output-format=concise", cwd=models)
     assert result.status == 2
@@ -67,7 +67,7 @@ def test_several_files_need_a_directory(models: Path) -> None:
     assert names(models) == ["a.onnx", "b.onnx", "c.onnx"]
 
 
-def test_no_progress_bar_where_nobody_looks(models: Path) -> None:
+def test_no_progress_bar_without_terminal(models: Path) -> None:
     _feed_slowly(models / "slow.onnx")
     result = run("from-binary", "slow.onnx", "a.onnx", "c.onnx", "-o", "out/", cwd=models)
     assert (result.status, result.err) == (0, "")

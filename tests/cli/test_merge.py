@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext merge`, as its users run it."""
+"""`onnxtext merge` on the command line."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_text_that_does_not_parse_is_merged_by_lines(files: Path) -> None:
     assert "merge-note" in err
 
 
-def test_what_cannot_be_read_is_a_conflict(files: Path) -> None:
+def test_unreadable_versions_are_a_conflict(files: Path) -> None:
     status, out, err = merge(files, "base.onnx", "ours.onnx", "none.onnx")
     assert (status, out) == (1, binary(OURS))
     assert "our version was left as it is" in err
@@ -109,7 +109,7 @@ def test_existing_files_are_kept(files: Path) -> None:
         ("base.onnxtxt", "ours.onnxtxt", "theirs.onnxtxt", "--marker-size", "0"),
     ],
 )
-def test_trouble(files: Path, arguments: tuple[str, ...]) -> None:
+def test_unreadable_files(files: Path, arguments: tuple[str, ...]) -> None:
     status, out, err = merge(files, *arguments)
     assert (status, out) == (2, b"")
     assert err

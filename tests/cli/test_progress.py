@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long work shows how far it is on a terminal, and nothing anywhere else."""
+"""Progress of long operations is shown on terminals only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.cli.command import environment, onnxtext_command
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of a little more than what is written in a moment."""
+    """A model just large enough for a progress bar."""
     data = np.arange(_LARGE // 4 + 1000, dtype=np.float32)
     tensor = oh.make_tensor("w", onnx.TensorProto.FLOAT, data.shape, data.tobytes(), raw=True)
     path = tmp_path_factory.mktemp("large") / "large.onnx"
@@ -29,7 +29,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def on_a_terminal(*arguments: str | Path) -> str:
-    """What a command shows on a terminal of 100 columns."""
+    """Return the output of a command on a terminal of 100 columns."""
     shown, terminal = pty.openpty()
     changes = {"COLUMNS": "100", "LINES": "30"}
     process = subprocess.Popen(
@@ -64,7 +64,7 @@ def test_bytes_rate_and_time_on_a_terminal(large: Path, mode: str, tmp_path: Pat
     assert (tmp_path / "again.onnx").read_bytes() == large.read_bytes()
 
 
-def test_nothing_in_a_pipe(large: Path, tmp_path: Path) -> None:
+def test_no_progress_bar_in_a_pipe(large: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         onnxtext_command("from-binary", large, "--weights", "store", "-o", tmp_path / "t.onnxtxt"),
         env=environment(),

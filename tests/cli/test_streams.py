@@ -29,14 +29,14 @@ from tests.cli.command import (
 
 
 def shell(script: str, *arguments: str | Path) -> str:
-    """A shell command, with `$ONNXTEXT` as ours; returns what it prints on either stream."""
+    """Run a shell command in which `$ONNXTEXT` is our command; return its combined output."""
     env = environment(ONNXTEXT=shlex.join(onnxtext_command()))
     result = run_command(["bash", "-c", script, "bash", *map(str, arguments)], env=env)
     return result.out.decode() + result.err
 
 
 def terminal(command: list[str], typed: bytes = b"") -> tuple[int, str]:
-    """Run a command on a terminal; returns its status and what is seen there."""
+    """Run a command on a terminal; return its status and output."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command,
@@ -93,7 +93,7 @@ def test_process_substitution(tmp_path: Path, model: Path) -> None:
     assert "name the output with -o" in shell('$ONNXTEXT from-binary <(cat "$1")', model)
 
 
-def test_a_closed_pipe_ends_us_quietly(tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_process_quietly(tmp_path: Path) -> None:
     large = tmp_path / "large.onnx"
     nodes = "\n".join(f"  y{index} = Relu (x)" for index in range(20_000))
     large.write_bytes(binary(TEXT.replace("  y = Relu (x)", nodes)))
@@ -144,13 +144,13 @@ def test_text_goes_to_a_terminal_and_findings_are_coloured_there(model: Path) ->
     assert seen.startswith("\x1b[1;31merror[cannot-read]\x1b[0m")
 
 
-def test_a_binary_is_not_typed_in() -> None:
+def test_a_binary_is_not_read_from_a_terminal() -> None:
     status, seen = terminal(onnxtext_command("from-binary", "--color=never"))
     assert status == 2
     assert seen.startswith("error[no-input]: a binary model cannot be typed in")
 
 
-def test_a_text_may_be_typed_in(tmp_path: Path) -> None:
+def test_a_text_is_read_from_a_terminal(tmp_path: Path) -> None:
     target = tmp_path / "m.onnx"
     status, seen = terminal(onnxtext_command("to-binary", "-o", target), TEXT.encode() + b"\x04")
     assert status == 0
@@ -191,7 +191,7 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
         ["git", "smudge"],
     ],
 )
-def test_a_device_without_end_as_standard_input(arguments: list[str]) -> None:
+def test_an_endless_device_as_standard_input(arguments: list[str]) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
         os.dup2(os.open("/dev/zero", os.O_RDONLY), 0)
@@ -202,11 +202,11 @@ def test_a_device_without_end_as_standard_input(arguments: list[str]) -> None:
     assert not result.out
 
 
-def test_what_is_no_file_of_the_system_is_read() -> None:
+def test_streams_without_descriptor_are_read() -> None:
     assert read_stream(io.BytesIO(b"x" * 3_000_000), "it") == b"x" * 3_000_000
 
 
-def test_a_pipe_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onnxtext.files._MOST_OF_PIPE", 3 << 20)
     with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
         assert endless.stdout is not None
@@ -218,7 +218,7 @@ def test_a_pipe_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_end_what_reads_without_end(number: signal.Signals) -> None:
+def test_signals_end_reading_an_endless_pipe(number: signal.Signals) -> None:
     with (
         subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless,
         subprocess.Popen(

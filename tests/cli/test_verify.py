@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def objects(output: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def test_one_line_a_file(files: Path) -> None:
+def test_one_line_per_file(files: Path) -> None:
     result = run("verify", "a.onnx", "sub", cwd=files)
     assert (result.status, result.err) == (0, "")
     lines = result.out.decode().splitlines()
@@ -69,7 +70,7 @@ def test_json(files: Path) -> None:
     assert [finding["code"] for finding in result.findings()] == ["not-a-model"] * 2
 
 
-def test_what_is_no_model_or_missing(files: Path) -> None:
+def test_invalid_and_missing_models(files: Path) -> None:
     (files / "bad.onnx").write_bytes(NO_MODEL)
     (files / "bad.onnxtxt").write_text(BAD_TEXT)
     result = run("verify", "bad.onnx", "a.onnx", "bad.onnxtxt", cwd=files)
@@ -93,10 +94,10 @@ def test_usage(tmp_path: Path) -> None:
 
 BREAK_BYTES = """
 from onnxtext import conversion
-encode = conversion.encode_text
-def encode_text(text, **options):
-    return [bytes(piece).replace(b'Relu', b'Rexu') for piece in encode(text, **options)]
-conversion.encode_text = encode_text
+encode = conversion.encode
+def broken(model, source, **options):
+    return [bytes(piece).replace(b'Relu', b'Rexu') for piece in encode(model, source, **options)]
+conversion.encode = broken
 """
 BREAK_TEXT = """
 from onnxtext import api
@@ -110,7 +111,7 @@ api.parse = broken
 """
 
 
-def test_a_broken_law_is_shown(model: Path) -> None:
+def test_violated_laws_are_reported(model: Path) -> None:
     result = run_patched(BREAK_BYTES, "verify", model)
     assert (result.status, result.err) == (1, "")
     first, second = result.out.decode().splitlines()
@@ -127,16 +128,48 @@ def test_a_broken_law_is_shown(model: Path) -> None:
     assert difference["path"] == "graph.node[0].op_type"
 
 
-def test_another_broken_law_is_shown(model: Path) -> None:
+def test_other_violated_laws_are_reported(model: Path) -> None:
     result = run_patched(BREAK_TEXT, "verify", model)
     assert result.status == 1
-    first, meaning, printed = result.out.decode().splitlines()
-    assert first.startswith(f"BROKEN {model}  L1  ")
+    first, differs, meaning, printed = result.out.decode().splitlines()
+    assert first.startswith(f"BROKEN {model}  ")
+    assert differs.startswith("  L1: the bytes differ from byte 0x3 (graph) on: ")
     assert meaning.endswith("something else: graph.name is 'g', then 'gx'")
     assert "line 6 is printed differently the second time: 'g (float[N] x)" in printed
 
 
-def test_our_own_text_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+BREAK_PRINTER = """
+import onnxtext.printer.printer as printer
+parts = printer.model_parts
+printer.model_parts = lambda model, *more: (part.replace('Relu', 'Rexu') for part in parts(model))
+"""
+
+
+def test_what_is_printed_is_compared_with_the_text(tmp_path: Path) -> None:
+    (tmp_path / "m.onnxtxt").write_text(TEXT)
+    result = run_patched(BREAK_PRINTER, "verify", tmp_path / "m.onnxtxt")
+    assert result.status == 1
+    assert "'Relu', then 'Rexu'" in result.out.decode()
+
+
+def test_verifying_large_weights_takes_little_more_than_they_do() -> None:
+    """The data, its text, what is read from that and some blocks, but no second text."""
+    size = 8 << 20
+    weight = onnx.helper.make_tensor("w", 1, [4, size // 16], bytes(range(256)) * (size >> 8), True)
+    model = onnx.ModelProto.FromString(binary())
+    model.graph.initializer.append(weight)
+    data = model.SerializeToString()
+    assert verify_binary(data).ok
+    tracemalloc.start()
+    try:
+        assert verify_binary(data).ok
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 6.5 * size  # 8.1 times with a second text
+
+
+def test_unparsable_output_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "from_binary", lambda data, **options: BAD_TEXT)
     verdict = verify_binary(binary())
     assert not verdict.ok

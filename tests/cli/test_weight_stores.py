@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights beside texts, as users of the command line meet them."""
+"""Weight stores and safetensors files beside texts, on the command line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COUNT = 100_000
 
 
 def run(*arguments: str | Path, **options: Any) -> Result:
-    """Run `onnxtext`; the models here are no good ones, so nothing is checked."""
+    """Run `onnxtext` without checks: these models violate rules."""
     unchecked = ["--no-check"] if arguments[0] == "to-binary" else []
     return command.run(*arguments, *unchecked, **options)
 
@@ -60,7 +60,7 @@ def binary(tmp_path: Path) -> Path:
 
 
 def stored(directory: Path) -> dict[str, bytes]:
-    """The blobs of a store, each of which has the digest it is named by."""
+    """Return the blobs of a store, after verifying their digests."""
     found = {path.name: path.read_bytes() for path in directory.iterdir() if path.suffix == ""}
     found = {name: data for name, data in found.items() if name[0] != "."}
     for name, data in found.items():
@@ -69,7 +69,7 @@ def stored(directory: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_mode_gives_the_bytes_back(binary: Path, mode: str) -> None:
+def test_every_mode_is_lossless(binary: Path, mode: str) -> None:
     assert run("from-binary", binary, "--weights", mode).status == 0
     text = binary.with_suffix(".onnxtxt")
     assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
@@ -82,7 +82,7 @@ def test_every_mode_gives_the_bytes_back(binary: Path, mode: str) -> None:
     assert {path: path.stat().st_ino for path in binary.parent.rglob("*")} == before
 
 
-def test_a_file_of_somebody_else_is_not_overwritten(binary: Path) -> None:
+def test_foreign_files_are_not_overwritten(binary: Path) -> None:
     other = binary.with_suffix(".safetensors")
     other.write_bytes(b"precious")
     result = run("from-binary", binary, "--weights", "safetensors")
@@ -94,7 +94,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(binary: Path) -> None:
     assert run("to-binary", binary.with_suffix(".onnxtxt"), "-o", "-").out == binary.read_bytes()
 
 
-def test_a_file_serves_the_old_text_until_the_new_one_is_there(
+def test_the_old_text_stays_valid_until_it_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = onnx.load_from_string(model()), onnx.load_from_string(model(changed=2))
@@ -135,7 +135,7 @@ def test_auto_on_standard_output(binary: Path) -> None:
         assert "no-place" in result.err
 
 
-def test_none_is_for_reading_only(binary: Path) -> None:
+def test_weights_none_is_read_only(binary: Path) -> None:
     assert run("from-binary", binary, "--weights", "none").status == 0
     result = run("to-binary", binary.with_suffix(".onnxtxt"), "-o", "-")
     assert result.status == 1
@@ -219,7 +219,7 @@ def fifo(path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", [Path.mkdir, fifo, lambda path: path.symlink_to("/dev/zero")])
-def test_a_blob_that_is_no_file(binary: Path, what: Callable[[Path], None]) -> None:
+def test_a_blob_that_is_not_a_file(binary: Path, what: Callable[[Path], None]) -> None:
     text, store = text_with_store(binary)
     digest = blob_of(text, "layer.1")
     (path,) = store.glob(digest + "*")
@@ -234,7 +234,7 @@ def test_a_blob_that_is_no_file(binary: Path, what: Callable[[Path], None]) -> N
     "path",
     ["../outside", "/etc", "x/../../outside", "link", "C:/w", "..\\\\outside", "m.weights/.."],
 )
-def test_hostile_places(tmp_path: Path, path: str) -> None:
+def test_hostile_paths(tmp_path: Path, path: str) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     binary = inside / "m.onnx"
@@ -271,7 +271,7 @@ def test_a_damaged_safetensors_file(binary: Path, data: bytes) -> None:
 
 
 def test_checks_find_the_blobs_too(tmp_path: Path) -> None:
-    """Shapes that constants make are known, and blobs that are missing are a finding."""
+    """Shapes computed by constants are known, and missing blobs are findings."""
     shape = nh.from_array(np.array([100, 1000], np.int64), "shape")
     weight = nh.from_array(np.random.default_rng(1).random((100_000,), np.float32), "w")
     node = oh.make_node("Reshape", ["w", "shape"], ["y"])
@@ -407,7 +407,7 @@ def test_list_and_verify(binary: Path) -> None:
     assert path.name in finding["message"]
 
 
-def test_collecting_is_safe(tmp_path: Path) -> None:
+def test_gc_keeps_referenced_blobs(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model())
     assert run("from-binary", binary, "--store", "deep/er/w").status == 0
@@ -440,7 +440,7 @@ def test_collecting_is_safe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", ["after the search", "while it is stored"])
-def test_collecting_spares_what_is_being_stored(tmp_path: Path, moment: str) -> None:
+def test_gc_keeps_blobs_that_are_being_stored(tmp_path: Path, moment: str) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model())
     text, store = text_with_store(binary)
@@ -479,7 +479,7 @@ def test_collecting_spares_what_is_being_stored(tmp_path: Path, moment: str) -> 
     assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
 
 
-def test_two_collections_at_once(tmp_path: Path) -> None:
+def test_two_concurrent_gc_runs(tmp_path: Path) -> None:
     store = tmp_path / "w"
     store.mkdir()
     for number in range(300):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections import Counter
@@ -15,12 +14,13 @@ import pytest
 import onnxtext
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import onnx_directory, wheel_models
+from tests.seeds import fresh_seed
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
-SEED = int(os.environ.get("ONNXTEXT_SEED", random.SystemRandom().randrange(1 << 30)))
+SEED = fresh_seed()
 H = '<ir_version: 10, opset_import: ["": 21]>\n'
 HEAD = H + "g (float[2] x) => (float[2] y) {\n"
 G = "g (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n"
@@ -34,6 +34,14 @@ CASES = {
         H + "g (float[2] x) => (float[2] y) <float[-2] w = {1, 2}> {\n  y = Add (x, w)\n}\n",
         2,
         "tensor-dim-negative",
+    ),
+    "a negative dim of an input": (H + G.replace("2] x", "-2] x"), 2, "dim-value-negative"),
+    "a line twice": (
+        HEAD.replace("[2] y", "[1] y, float[1] z")
+        + "  y, z = Split <num_outputs = 2> (x)\n" * 2
+        + "}\n",
+        4,
+        "value-redefined",
     ),
     "a wrong type of a value": (
         H + "g (float[2] x) => (float[2] y) <int64[2] h> {\n  h = Relu (x)\n  y = Neg (h)\n}\n",
@@ -164,6 +172,11 @@ CASES = {
         "      k2 = Identity (k)\n      w = Relu (v)\n    },\n  >\n}\n",
         4,
         "input-duplicate",
+    ),
+    "metadata of a tensor with a mistake": (
+        H + 'g () => () <float[2] w = [1, 2, 3]> {}\n\nmetadata {\n  tensor w { a: "b" }\n}\n',
+        2,
+        "syntax-error",
     ),
     "nothing": ("", 1, "syntax-error"),
     "a comment only": ("# nothing\n", 2, "syntax-error"),
@@ -316,10 +329,10 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
     assert near.total() / total.total() >= 0.97, seed
 
 
-def test_mistakes_at_random(capsys: pytest.CaptureFixture[str]) -> None:
+def test_random_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED, 50, 8, capsys)
 
 
 @pytest.mark.slow
-def test_many_mistakes_at_random(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_random_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED + 1, 400, 40, capsys)

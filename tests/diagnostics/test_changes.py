@@ -20,7 +20,7 @@ def fix_of(text: str, *edits: tuple[int, int, str]) -> tuple[Source, Fix]:
 
 
 @given(st.text("ab\n", max_size=12), st.data())
-def test_the_lines_make_the_fixed_text(text: str, data: st.DataObject) -> None:
+def test_shown_lines_equal_the_fixed_text(text: str, data: st.DataObject) -> None:
     places = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=4)))
     pairs = zip(places[::2], places[1::2], strict=False)
     edits = [(start, end, data.draw(st.text("ab\n", max_size=3))) for start, end in pairs]

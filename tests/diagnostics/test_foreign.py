@@ -113,7 +113,7 @@ def test_statements(wrong: str, code: str, where: str, right: str | None) -> Non
         is_mended(found, text, frame.replace("HERE", right))
 
 
-def test_every_missing_comma_is_told() -> None:
+def test_every_missing_comma_is_reported() -> None:
     text = f"{HEADER}{HEAD}  y = Op <a = 1 b = 2 c = 3> (x)\n}}\n"
     assert [(one.code, place(one)) for one in found_in(text)] == [
         ("missing-comma", "b"),
@@ -173,7 +173,7 @@ def test_whole_texts(text: str, code: str) -> None:
     assert found.help
 
 
-def test_the_bracket_that_is_never_closed_is_shown() -> None:
+def test_the_unclosed_bracket_is_shown() -> None:
     text = f"{HEADER}{HEAD}  y = Relu (x)\n"
     (found,) = found_in(text)
     assert found.source is not None
@@ -198,7 +198,7 @@ BRANCHES = """\
 """
 
 
-def test_branches_with_a_bracket_too_many_or_too_few() -> None:
+def test_unbalanced_brackets_in_branches() -> None:
     text = HEADER + HEAD + BRANCHES.replace("CLOSE", "}")
     (found,) = found_in(text)
     is_mended(found, text, HEADER + HEAD + BRANCHES.replace("CLOSE", ""))
@@ -209,7 +209,7 @@ def test_branches_with_a_bracket_too_many_or_too_few() -> None:
     assert found.source.position(found.labels[0].span.start).line == 6
 
 
-def test_both_headings_of_a_model_are_told() -> None:
+def test_two_errors_in_a_header_are_reported() -> None:
     (one, two) = found_in("<IR_VERSION: 10, opset_imports: [21]>\n" + HEAD + BODY)
     assert (place(one), place(two)) == ("IR_VERSION", "opset_imports")
     (one, two) = found_in('<ir_version: "10", opset_import: 21>\n' + HEAD + BODY)
@@ -218,7 +218,7 @@ def test_both_headings_of_a_model_are_told() -> None:
     assert one.code == two.code == "equals-for-colon"
 
 
-def test_a_text_that_ends_within_a_line_end_is_shown() -> None:
+def test_a_text_that_ends_with_a_carriage_return() -> None:
     text = (HEADER + HEAD + "  a = Relu (x\n  y = Relu (a)\n").replace("\n", "\r\n")[:-1]
     for found in found_in(text):
         assert "never closed" in render(found)

@@ -65,7 +65,7 @@ def test_a_syntax_error() -> None:
         """)
 
 
-def test_the_end_of_the_text_is_shown_with_what_precedes_it() -> None:
+def test_the_end_of_the_text_is_shown_with_context() -> None:
     text = TEXT.removesuffix("}\n")
     assert render(at(text, len(text), len(text))) + "\n" == golden("""
         error[some-code]: a message
@@ -155,7 +155,7 @@ def test_every_shown_line_fits_the_terminal() -> None:
         assert "x" in shown
 
 
-def test_far_places_in_a_long_line_get_a_window_each() -> None:
+def test_distant_labels_in_a_long_line_have_separate_windows() -> None:
     text = f"begin {'-' * 500} end"
     assert body(finding(text, ("end", "unlike this"), ("begin", "this")), columns=40) == golden("""
           |
@@ -166,7 +166,7 @@ def test_far_places_in_a_long_line_get_a_window_each() -> None:
         """)
 
 
-def test_places_in_several_lines() -> None:
+def test_labels_in_several_lines() -> None:
     text = "a\nb\nc\nd\n\ne\nf\n"
     diagnostic = finding(text, ("c", "primary"), ("a", "near"), ("f", "far"))
     assert body(diagnostic) == golden("""
@@ -182,7 +182,7 @@ def test_places_in_several_lines() -> None:
         """)
 
 
-def test_several_places_in_a_line() -> None:
+def test_several_labels_in_a_line() -> None:
     text = "  y = Relu <alpha = 1> (x)\n"
     labels = (("alpha", "no such attribute"), ("Relu", "this operator"), ("y", "its output"))
     assert body(finding(text, *labels)) == golden("""
@@ -195,7 +195,7 @@ def test_several_places_in_a_line() -> None:
         """)
 
 
-def test_places_inside_of_each_other() -> None:
+def test_nested_labels() -> None:
     assert body(finding("f (x, y)", ("x", "wrong"), ("(x, y)", "the inputs"))) == golden("""
           |
         1 | f (x, y)
@@ -206,7 +206,7 @@ def test_places_inside_of_each_other() -> None:
         """)
 
 
-def test_a_place_of_several_lines_is_underlined_in_the_first() -> None:
+def test_multiline_labels_underline_the_first_line() -> None:
     assert body(finding('s = "open\nand on\n', ('"open\nand on', "never closed"))) == golden("""
           |
         1 | s = "open
@@ -227,7 +227,7 @@ def test_line_numbers_of_different_lengths() -> None:
         """)
 
 
-def test_nothing_in_a_text_reaches_the_terminal_raw() -> None:
+def test_text_is_escaped_for_the_terminal() -> None:
     evil = "\x1b[31m \u202e \u200b \x00 \x7f \x85 \u2028 \ud800 \r|"
     text = f"{evil} place"
     diagnostic = Diagnostic(
@@ -274,7 +274,7 @@ def test_a_binary() -> None:
     )
 
 
-def test_a_text_without_a_place() -> None:
+def test_a_diagnostic_without_label() -> None:
     assert render(Diagnostic("c", "m", source=Source("text", "m.onnxtxt"))) == (
         "error[c]: m\n --> m.onnxtxt"
     )
@@ -283,7 +283,7 @@ def test_a_text_without_a_place() -> None:
 @pytest.mark.parametrize(
     ("severity", "sgr"), [("error", "1;31"), ("warning", "1;33"), ("note", "1;36")]
 )
-def test_colors_add_nothing_but_colors(severity: str, sgr: str) -> None:
+def test_colors_only_add_escapes(severity: str, sgr: str) -> None:
     labels = (("z", "primary"), ("x", "secondary"))
     found = finding("y = Relu (x, z)", *labels)
     diagnostic = Diagnostic(
@@ -301,7 +301,7 @@ def test_colors_add_nothing_but_colors(severity: str, sgr: str) -> None:
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == render(diagnostic)
 
 
-def test_a_huge_line_is_quick() -> None:
+def test_a_huge_line_is_fast() -> None:
     text = "x" * 5_000_000
     start = time.perf_counter()
     assert len(render(at(text, 4_000_000, 4_999_999))) < 500

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said about the usual mistakes, word for word.
+"""Exact messages for common mistakes.
 
 Run `ONNXTEXT_BLESS=1 python -m pytest tests/diagnostics` to write the golden files anew; read the
 difference before it is committed.
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.diagnostics.full import render
 from onnxtext.diagnostics.library import codes

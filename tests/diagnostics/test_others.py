@@ -77,7 +77,7 @@ def test_json() -> None:
     ]
 
 
-def test_json_of_nothing() -> None:
+def test_json_without_findings() -> None:
     assert json.loads(json_renderer.render([])) == []
 
 
@@ -141,7 +141,7 @@ def test_braces_in_sarif_are_no_placeholders() -> None:
     assert result["message"]["text"] == "expected `{{`, found `{{0}}`"
 
 
-def test_sarif_tells_what_a_rule_is_and_where_else_to_look() -> None:
+def test_sarif_has_rules_and_related_locations() -> None:
     labels = (Label(Span(0, 1)), Label(Span(3, 5), "defined here"))
     found = Diagnostic(
         "value-undefined", "m", source=Source("ab\n日本\n", "a <b>.onnxtxt"), labels=labels

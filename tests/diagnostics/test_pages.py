@@ -17,7 +17,7 @@ from tests.cli.command import run
 
 PACKAGE = Path(onnxtext.__file__).parent
 _SLUG = re.compile(
-    r'(?:Diagnostic|Refused|Mistake|Fault)\(\s*f?"([a-z0-9]+(?:-[a-z0-9]+)*)"|'
+    r'(?:Diagnostic|CommandError|Mistake|SemanticError)\(\s*f?"([a-z0-9]+(?:-[a-z0-9]+)*)"|'
     r'code ?= ?"([a-z0-9-]+)"|(?:"[A-Z]+": |, )"(missing-[a-z]+|un[a-z]+-[a-z]+)"|'
     r'return "([a-z]+-[a-z-]+)", "'
 )
@@ -68,7 +68,7 @@ def test_many_pages_have_examples() -> None:
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLE)
-def test_the_example_gives_this_code_and_no_other(code: str) -> None:
+def test_the_example_gives_only_its_code(code: str) -> None:
     assert found_in(blocks(code)["Example"]) == [code]
 
 
@@ -99,7 +99,7 @@ def test_explain_lists_all() -> None:
     assert [line.partition(":")[0] for line in lines] == codes()
 
 
-def test_explain_knows_near_codes() -> None:
+def test_explain_suggests_similar_codes() -> None:
     result = run("explain", "mising-comma")
     assert result.status == 2
     assert "missing-comma" in result.err

@@ -32,7 +32,7 @@ def results(log: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLE)
-def test_mistakes_of_spelling(code: str) -> None:
+def test_spelling_mistakes(code: str) -> None:
     found = of_text(blocks(code)["Example"], f"{code}.onnxtxt")
     assert code in [result["ruleId"] for result in results(sarif.render(found, version="1"))]
 
@@ -108,6 +108,12 @@ FINDINGS = st.builds(
     fix=st.none()
     | st.builds(Fix, TEXT_OF, st.lists(st.builds(Edit, SPANS, TEXT_OF), min_size=1).map(tuple)),
 )
+
+
+@pytest.mark.parametrize("name", ["\ud800", "/a \ud800", "a\udcff\ud800"])
+def test_names_with_half_a_character(name: str) -> None:
+    found = [Diagnostic("syntax-error", "wrong", path="x", file=name)]
+    assert len(results(sarif.render(found, version="1"))) == 1
 
 
 @given(st.lists(FINDINGS, max_size=3))

@@ -48,7 +48,7 @@ def axis(value: int) -> tuple[Attribute, ...]:
 
 
 def chain(count: int, prefix: str = "v", operator: str = "Relu") -> list[Node]:
-    """Nodes one behind the other, all the same."""
+    """A chain of equal nodes."""
     names = ["x", *[f"{prefix}{index}" for index in range(1, count)], "y"]
     return [Node(operator, (names[i],), (names[i + 1],)) for i in range(count)]
 
@@ -85,7 +85,7 @@ def renamed(nodes: Sequence[Node], rename: Callable[[str], str]) -> list[Node]:
 
 
 def rename_inside(proto: onnx.ModelProto) -> bool:
-    """Give all internal values of a model other names; whether there are any."""
+    """Rename all internal values of a model; return whether there are any."""
     graph = proto.graph
     kept = {value.name for value in (*graph.input, *graph.output)} | {""}
     names: dict[str, str] = {}

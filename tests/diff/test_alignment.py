@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which node is which: what a diff lists is what was edited, and nothing else."""
+"""Matching of nodes: a diff lists exactly the edits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.diff.graphs import axis, chain, diff, mesh, model, rename_inside, ren
 
 
 def listed(made: ModelDiff) -> list[tuple[str, ...]]:
-    """What happened to which node; its place is that in the new model, or in the old one."""
+    """Return the actions on nodes with their positions in the new model, else in the old one."""
     found = []
     for item in made.items:
         place = item.new or item.old
@@ -28,7 +28,7 @@ def listed(made: ModelDiff) -> list[tuple[str, ...]]:
     return found
 
 
-def test_nothing_differs() -> None:
+def test_no_differences() -> None:
     assert diff(model(chain(9)), model(chain(9))).verdict == "same"
 
 
@@ -52,7 +52,7 @@ def test_an_operator_and_all_names() -> None:
     assert {(r.old, r.new) for r in made.renames} == {(f"v{i}", f"wv{i}") for i in range(59)}
 
 
-def test_a_node_is_inserted_and_all_values_are_numbered_anew() -> None:
+def test_a_node_is_inserted_and_values_are_renumbered() -> None:
     """As exporters do it: behind the new node every name belongs to another value."""
     nodes = mesh(60, 2)
     at = 20
@@ -96,7 +96,7 @@ def test_a_node_is_moved() -> None:
     assert made.without(["order"]).verdict == "same"
 
 
-def test_two_values_change_places() -> None:
+def test_two_swapped_values() -> None:
     old = [
         Node("Relu", ("x",), ("a",)),
         Node("Tanh", ("x",), ("b",)),
@@ -111,7 +111,7 @@ def test_two_values_change_places() -> None:
     assert diff(model(old), model(swapped)).verdict == "names-differ"
 
 
-def test_an_output_does_not_follow_its_value() -> None:
+def test_an_output_that_becomes_another_value() -> None:
     nodes = chain(5)
     made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))
     assert listed(made) == [("changed", 'graph.output["y"]')]

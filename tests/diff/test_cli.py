@@ -56,18 +56,18 @@ def test_models_that_differ(files: Path, form: list[str], old: str, new: str) ->
 
 @pytest.mark.parametrize("old", ["old.onnxtxt", "old.onnx"])
 @pytest.mark.parametrize("new", ["old.onnxtxt", "old.onnx"])
-def test_models_that_are_the_same(files: Path, old: str, new: str) -> None:
+def test_equal_models(files: Path, old: str, new: str) -> None:
     result = run("diff", old, new, cwd=files)
     assert (result.status, result.out, result.err) == (0, b"", "")
 
 
-def test_files_go_by_content_where_their_name_says_nothing(files: Path) -> None:
+def test_content_decides_the_file_type_without_a_known_suffix(files: Path) -> None:
     for name in ("old.onnx", "new.onnxtxt"):
         (files / name).rename(files / name.partition(".")[0])
     assert run("diff", "old", "new", cwd=files).status == 1
 
 
-def test_what_is_ignored_is_no_difference(files: Path) -> None:
+def test_ignored_categories(files: Path) -> None:
     other = TEXT.replace("y = Relu", '@doc("d")\n  [n] y = Relu').replace("g (", "h (")
     (files / "other.onnxtxt").write_text(other)
     paths = ("old.onnxtxt", "other.onnxtxt")
@@ -77,7 +77,7 @@ def test_what_is_ignored_is_no_difference(files: Path) -> None:
     assert run("diff", "--ignore", "doc", "--ignore", "names", *paths, cwd=files).status == 0
     result = run("diff", "--ignore", "docs", *paths, cwd=files)
     assert result.status == 2
-    assert "'docs' is none of weights, order" in result.err
+    assert "'docs' is not one of weights, order" in result.err
 
 
 def test_the_same_stored_differently(files: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_same_stored_differently(files: Path) -> None:
         ("set.onnxtxt", TEXT.replace("y = R", "@set(nothing: 1) y = R").encode(), "`nothing`"),
     ],
 )
-def test_trouble(files: Path, name: str, data: bytes | None, said: str) -> None:
+def test_unreadable_files(files: Path, name: str, data: bytes | None, said: str) -> None:
     if data is not None:
         (files / name).write_bytes(data)
     for paths in (("old.onnx", name), (name, "old.onnx")):
@@ -112,7 +112,7 @@ def test_trouble(files: Path, name: str, data: bytes | None, said: str) -> None:
     assert len(result.findings()) >= 1
 
 
-def test_both_files_in_trouble_are_both_told(files: Path) -> None:
+def test_errors_in_both_files_are_reported(files: Path) -> None:
     result = run("diff", "a.onnx", "b.onnx", cwd=files)
     assert result.status == 2
     assert "a.onnx" in result.err
@@ -129,7 +129,7 @@ def test_output_to_a_file(files: Path) -> None:
     assert "cannot write no/such/place" in result.err
 
 
-def test_a_full_disk_is_trouble(files: Path) -> None:
+def test_a_full_disk_is_an_error(files: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         command = onnxtext_command("diff", files / "old.onnx", files / "new.onnx")
         done = subprocess.run(
@@ -139,7 +139,7 @@ def test_a_full_disk_is_trouble(files: Path) -> None:
     assert b"cannot write to standard output" in done.stderr
 
 
-def test_colour_is_for_terminals(files: Path) -> None:
+def test_color_on_terminals_only(files: Path) -> None:
     arguments = ("diff", "old.onnx", "new.onnx")
     assert b"\x1b" not in run(*arguments, cwd=files).out
     assert b"\x1b[31m-y" in run(*arguments, "--color", "always", cwd=files).out
@@ -178,7 +178,7 @@ def test_small_texts_need_no_onnx(files: Path) -> None:
 
 
 def test_the_driver(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What a git external-diff driver calls: temporary files have other names than models."""
+    """The git diff driver: temporary files have other names than models."""
     status = run_diff(files / "old.onnx", files / "new.onnx", labels=("a/m.onnx", "b/m.onnx"))
     assert status == 1
     shown = capfd.readouterr().out

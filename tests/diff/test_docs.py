@@ -51,7 +51,7 @@ def test_the_commands_of_the_page(directory: Path) -> None:
         assert made == TEXT
 
 
-def test_the_page_of_commands_shows_the_same(directory: Path) -> None:
+def test_docs_of_commands_agree(directory: Path) -> None:
     commands = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^```text\n(--- .*?)^```$", commands, re.DOTALL | re.MULTILINE)
     assert run("diff", "old.onnxtxt", "new.onnxtxt", cwd=directory).out.decode() == shown

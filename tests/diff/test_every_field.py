@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing can differ unseen: every field of every message of the installed onnx is compared."""
+"""The diff compares every field of every message of the installed onnx."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.diff import ModelDiff, Side, compare
-from onnxtext.proto.lift import canonical_encoding
+from onnxtext.proto.decode.lift import canonical_encoding
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import LENGTH, delimited, tag
 from tests.laws.test_every_field import FIELDS, PATHS, model_with
@@ -30,7 +30,7 @@ IDENTITIES = {
     ("TensorProto", "name"),
     ("ValueInfoProto", "name"),
 }
-"""Fields that tell items apart: with another one it is another item."""
+"""Fields that identify items."""
 
 
 def diff(old: bytes, new: bytes) -> ModelDiff:
@@ -46,7 +46,7 @@ def model_without(message: str) -> bytes:
 
 
 def named(made: ModelDiff) -> str:
-    """All paths that a diff names."""
+    """Return all paths in a diff."""
     parts = []
     for item in made.items:
         for place in (item.old, item.new):
@@ -59,7 +59,7 @@ def named(made: ModelDiff) -> str:
 
 
 @pytest.mark.parametrize(("message", "name"), FIELDS)
-def test_a_field_that_comes_or_goes_is_seen(message: str, name: str) -> None:
+def test_added_and_removed_fields_are_found(message: str, name: str) -> None:
     for empty in (False, True):
         new = model_with(message, name, empty=empty)
         old = model_without(message)
@@ -71,7 +71,7 @@ def test_a_field_that_comes_or_goes_is_seen(message: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(("message", "name"), FIELDS)
-def test_another_value_is_seen(message: str, name: str) -> None:
+def test_changed_values_are_found(message: str, name: str) -> None:
     field = message_spec(message).by_name[name]
     if field.kind == "message":
         return
@@ -86,7 +86,7 @@ def test_another_value_is_seen(message: str, name: str) -> None:
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models())
-def test_a_model_is_itself(data: bytes) -> None:
+def test_a_model_equals_itself(data: bytes) -> None:
     assert diff(data, data).verdict == "same"
     assert diff(data, canonical_encoding(data)).verdict in ("same", "stored-differently")
 
@@ -94,7 +94,7 @@ def test_a_model_is_itself(data: bytes) -> None:
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models(), models())
-def test_other_models_are_others(old: bytes, new: bytes) -> None:
+def test_different_models_differ(old: bytes, new: bytes) -> None:
     same = canonical_encoding(old) == canonical_encoding(new)
     made = diff(old, new)
     if not same:
@@ -104,6 +104,6 @@ def test_other_models_are_others(old: bytes, new: bytes) -> None:
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models(), st.sampled_from(["auto", "inline", "section"]), st.sampled_from([0, 64]))
-def test_a_text_is_its_model(data: bytes, metadata: str, limit: int) -> None:
+def test_a_text_equals_its_model(data: bytes, metadata: str, limit: int) -> None:
     text = onnxtext.from_binary(data, metadata=metadata, inline_limit=limit)  # type: ignore[arg-type]
     assert compare(Side.of_binary(data), Side.of_text(text)).verdict == "same"

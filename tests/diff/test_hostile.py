@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing is quadratic: graphs made to be hard to match are compared in seconds.
+"""No quadratic time: graphs that are hard to match are compared in seconds.
 
 The limits are generous, for machines that are busy; what was measured is a tenth of them.
 """

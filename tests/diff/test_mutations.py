@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real models with one value changed, one entry taken away or two exchanged: it is always seen."""
+"""The diff finds every changed value, removed entry and swapped pair in real models."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from onnxtext.diff import Side, compare
 from tests.corpus import onnx_directory, wheel_models
 
 SITES = 4
-"""So many places of each model are tried."""
+"""Number of mutations per model."""
 
 
 def sites(message: Any, found: list[tuple[Any, Any, str]]) -> None:
-    """All places in a message that can be changed, and how."""
+    """Return all possible mutations of a message."""
     for field, value in message.ListFields():
         many = hasattr(value, "append") or hasattr(value, "add")
         if field.type != field.TYPE_MESSAGE:
@@ -63,14 +63,14 @@ def mutate(message: Any, field: Any, how: str, source: random.Random) -> None:
 
 
 LARGEST = 200_000
-"""Bytes of a model that is read so often."""
+"""Maximum size of models to mutate."""
 
 
 @pytest.mark.parametrize(
     "file",
     [file for file in wheel_models() if (onnx_directory() / file).stat().st_size <= LARGEST],
 )
-def test_any_change_is_seen(file: str) -> None:
+def test_any_change_is_found(file: str) -> None:
     data = (onnx_directory() / file).read_bytes()
     source = random.Random(file)
     old = onnx.ModelProto.FromString(data).SerializeToString()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a diff is shown, by example: `golden/old.onnxtxt` and `golden/new.onnxtxt` in all forms.
+"""Rendered diffs of `golden/old.onnxtxt` and `golden/new.onnxtxt` in all formats.
 
 Run `ONNXTEXT_BLESS=1 python -m pytest tests/diff/test_render.py` to write the golden files anew;
 read the difference before it is committed.
@@ -49,7 +49,7 @@ def test_golden(name: str, example: ModelDiff) -> None:
     assert shown == golden.read_text(encoding="utf-8")
 
 
-def test_nothing_is_said_of_equal_models() -> None:
+def test_equal_models_have_empty_output() -> None:
     same = diff(model(chain(3)), model(chain(3)))
     assert text.render(same) == ""
     assert stat.render(same) == ""
@@ -57,18 +57,18 @@ def test_nothing_is_said_of_equal_models() -> None:
     assert "The models are the same." in markdown.render(same)
 
 
-def test_colour_only_adds_colour(example: ModelDiff) -> None:
+def test_color_only_adds_escapes(example: ModelDiff) -> None:
     colored = text.render(example, color=True)
     assert re.sub("\x1b\\[[0-9;]*m", "", colored) == text.render(example)
 
 
-def test_no_control_reaches_the_terminal(example: ModelDiff) -> None:
+def test_control_characters_are_escaped(example: ModelDiff) -> None:
     assert all(line.isprintable() for line in text.render(example).split("\n"))
     hostile = replace(example, old_label="a\x1b[2J\nb", notes=("\x07\u202e",))
     assert all(line.isprintable() for line in text.render(hostile).split("\n"))
 
 
-def test_markdown_stays_in_its_fence() -> None:
+def test_markdown_is_fenced() -> None:
     old = model([Node("Relu", ("x",), ("y",))])
     new = model([Node("```\n@all <script> | `", ("x",), ("y",))])
     made = replace(diff(old, new), new_label="``x`` | <b>\n# no title")

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 import onnxtext
 from onnxtext.ast import Blob, RawData, TensorType
 from onnxtext.diff import ModelDiff, Side, WeightChange, compare
-from onnxtext.diff.weights import BLOCK, Held, compare_data
+from onnxtext.diff.tensor_data import BLOCK, TensorRef, compare_data
 from tests.cli.command import run
 from tests.diff.graphs import model
 
@@ -33,7 +33,8 @@ def measured(element: str, old: bytes, new: bytes, count: int) -> WeightChange |
     side = Side(model([]), "empty")
     type = TensorType(element, (count,))
     return compare_data(
-        Held(type, RawData(old), "w", side.holder), Held(type, RawData(new), "w", side.holder)
+        TensorRef(type, RawData(old), "w", side.reader),
+        TensorRef(type, RawData(new), "w", side.reader),
     )
 
 
@@ -90,7 +91,7 @@ def test_packed_integers(kind: tuple[int, str], data: st.DataObject) -> None:
     assert made.mean_abs == pytest.approx(mean)
 
 
-def test_every_part_counts() -> None:
+def test_every_block_counts() -> None:
     old = np.zeros(2 * BLOCK + 5, np.float32)
     new = old.copy()
     new[[0, BLOCK - 1, BLOCK, 2 * BLOCK + 4]] = [1, 2, 3, 8]
@@ -98,7 +99,7 @@ def test_every_part_counts() -> None:
     assert made == WeightChange(len(old), 4, 8.0, 14 / len(old), 0, 0)
 
 
-def test_numbers_that_are_none() -> None:
+def test_nans_and_infinities() -> None:
     old = np.array([1, np.nan, np.inf, np.inf, 0, 5], np.float32)
     new = np.array([np.nan, np.nan, np.inf, -np.inf, -0.0, 5], np.float32)
     made = measured("float", old.tobytes(), new.tobytes(), 6)
@@ -108,7 +109,7 @@ def test_numbers_that_are_none() -> None:
     assert made.max_abs == float("inf")
 
 
-def test_another_type() -> None:
+def test_different_types() -> None:
     made = diff_of(*[tensor_model(helper.make_tensor("w", kind, [3], [1.0, 2.0, 0.1]))
                      for kind in (TensorProto.FLOAT, TensorProto.FLOAT16)])  # fmt: skip
     (item,) = made.items
@@ -179,7 +180,7 @@ def test_texts_and_their_weights(tmp_path: Path, weights: str) -> None:
     assert (change.elements, change.changed, change.max_abs) == (3000, 2999, 1499.5)
 
 
-def test_weights_that_are_gone(tmp_path: Path) -> None:
+def test_missing_weights(tmp_path: Path) -> None:
     texts = []
     for index in range(2):
         path = tmp_path / f"{index}.onnx"
@@ -239,7 +240,7 @@ def test_external_data(tmp_path: Path) -> None:
     assert compare(Side.of_file(old), Side.of_file(embedded)).verdict == "differ"
 
 
-def test_no_path_leaves_the_directory(tmp_path: Path) -> None:
+def test_paths_outside_of_the_directory_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "secret.bin").write_bytes(bytes(16))
     inside = tmp_path / "inside"
     inside.mkdir()
@@ -257,9 +258,9 @@ def test_no_path_leaves_the_directory(tmp_path: Path) -> None:
     assert "leads out of" in str([f.weights for item in made.items for f in item.fields])
 
 
-def test_blobs_go_by_their_digests() -> None:
+def test_blobs_are_compared_by_digest() -> None:
     side = Side(model([]), "empty")
     type = TensorType("float", (3,))
     digest = "0123456789abcdef" * 4
-    old, new = (Held(type, Blob(digest[:size]), "w", side.holder) for size in (32, 16))
+    old, new = (TensorRef(type, Blob(digest[:size]), "w", side.reader) for size in (32, 16))
     assert compare_data(old, new) is None

@@ -9,8 +9,8 @@ from functools import cache
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.syntax.lexer import load_lexer
-from onnxtext.syntax.tables import Rule, load_tables
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.tables import Rule, load_tables
 
 Gap = Callable[[random.Random, str], str]
 """What becomes of the blanks and comments between two tokens."""
@@ -21,49 +21,51 @@ _COMMENTS = (
 )  # fmt: skip
 
 
-def _joined(rng: random.Random, gap: str) -> str:
-    return gap if "#" in gap else " "
+def _joined(rng: random.Random, span: str) -> str:
+    return span if "#" in span else " "
 
 
-def _broken(rng: random.Random, gap: str) -> str:
-    return gap + rng.choice(("\n", "\n\n", "\n\n\n", "\r\n", "\n\t", "\n  \n    ", "\v", "\f\n"))
+def _broken(rng: random.Random, span: str) -> str:
+    return span + rng.choice(("\n", "\n\n", "\n\n\n", "\r\n", "\n\t", "\n  \n    ", "\v", "\f\n"))
 
 
-def _commented(rng: random.Random, gap: str) -> str:
+def _commented(rng: random.Random, span: str) -> str:
     comment = rng.choice(_COMMENTS)
     before = rng.choice((" ", "\n", "\n\n  ", ""))
-    return f"{gap}{before}{comment}{rng.choice(('', ' ', '  ', chr(13)))}\n{rng.choice(('', '  '))}"
+    return (
+        f"{span}{before}{comment}{rng.choice(('', ' ', '  ', chr(13)))}\n{rng.choice(('', '  '))}"
+    )
 
 
-def _marked(rng: random.Random, gap: str) -> str:
+def _marked(rng: random.Random, span: str) -> str:
     mark = rng.choice(("# fmt: off", "# fmt: on", "# fmt: skip"))
-    return f" {mark}\n" if mark.endswith("skip") else f"{gap}\n  {mark}\n"
+    return f" {mark}\n" if mark.endswith("skip") else f"{span}\n  {mark}\n"
 
 
-def _spaced(rng: random.Random, gap: str) -> str:
-    return gap + rng.choice((" ", "   ", "\t"))
+def _spaced(rng: random.Random, span: str) -> str:
+    return span + rng.choice((" ", "   ", "\t"))
 
 
-def _unspaced(rng: random.Random, gap: str) -> str:
-    return gap if "#" in gap else gap.strip(" \t")
+def _unspaced(rng: random.Random, span: str) -> str:
+    return span if "#" in span else span.strip(" \t")
 
 
-GAPS: tuple[Gap, ...] = (_joined, _broken, _commented, _marked, _spaced, _unspaced)
+TRIVIA_EDITS: tuple[Gap, ...] = (_joined, _broken, _commented, _marked, _spaced, _unspaced)
 
 
-def pieces(text: str) -> tuple[list[str], list[str]]:
+def split(text: str) -> tuple[list[str], list[str]]:
     """The tokens of a text that parses, and the blanks and comments around them."""
     tokens = load_lexer().tokens(text, 0, len(text))
-    gaps, at = [], 0
+    trivia, at = [], 0
     for token in tokens:
-        gaps.append(text[at : token.at])
+        trivia.append(text[at : token.at])
         at = token.at + len(token)
-    return [str(token) for token in tokens], [*gaps, text[at:]]
+    return [str(token) for token in tokens], [*trivia, text[at:]]
 
 
-def joined(tokens: list[str], gaps: list[str]) -> str:
+def joined(tokens: list[str], trivia: list[str]) -> str:
     """The text of tokens and of what is between them."""
-    return "".join(part for pair in zip(gaps, [*tokens, ""], strict=True) for part in pair)
+    return "".join(part for pair in zip(trivia, [*tokens, ""], strict=True) for part in pair)
 
 
 def respelled(rng: random.Random, token: str, kind: str) -> str:
@@ -83,22 +85,22 @@ def respelled(rng: random.Random, token: str, kind: str) -> str:
 
 def edited(rng: random.Random, text: str) -> str:
     """A text after some random edits by hand; it may be none of the language any more."""
-    tokens, gaps = pieces(text)
+    tokens, trivia = split(text)
     kind_of_edit = rng.random()
     if kind_of_edit < 0.08:  # one habit everywhere
-        change = rng.choice(GAPS)
-        gaps = [change(rng, gap) for gap in gaps]
+        change = rng.choice(TRIVIA_EDITS)
+        trivia = [change(rng, span) for span in trivia]
     else:
         for _ in range(rng.choice((1, 1, 2, 3, 5, 12))):
-            at = rng.randrange(len(gaps))
-            gaps[at] = rng.choice(GAPS)(rng, gaps[at])
+            at = rng.randrange(len(trivia))
+            trivia[at] = rng.choice(TRIVIA_EDITS)(rng, trivia[at])
     if rng.random() < 0.3 and tokens:
         for _ in range(rng.choice((1, 2, 10))):
             at = rng.randrange(len(tokens))
             tokens[at] = respelled(rng, tokens[at], load_lexer().kind(tokens[at]))
     if rng.random() < 0.2:
-        _comma(rng, tokens, gaps)
-    made = joined(tokens, gaps)
+        _comma(rng, tokens, trivia)
+    made = joined(tokens, trivia)
     if rng.random() < 0.05:
         made = made.replace("\r\n", "\n").replace("\n", "\r\n")
     if rng.random() < 0.05:
@@ -108,7 +110,7 @@ def edited(rng: random.Random, text: str) -> str:
     return made
 
 
-def _comma(rng: random.Random, tokens: list[str], gaps: list[str]) -> None:
+def _comma(rng: random.Random, tokens: list[str], trivia: list[str]) -> None:
     """Put a comma before a closing bracket, or take one away."""
     places = [at for at, token in enumerate(tokens) if at and token in (")", "]", ">", "}")]
     if not places:
@@ -116,10 +118,10 @@ def _comma(rng: random.Random, tokens: list[str], gaps: list[str]) -> None:
     at = rng.choice(places)
     if tokens[at - 1] == ",":
         del tokens[at - 1]
-        gaps[at - 1 : at + 1] = [gaps[at - 1] + gaps[at]]
+        trivia[at - 1 : at + 1] = [trivia[at - 1] + trivia[at]]
     else:
         tokens.insert(at, ",")
-        gaps.insert(at, "")
+        trivia.insert(at, "")
 
 
 def is_text(text: str) -> bool:

@@ -10,7 +10,7 @@ import pytest
 import onnxtext
 from onnxtext.format.document import write_document
 from onnxtext.recursion import room_for_nesting
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 
 
 def comments_of(text: str) -> list[str]:
@@ -46,8 +46,8 @@ def check(text: str) -> str:
     return formatted
 
 
-def long_way(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
-    """What is formatted on the long way by these modules from now on."""
+def full_formatting(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
+    """Record the texts that these modules format in full."""
     walked: list[str] = []
 
     def walk(part: str) -> str:

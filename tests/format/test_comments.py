@@ -9,7 +9,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.syntax.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import load_lexer
 from tests.corpus import REPOSITORY, SHARED, index
 from tests.format.laws import check
 

@@ -6,9 +6,7 @@ The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` s
 
 from __future__ import annotations
 
-import os
 import random
-import secrets
 
 import pytest
 
@@ -16,6 +14,7 @@ import onnxtext
 from tests.format.edits import edited, is_text
 from tests.format.laws import check
 from tests.format.sources import drawn_text, wrapped
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 
@@ -30,7 +29,7 @@ resources { store : "a b/c" # the weights
 
 def sweep(wanted: int) -> None:
     """Check so many random texts."""
-    seed = int(os.environ.get("ONNXTEXT_SEED") or secrets.randbits(48))
+    seed = fresh_seed()
     done = 0
     while done < wanted:
         seed += 1
@@ -58,7 +57,7 @@ def test_many_random_edits_and_sentences(part: int) -> None:
     sweep(2_000)
 
 
-def test_places_of_weights_stay() -> None:
+def test_paths_of_weights_are_kept() -> None:
     formatted = check(STORE)
     assert '  store: "a b/c" # the weights\n  safetensors: "m.safetensors"\n' in formatted
 
@@ -72,7 +71,7 @@ def test_places_of_weights_stay() -> None:
         "g () => () { y = If (x) <b = t () => () {\n z =\n# c\n A () # fmt: skip\n }> }\n",
     ],
 )
-def test_comments_inside_of_what_is_skipped_stay_there(text: str) -> None:
+def test_comments_in_skipped_statements_stay(text: str) -> None:
     check(text)
 
 
@@ -92,12 +91,12 @@ def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: st
 @pytest.mark.thorough
 @pytest.mark.parametrize("depth", [48, 90, 97, 200, 330])
 @pytest.mark.parametrize("comment", ["", "# why\n"])
-def test_records_are_formatted_however_deep(depth: int, comment: str) -> None:
+def test_deeply_nested_records(depth: int, comment: str) -> None:
     check(f"@set(999: {comment}{'{1: ' * depth}1{'}' * depth})g () => () {{}}")
 
 
 @pytest.mark.parametrize("depth", [10, 50, 90, 97, 98])
-def test_nested_groups_of_binaries_are_formatted(depth: int) -> None:
+def test_nested_groups_of_binaries(depth: int) -> None:
     data = bytes([0x0B] * depth + [0x0C] * depth)  # groups of field 1 inside of one another
     text = onnxtext.from_binary(b"\x9b\x06" + data + b"\x9c\x06")
     assert onnxtext.format_text(text) == text

@@ -27,5 +27,5 @@ def test_golden(file: Path) -> None:
     assert formatted == golden.read_text(encoding="utf-8")
 
 
-def test_there_are_inputs() -> None:
+def test_inputs_exist() -> None:
     assert INPUTS

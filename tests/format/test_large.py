@@ -8,7 +8,7 @@ import random
 import pytest
 
 import onnxtext
-from onnxtext.format import reduced, text
+from onnxtext.format import incremental, text
 from onnxtext.format.document import write_document
 from onnxtext.format.text import format_source
 from onnxtext.source import Source
@@ -51,7 +51,7 @@ def large_text(seed: int) -> str:
 @pytest.mark.parametrize("seed", range(10))
 def test_the_same_text(seed: int) -> None:
     source = large_text(seed)
-    short = reduced.shorten(source, onnxtext.parse(source))
+    short = incremental.extract_lists(source, onnxtext.parse(source))
     assert short is not None
     assert len(short.text()) < len(source)  # something was taken out
     formatted = short.put_back(write_document(short.text()))
@@ -59,7 +59,7 @@ def test_the_same_text(seed: int) -> None:
     assert check(source) == formatted
 
 
-def test_what_replaces_a_file_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should the short way ever go wrong, no file is lost to it."""
     source = Source(large_text(1), "m.onnxtxt")
     wrong = format_source(source).replace("Relu", "Ceil", 1)

@@ -58,7 +58,7 @@ def test_any_model(data: bytes) -> None:
 
 @given(strategies.models(strangers=False))
 @settings(max_examples=40, deadline=None)
-def test_other_blanks_make_no_difference(data: bytes) -> None:
+def test_input_whitespace_does_not_matter(data: bytes) -> None:
     """What a text looked like before does not show."""
     text = onnxtext.from_binary(data)
     if '"""' in text or "#" in text or '\\"' in text:

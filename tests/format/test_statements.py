@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 
 import onnxtext
 from onnxtext.core import core
-from onnxtext.format import bulk, text
+from onnxtext.format import statement_writers, text
 from onnxtext.format.document import write_document
-from tests.format.laws import check, long_way
+from tests.format.laws import check, full_formatting
 
 HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "
 
@@ -93,7 +94,7 @@ def test_comments_keep_their_order_around_lists() -> None:
         "# fmt: off\ny   = If (c) <t = g () => () {\n# fmt: on\n z  =  A ()\n}>\nz   = B ()\n",
     ],
 )
-def test_regions_that_are_kept(region: str) -> None:
+def test_fmt_off_regions(region: str) -> None:
     around = "".join([f"v{number}=Relu(x)\n" for number in range(150)])
     check(f"{HEAD}{{\n{around}{region}{around.replace('v', 'u')}}}\n")
     check(f"{HEAD}{{\n{region}{around}}}\n")
@@ -107,6 +108,8 @@ def test_regions_that_are_kept(region: str) -> None:
         "v{0}=Relu(v{1})",
         '"v/{0}"=Relu("v/{1}")',
         '"v{0}" = Relu ("v{1}")',
+        '["n{0}"] v{0} = Relu (v{1})',
+        '["n{0}"] "v{0}" = Op <s = "n{0}"> (v{1})',
         "v{0} = Relu (v{1}) # {0}",
         "# {0}\nv{0} = Relu (v{1})",
         "v{0} = # {0}\nRelu (v{1})",
@@ -114,12 +117,12 @@ def test_regions_that_are_kept(region: str) -> None:
         '"v/{0}" = Op<\naxis = 1,\n\n\nb = "x"\n>\n(\n"v/{1}"\n)',
     ],
 )
-def test_the_short_way(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few statements are formatted on the long way, not thousands."""
+def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a few of thousands of statements are formatted in full."""
     body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
     source = f"{HEAD}{{\n{body}\n}}\n"
     expected = write_document(source)
-    walked = long_way(monkeypatch, bulk, text)
+    walked = full_formatting(monkeypatch, statement_writers, text)
     assert onnxtext.format_text(source) == expected
     # In pure Python equal attributes are not one object.
     if core() == "native" or "1e-5" not in statement:
@@ -130,3 +133,12 @@ def test_the_short_way(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lists_in_records(items: str) -> None:
     """A list is one token or many, which must not change what its items are."""
     check(f"{HEAD}{{ @set(a: [{items}]) y = Op <b = @segment([{items}]) float[1] {{1}}> (x) }}")
+
+
+def test_domains_of_any_parts() -> None:
+    parts = ("", "a", "int64", "a.", "/")
+    for count in range(1, 4):
+        for domain in product(parts, repeat=count):
+            dotted = ".".join(f'"{part}"' for part in domain)
+            check(f"{HEAD}{{ y = {dotted}.Op (x) }}")
+            check(f"{HEAD}{{ y = .{dotted}.Op (x) }}")

@@ -10,7 +10,7 @@ from tests.git.repository import Repository, create, has_git
 
 @pytest.fixture(autouse=True)
 def git() -> None:
-    """Skip what needs git where there is none."""
+    """Skip these tests if git is missing."""
     if not has_git():
         pytest.skip("there is no git")
 
@@ -23,6 +23,6 @@ def repository(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def filtered(repository: Repository) -> Repository:
-    """A repository with the filter, and attributes for everybody."""
+    """A repository with the filter and shared attributes."""
     repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
     return repository

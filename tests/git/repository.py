@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real repositories, which know nothing of the developer's own configuration."""
+"""Real repositories, isolated from the developer's git configuration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def binary(text: str = TEXT) -> bytes:
 
 
 def edited(*changes: tuple[str, str]) -> bytes:
-    """The model of the text above, in which something stands instead of something else."""
+    """The model of the text above after some replacements."""
     text = TEXT
     for old, new in changes:
         assert old in text
@@ -49,7 +49,7 @@ _SECONDS = itertools.count(1_600_000_000)
 
 @dataclass
 class Result:
-    """What a command has left."""
+    """The result of a command."""
 
     status: int
     out: bytes
@@ -118,7 +118,7 @@ class Repository:
         self.git("commit", "-q", "-m", message)
 
     def blob(self, name: str, at: str = "HEAD") -> bytes:
-        """What git stores for a file."""
+        """Return what git stores for a file."""
         return self.git("cat-file", "blob", f"{at}:{name}").out
 
     def unchanged(self) -> None:
@@ -139,7 +139,7 @@ class Repository:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """An environment without what a developer's shell and git may have set."""
+    """Return an environment without settings of the developer's shell and git."""
     unwanted = ("GIT_", "XDG_", "ONNXTEXT_", "PYTHONPATH", "NO_COLOR", "EDITOR")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
     return {
@@ -179,5 +179,5 @@ def create(directory: Path, *options: str) -> Repository:
 
 
 def has_git() -> bool:
-    """Whether there is a git to test with."""
+    """Whether git is installed."""
     return shutil.which("git") is not None

@@ -80,7 +80,7 @@ class Run:
         return bool(eval(text, {"__builtins__": {}}))
 
     def all(self) -> dict[str, int]:
-        """The exit statuses of all steps that are to run, but for what needs a network."""
+        """Return the exit statuses of all enabled steps that need no network."""
         for step in ACTION["runs"]["steps"]:
             if not self.wanted(step.get("if", "True")):
                 continue
@@ -135,7 +135,7 @@ def test_the_action_is_well_formed() -> None:
 
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
-def test_a_repository_in_order(repository: Repository, mode: str) -> None:
+def test_a_valid_repository(repository: Repository, mode: str) -> None:
     repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
     repository.write("texts/it's odd.onnxtxt", TEXT)
     repository.commit("models", m=binary())
@@ -152,13 +152,13 @@ def test_a_repository_in_order(repository: Repository, mode: str) -> None:
     assert clone.read("m.onnx") == binary()
 
 
-def test_nothing_to_look_at(repository: Repository) -> None:
+def test_a_repository_without_models(repository: Repository) -> None:
     repository.write("README", "no models\n")
     repository.commit("nothing")
     assert set(Run(repository).all().values()) == {0}
 
 
-def test_what_is_wrong_is_said_where_it_is(repository: Repository) -> None:
+def test_findings_have_positions(repository: Repository) -> None:
     repository.write("bad.onnxtxt", BAD)
     repository.write("sub/other.onnxtxt", TEXT)
     repository.commit("models", cut=binary()[:-9])
@@ -282,7 +282,7 @@ def test_hostile_repositories(repository: Repository) -> None:
 
 
 def commands(log: str) -> list[str]:
-    """The lines that the runner of GitHub takes for commands."""
+    """Return the lines that the GitHub runner interprets as commands."""
     found, stopped = [], ""
     for line in map(str.strip, log.splitlines()):
         if stopped:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines in files of attributes: every byte of others stays, whatever they wrote."""
+"""Our block in attributes files: every other byte is kept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONTENTS = st.sampled_from(ODD) | st.lists(
 
 
 @given(CONTENTS)
-def test_what_was_there_comes_back(content: bytes | None) -> None:
+def test_uninstall_restores_the_file(content: bytes | None) -> None:
     made = AttributesFile(content).with_lines(LINES)
     assert made is not None
     assert made.startswith(content or b"")
@@ -40,7 +40,7 @@ def test_what_was_there_comes_back(content: bytes | None) -> None:
 
 
 @given(CONTENTS)
-def test_twice_is_once(content: bytes | None) -> None:
+def test_installing_twice_changes_nothing(content: bytes | None) -> None:
     made = AttributesFile(content).with_lines(LINES)
     assert AttributesFile(made).with_lines(LINES) == made
     other = AttributesFile(made).with_lines(LINES[:1])
@@ -50,7 +50,7 @@ def test_twice_is_once(content: bytes | None) -> None:
 
 
 @given(CONTENTS, st.sampled_from([b"*.z z\n", b"*.z z", b"\r\n"]))
-def test_lines_that_others_add_behind_ours_stay_lines(content: bytes | None, added: bytes) -> None:
+def test_lines_added_behind_our_block_are_kept(content: bytes | None, added: bytes) -> None:
     made = AttributesFile(content).with_lines(LINES)
     assert made is not None
     rest = AttributesFile(made + added).with_lines([])
@@ -65,7 +65,7 @@ def test_line_ends_are_those_of_the_file() -> None:
 
 
 @pytest.mark.parametrize("cut", ["begin", "end"])
-def test_half_a_block_is_refused(cut: str) -> None:
+def test_an_incomplete_block_is_an_error(cut: str) -> None:
     made = AttributesFile(b"*.c text\n").with_lines(LINES)
     assert made is not None
     half = b"".join(line for line in made.splitlines(True) if cut.encode() not in line)

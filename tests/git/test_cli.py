@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands as people meet them: help, wrong usage, findings for tools."""
+"""The commands of `onnxtext git`: help, wrong usage, findings for tools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_help_has_examples_and_exit_statuses(repository: Repository, verb: list[
 
 
 @pytest.mark.parametrize("verb", PLUMBING)
-def test_help_says_what_git_calls_it_for(repository: Repository, verb: str) -> None:
+def test_help_of_plumbing_commands(repository: Repository, verb: str) -> None:
     shown = repository.onnxtext("git", verb, "--help").text
     assert re.search(r"This\s+is\s+`(filter|diff|merge|difftool)\.onnxtext\.", shown)
 
@@ -107,7 +107,7 @@ def test_verify_of_sources(repository: Repository) -> None:
     assert "CHANGES text.onnx  text" in lines
 
 
-def test_names_of_files_cannot_speak_to_the_terminal(filtered: Repository) -> None:
+def test_file_names_are_escaped(filtered: Repository) -> None:
     filtered.write("evil\x1b]0;title\x07\n.onnx", b"no model {")
     result = filtered.git("add", "-A")
     assert "\x1b" not in result.err

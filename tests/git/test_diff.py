@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What git diff, git log -p and git difftool show."""
+"""Output of git diff, git log -p and git difftool."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_there_is_a_diff_for_every_file(repository: Repository, mode: str) -> No
     assert shown.count("\n+  b = Tanh (a)\n") == len(odd)
 
 
-def test_hunks_are_headed_by_graph_and_function(repository: Repository) -> None:
+def test_hunk_headers_name_graph_and_function(repository: Repository) -> None:
     repository.onnxtext("git", "install", "--mode", "source")
     long = FUNCTION.replace(
         "  q = Add", "".join(f"  t{i} = Neg (p)\n" for i in range(9)) + "  q = Add"

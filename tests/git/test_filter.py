@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A working day with the filter: git stores text, the working tree has the very bytes."""
+"""The filter in daily use: git stores text, the working tree has the same bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ UNREADABLE = [
 ]
 
 
-def test_git_stores_the_text_and_gives_the_bytes_back(filtered: Repository) -> None:
+def test_git_stores_text_and_restores_the_bytes(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     assert filtered.blob("m.onnx") == TEXT.encode()
     (filtered.path / "m.onnx").unlink()
@@ -55,7 +55,7 @@ def test_git_stores_the_text_and_gives_the_bytes_back(filtered: Repository) -> N
     assert filtered.onnxtext("git", "verify").status == 0
 
 
-def test_what_hosting_sites_show(filtered: Repository) -> None:
+def test_hosting_sites_show_text_diffs(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     filtered.commit("another operator", m=edited(("Tanh", "Relu")))
     shown = filtered.git("show", "--no-textconv", "--format=", "--no-ext-diff").text
@@ -64,7 +64,7 @@ def test_what_hosting_sites_show(filtered: Repository) -> None:
     assert filtered.git("diff", "--stat", "HEAD~").text.splitlines()[0].endswith("2 +-")
 
 
-def test_what_is_no_model_passes_through_both_ways(filtered: Repository) -> None:
+def test_other_content_passes_through(filtered: Repository) -> None:
     odd = {f"odd{number}": content for number, content in enumerate(UNREADABLE)}
     filtered.commit("models", m=binary(), **odd)
     for name, content in odd.items():
@@ -81,7 +81,7 @@ def test_what_is_no_model_passes_through_both_ways(filtered: Repository) -> None
 
 
 @pytest.mark.parametrize("number", [0, 1, 5, 11])
-def test_the_single_commands_do_the_same(repository: Repository, number: int) -> None:
+def test_single_commands_equal_the_process(repository: Repository, number: int) -> None:
     content = UNREADABLE[number]
     for verb in ("clean", "smudge"):
         result = repository.onnxtext("git", verb, "--", "-odd name.onnx", given=content)
@@ -95,7 +95,7 @@ def test_the_single_commands_convert(repository: Repository) -> None:
     assert repository.onnxtext("git", "smudge", given=TEXT.encode()).out == binary()
 
 
-def test_people_are_told_why(filtered: Repository) -> None:
+def test_warnings_give_reasons(filtered: Repository) -> None:
     def said(content: bytes) -> str:
         filtered.write("m.onnx", content)
         return filtered.git("add", "m.onnx").err.strip()
@@ -112,7 +112,7 @@ def test_people_are_told_why(filtered: Repository) -> None:
     assert "stored as it is: " in said(binary()[:-20])
 
 
-def test_without_the_process_the_single_commands_serve(filtered: Repository) -> None:
+def test_single_commands_work_without_the_process(filtered: Repository) -> None:
     filtered.git("config", "--unset", "filter.onnxtext.process")
     filtered.commit("a model", m=binary(), odd=POINTER)
     assert filtered.blob("m.onnx") == TEXT.encode()
@@ -132,7 +132,7 @@ def test_a_clone_with_the_filter_everywhere(filtered: Repository) -> None:
     clone.unchanged()
 
 
-def test_a_clone_without_the_filter_has_text_and_is_mended_later(filtered: Repository) -> None:
+def test_a_clone_without_the_filter_can_be_repaired(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     clone = filtered.clone("clone")
     assert clone.read("m.onnx") == TEXT.encode()
@@ -225,9 +225,7 @@ def test_the_filter_killed_in_the_middle_loses_nothing(filtered: Repository) -> 
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.3, 0.8])
-def test_git_killed_in_the_middle_is_mended_by_another_checkout(
-    filtered: Repository, delay: float
-) -> None:
+def test_a_checkout_repairs_an_interrupted_one(filtered: Repository, delay: float) -> None:
     filtered.commit("models", **{f"m{number}": binary() for number in range(40)})
     filtered.git("checkout", "-q", "-b", "side")
     changed = edited(("Tanh", "Relu"))
@@ -294,7 +292,7 @@ def test_large_weights_come_back(filtered: Repository) -> None:
     assert filtered.read("m.onnx") == model
 
 
-def test_a_text_by_hand_is_told_and_mended_by_renormalize(filtered: Repository) -> None:
+def test_renormalize_repairs_an_unfiltered_file(filtered: Repository) -> None:
     by_hand = b"# mine\n" + TEXT.replace("  a = Relu (x)", "  a=Relu(x)").encode()
     filtered.git("config", "--unset", "filter.onnxtext.process")
     for name in ("clean", "smudge"):
@@ -305,7 +303,7 @@ def test_a_text_by_hand_is_told_and_mended_by_renormalize(filtered: Repository) 
     filtered.git("checkout", "--", "m.onnx")
     assert filtered.read("m.onnx") == binary()
     found = filtered.onnxtext("git", "verify", check=False)
-    assert "its text is not the one that the filter gives: `git add --renormalize`" in found.text
+    assert "its text differs from the output of the filter: `git add --renormalize`" in found.text
     filtered.git("add", "--renormalize", ".")
     filtered.git("commit", "-q", "-m", "canonical")
     assert filtered.blob("m.onnx") == TEXT.encode()
@@ -395,7 +393,7 @@ def models() -> Iterator[bytes]:
 @pytest.mark.parametrize(
     "most", [20_000, pytest.param(1 << 30, marks=pytest.mark.slow)], ids=["small", "all"]
 )
-def test_real_models_come_back_byte_for_byte(filtered: Repository, most: int) -> None:
+def test_real_models_round_trip(filtered: Repository, most: int) -> None:
     wanted = {}
     for number, data in enumerate(data for data in models() if len(data) <= most):
         wanted[f"m{number}.onnx"] = data
@@ -427,7 +425,7 @@ def test_line_ends_are_never_converted(filtered: Repository, autocrlf: str) -> N
     assert Path(filtered.path / "m.onnx").stat().st_size == len(model)
 
 
-def test_a_source_is_left_alone_whatever_attributes_say(filtered: Repository) -> None:
+def test_source_texts_are_never_converted(filtered: Repository) -> None:
     text = "# a comment that no model has\n" + TEXT
     filtered.write(".gitattributes", b"* filter=onnxtext\n" + filtered.read(".gitattributes"))
     filtered.write(".gitattributes", filtered.read(".gitattributes") + b".* !filter\n")
@@ -441,8 +439,8 @@ def test_a_source_is_left_alone_whatever_attributes_say(filtered: Repository) ->
     assert filtered.blob("m.onnx") == TEXT.encode()
 
 
-def test_other_conversions_of_git_are_turned_off(filtered: Repository) -> None:
-    """Git expands `$Id$` in the text, before the filter makes a model of it."""
+def test_other_git_conversions_are_disabled(filtered: Repository) -> None:
+    """Git expands `$Id$` in the text before the filter converts it to a model."""
     theirs = b"* ident text eol=crlf working-tree-encoding=UTF-16\n"
     filtered.write(".gitattributes", theirs + filtered.read(".gitattributes"))
     model = binary('<onnxtext: 1>\n@doc("$Id$") g () => () {}\n')
@@ -453,8 +451,8 @@ def test_other_conversions_of_git_are_turned_off(filtered: Repository) -> None:
     assert filtered.read("m.onnx") == model
 
 
-def test_nothing_is_read_or_written_beyond_links(filtered: Repository) -> None:
-    """Files in the place of a model that are no regular files, or stand outside."""
+def test_links_are_not_followed(filtered: Repository) -> None:
+    """Tracked models that are not regular files, or are outside of the working tree."""
     outside = filtered.home / "outside"
     outside.mkdir()
     (outside / "m.onnx").write_text(TEXT)

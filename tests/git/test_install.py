@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""install and uninstall: idempotent, reversible, and without effect on what is of others."""
+"""install and uninstall are idempotent and reversible, and keep foreign settings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_install_and_uninstall_leave_no_trace(repository: Repository, mode: str)
     assert installed != before
     assert FOREIGN.encode() not in config(repository) or mode == "source"
     again = repository.onnxtext("git", "install", "--mode", mode).text
-    assert again.splitlines()[0] == "everything is as it should be"
+    assert again.splitlines()[0] == "already installed"
     assert snapshot(repository.path) == installed
     repository.onnxtext("git", "uninstall")
     assert snapshot(repository.path) == before
@@ -63,7 +63,7 @@ def test_install_and_uninstall_leave_no_trace(repository: Repository, mode: str)
     assert snapshot(repository.path) == before
 
 
-def test_modes_replace_or_join_each_other(repository: Repository) -> None:
+def test_modes_replace_or_extend_each_other(repository: Repository) -> None:
     def modes() -> str:
         return repository.git("config", "onnxtext.mode").text.strip()
 
@@ -115,7 +115,7 @@ def test_global_attributes_are_where_git_looks(repository: Repository, way: str)
     assert not place.exists()
 
 
-def test_attributes_for_everybody(repository: Repository) -> None:
+def test_shared_attributes(repository: Repository) -> None:
     repository.write(".gitattributes", b"*.py text")
     repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
     assert b"*.py text\n# onnxtext" in repository.read(".gitattributes")
@@ -132,7 +132,7 @@ def test_attributes_for_everybody(repository: Repository) -> None:
     assert not info(repository).exists()
 
 
-def test_attributes_of_a_colleague_are_removed_only_on_request(filtered: Repository) -> None:
+def test_shared_attributes_are_removed_only_on_request(filtered: Repository) -> None:
     filtered.commit("models", m=binary())
     clone = filtered.clone("clone")
     assert "nothing is installed" in clone.onnxtext("git", "uninstall").text
@@ -161,7 +161,7 @@ def test_settings_of_others_are_not_replaced(repository: Repository, name: str, 
     assert snapshot(repository.path) == before
 
 
-def test_a_command_that_somebody_has_replaced_stays(repository: Repository) -> None:
+def test_replaced_commands_are_kept(repository: Repository) -> None:
     repository.onnxtext("git", "install")
     repository.git("config", "diff.onnxtext.textconv", "my-tool")
     said = repository.onnxtext("git", "uninstall").text
@@ -186,17 +186,17 @@ def test_a_damaged_block_is_left_alone(repository: Repository) -> None:
     before = snapshot(repository.path)
     result = repository.onnxtext("git", "install", check=False)
     assert result.status == 2
-    assert "are not whole" in result.err
+    assert "is damaged" in result.err
     assert snapshot(repository.path) == before
 
 
-def test_working_trees_share_it(repository: Repository) -> None:
+def test_worktrees_share_the_configuration(repository: Repository) -> None:
     repository.commit("a model", m=binary())
     repository.onnxtext("git", "install", "--mode", "filter")
     repository.git("worktree", "add", "-q", "-b", "side", "../side tree")
     tree = Repository(repository.path.parent / "side tree", repository.home)
     assert tree.onnxtext("git", "status").status == 0
-    assert tree.onnxtext("git", "install", "--mode", "filter").text.startswith("everything is as")
+    assert tree.onnxtext("git", "install", "--mode", "filter").text.startswith("already installed")
     tree.commit("in the tree", other=binary())
     assert tree.blob("other.onnx").startswith(b"<\n  onnxtext: 1")
     tree.onnxtext("git", "uninstall")
@@ -213,7 +213,7 @@ def test_bare_repositories(tmp_path: Path) -> None:
     assert not (bare.path / "info/attributes").exists()
 
 
-def test_submodules_are_repositories_of_their_own(filtered: Repository, tmp_path: Path) -> None:
+def test_submodules_are_separate_repositories(filtered: Repository, tmp_path: Path) -> None:
     filtered.commit("a model", m=binary())
     (tmp_path / "outer").mkdir()
     outer = create(tmp_path / "outer")
@@ -224,10 +224,10 @@ def test_submodules_are_repositories_of_their_own(filtered: Repository, tmp_path
     assert inner.onnxtext("git", "status").status == 0
     assert outer.onnxtext("git", "status", check=False).status == 1
     outer.git("-c", "core.commentChar=;", "commit", "-q", "-m", "a submodule")
-    assert outer.onnxtext("git", "verify").text == "0 models, 0 with something to say\n"
+    assert outer.onnxtext("git", "verify").text == "0 models, 0 with problems\n"
 
 
-def test_status_says_what_cannot_be_run(repository: Repository) -> None:
+def test_status_names_commands_that_do_not_run(repository: Repository) -> None:
     assert repository.onnxtext("git", "status", check=False).status == 1
     repository.onnxtext("git", "install", "--mode", "filter")
     result = repository.onnxtext("git", "status")
@@ -280,7 +280,7 @@ def test_the_command_runs_from_a_directory_with_blanks_and_quotes(tmp_path: Path
 
 
 def test_code_in_the_repository_is_not_run(filtered: Repository) -> None:
-    """Git runs the filter at the top of a working tree, which may hold anything."""
+    """Git runs the filter at the top of a working tree with untrusted content."""
     marker = filtered.path / "executed"
     code = f"open({str(marker)!r}, 'w').close()\n"
     for name in ("onnxtext/__init__.py", "onnxtext/__main__.py", "click.py", "runpy.py"):
@@ -294,7 +294,7 @@ def test_code_in_the_repository_is_not_run(filtered: Repository) -> None:
     assert not marker.exists()
 
 
-def test_git_that_is_not_there(repository: Repository) -> None:
+def test_missing_git(repository: Repository) -> None:
     repository.more["PATH"] = str(repository.home)
     done = subprocess.run(
         [sys.executable, "-m", "onnxtext", "git", "status"],
@@ -310,7 +310,7 @@ def test_git_that_is_not_there(repository: Repository) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are Posix's")
-def test_attributes_through_a_symbolic_link_stay_one(repository: Repository) -> None:
+def test_a_symbolic_link_to_attributes_is_kept(repository: Repository) -> None:
     real = repository.home / "attributes"
     real.write_bytes(b"*.c text\n")
     info(repository).symlink_to(real)
@@ -321,7 +321,7 @@ def test_attributes_through_a_symbolic_link_stay_one(repository: Repository) -> 
     assert real.read_bytes() == b"*.c text\n"
 
 
-def test_attributes_are_not_written_out_of_the_working_tree(repository: Repository) -> None:
+def test_attributes_outside_of_the_worktree_are_not_written(repository: Repository) -> None:
     outside = repository.home / "outside"
     outside.mkdir()
     (outside / "attributes").write_text("of somebody else\n")
@@ -330,6 +330,6 @@ def test_attributes_are_not_written_out_of_the_working_tree(repository: Reposito
     for name in (".gitattributes", "sub/attributes"):
         result = repository.onnxtext("git", "install", "--attributes", name, check=False)
         assert result.status == 2
-        assert "a link that leads out of the working tree" in result.err
+        assert "a link to outside of the working tree" in result.err
     assert (outside / "attributes").read_text() == "of somebody else\n"
-    assert repository.onnxtext("git", "status", check=False).text.count("not set up") == 3
+    assert repository.onnxtext("git", "status", check=False).text.count("not installed") == 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merges, rebases and cherry-picks with real git, in each of the three ways."""
+"""Merges, rebases and cherry-picks with real git, in each mode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSERT: Change = ("  y = Exp (e)", "  y = Exp (e)\n  z = Log (x)")
 
 @pytest.fixture(params=["textconv", "filter", "source"])
 def team(request: pytest.FixtureRequest, tmp_path: Path) -> Team:
-    """A repository set up in each way."""
+    """A repository in each mode."""
     repository = create(tmp_path)
     mode = str(request.param)
     repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
@@ -124,7 +124,7 @@ def test_the_same_node_is_a_conflict_that_can_be_resolved(team: Team) -> None:
 
 
 def finish(team: Team, resolved: str) -> None:
-    """What docs/git.md says to do after a conflict."""
+    """The steps of docs/git.md after a conflict."""
     repository = team.repository
     repository.write(team.name, resolved)
     if team.mode == "textconv":
@@ -137,7 +137,7 @@ def finish(team: Team, resolved: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["merge", "rebase", "cherry-pick"])
-def test_abort_gives_everything_back(team: Team, way: str) -> None:
+def test_abort_restores_everything(team: Team, way: str) -> None:
     team.branches(text(TANH), text(("b = Tanh (a)", "b = Elu (a)")))
     words = ["--no-edit"] if way == "merge" else []
     assert team.repository.git(way, *words, "theirs", check=False).status == 1
@@ -181,7 +181,7 @@ def test_criss_cross(team: Team) -> None:
     assert team.read() == text(TANH)
 
 
-def test_where_the_driver_is_not_configured_git_merges_as_ever(filtered: Repository) -> None:
+def test_git_merges_lines_without_the_driver(filtered: Repository) -> None:
     Team(filtered, "filter").branches(text(TANH), text(NEG))
     filtered.git("config", "--remove-section", "merge.onnxtext")
     filtered.git("merge", "-q", "--no-edit", "theirs")

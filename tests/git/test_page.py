@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/git.md, tried from top to bottom: its commands are run, and print what it says.
+"""docs/git.md from top to bottom: its commands are run and their output is compared.
 
 ONNXTEXT_BLESS=1 writes what they print into the page.
 """
@@ -30,7 +30,7 @@ MARK = "@@@ end of block "
 
 
 def tools(directory: Path) -> str:
-    """A PATH with `onnxtext`, as people have it."""
+    """A PATH with `onnxtext`."""
     place = directory / "tools"
     place.mkdir()
     tool = place / "onnxtext"
@@ -57,7 +57,7 @@ def executed(scripts: list[str], directory: Path) -> list[tuple[int, str]]:
     return list(zip(map(int, found[1::2]), found_text, strict=False))
 
 
-def test_the_page_is_true(tmp_path: Path) -> None:
+def test_the_documented_commands_work(tmp_path: Path) -> None:
     page = PAGE.read_text("utf-8")
     blocks = list(BLOCK.finditer(page))
     run = [block for block in blocks if block[2]]
@@ -81,14 +81,14 @@ def test_the_page_is_true(tmp_path: Path) -> None:
     assert blessed == page
 
 
-def test_output_stands_right_below_its_commands() -> None:
+def test_output_follows_its_command() -> None:
     blocks = list(BLOCK.finditer(PAGE.read_text("utf-8")))
     for before, block in pairwise(blocks):
         if block[1] == "text":
             assert before[2], block[4]
 
 
-def test_the_commands_of_the_page_are_all() -> None:
+def test_every_command_is_documented() -> None:
     page = PAGE.read_text("utf-8")
     table = page.partition("\n## The commands\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"^\| `onnxtext git (\w+)", table, re.MULTILINE))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The long-running process protocol, spoken to the command as git speaks it."""
+"""The long-running process protocol, with a client in place of git."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.git.repository import TEXT, binary, environment
 
 
 @given(st.binary(max_size=200), st.integers(0, 3))
-def test_content_comes_back(data: bytes, times: int) -> None:
+def test_content_round_trips(data: bytes, times: int) -> None:
     stream = io.BytesIO()
     write_content(stream, data * times)
     write_flush(stream)
@@ -36,7 +36,7 @@ def test_content_comes_back(data: bytes, times: int) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, MOST - 1, MOST, MOST + 1, 3 * MOST + 7])
-def test_packets_are_as_large_as_git_takes_them(size: int) -> None:
+def test_packets_have_the_maximum_size_of_git(size: int) -> None:
     stream = io.BytesIO()
     write_content(stream, b"x" * size)
     write_flush(stream)
@@ -47,7 +47,7 @@ def test_packets_are_as_large_as_git_takes_them(size: int) -> None:
 
 
 @given(st.binary(max_size=20))
-def test_what_is_no_packet_is_refused(data: bytes) -> None:
+def test_invalid_packets_are_errors(data: bytes) -> None:
     stream = io.BytesIO(data)
     try:
         while read_packet(stream) is not None:
@@ -130,11 +130,11 @@ def test_a_session(session: Session) -> None:
     assert line.startswith("warning: odd    name: checked out as it is: line 1")
 
 
-def test_only_what_git_offers_is_taken(session: Session) -> None:
+def test_only_offered_capabilities_are_used(session: Session) -> None:
     assert session.greet("smudge") == ["capability=smudge"]
 
 
-def test_content_larger_than_memory_buffers_comes_back(session: Session) -> None:
+def test_large_content_round_trips(session: Session) -> None:
     session.greet("clean", "smudge")
     large = bytes(range(256)) * (20 << 12)  # 20 MiB, no model
     for command in ("clean", "smudge"):
@@ -147,7 +147,7 @@ def test_content_larger_than_memory_buffers_comes_back(session: Session) -> None
 @pytest.mark.parametrize(
     "garbage", [b"GET / HTTP/1.1\r\n", b"0010git-", b"0000", b"fffd" + b"x" * 10, b"0001"]
 )
-def test_a_stranger_is_refused_without_a_traceback(session: Session, garbage: bytes) -> None:
+def test_an_invalid_client_is_an_error_without_traceback(session: Session, garbage: bytes) -> None:
     session.to.write(garbage)
     status, said = session.end()
     assert status == 2
@@ -155,7 +155,7 @@ def test_a_stranger_is_refused_without_a_traceback(session: Session, garbage: by
     assert len(said.splitlines()) == 1
 
 
-def test_git_that_goes_away_ends_it(session: Session) -> None:
+def test_a_closed_pipe_ends_the_process(session: Session) -> None:
     session.greet("clean", "smudge")
     write_lines(session.to, "command=clean", "pathname=m.onnx")
     session.to.write(b"0100half")

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import random
-
 import onnx
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
 import onnxtext
 from onnxtext.printer import print_model
-from onnxtext.proto.lift import lift_model
+from onnxtext.proto.decode.lift import lift_model
 from onnxtext.proto.schema import message_spec
 from tests.laws.test_models import check_default
+from tests.seeds import fresh_seed
 from tests.strategies import message, models
 
 pytestmark = pytest.mark.thorough
@@ -46,7 +45,7 @@ def test_any_model(data: bytes) -> None:
     check_both(data)
 
 
-@seed(random.SystemRandom().getrandbits(32))
+@seed(fresh_seed())
 @settings(quick, derandomize=False)
 @given(models())
 def test_any_model_of_a_fresh_seed(data: bytes) -> None:

@@ -29,6 +29,7 @@ from onnxtext.wire.writer import (
     varint,
 )
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+from tests.seeds import fresh_seed
 from tests.strategies import models, stranger
 
 HABITS = (
@@ -222,7 +223,7 @@ def check_mutations(files: list[bytes], seed: int, times: int) -> int:
     return tried
 
 
-FRESH = random.SystemRandom().getrandbits(32)
+FRESH = fresh_seed()
 """Another seed every time."""
 
 

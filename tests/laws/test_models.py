@@ -11,8 +11,8 @@ import onnxtext
 from onnxtext.printer import print_model
 from onnxtext.printer.placement import place_metadata
 from onnxtext.printer.weights import move_weights
-from onnxtext.proto.lift import lift_model
-from onnxtext.proto.lower import lower_model
+from onnxtext.proto.decode.lift import lift_model
+from onnxtext.proto.encode.lower import lower_model
 from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models
 
 

@@ -9,7 +9,7 @@ import pytest
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.printer import print_fragment, print_model
-from onnxtext.proto.lower import lower_fragment
+from onnxtext.proto.encode.lower import lower_fragment
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 

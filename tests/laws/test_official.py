@@ -13,7 +13,7 @@ import pytest
 
 from onnxtext.ast import Fragment, Type
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.proto.lower import lower_fragment, lower_model
+from onnxtext.proto.encode.lower import lower_fragment, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment, parse_model, parse_type
 from tests.corpus import SHARED, index

@@ -17,7 +17,7 @@ from pytest_lsp import (
     make_test_lsp_client,
 )
 
-from onnxtext.lsp.server import STRICT
+from onnxtext.lsp.server.server import STRICT
 
 CONFIG = ClientServerConfig(
     server_command=[sys.executable, "-m", "onnxtext", "lsp"],

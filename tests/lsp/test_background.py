@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.lsp.analysis import Analysis, analyse
-from onnxtext.lsp.background import Checker
-from onnxtext.lsp.worker import Failure, Job
+from onnxtext.lsp.server.analysis import Analysis, analyse
+from onnxtext.lsp.server.background import Checker
+from onnxtext.lsp.server.worker import Failure, Job
 from tests.lsp.documents import EXAMPLES, example, large
 
 pytestmark = pytest.mark.asyncio
@@ -81,6 +81,34 @@ async def test_an_outdated_check_is_stopped() -> None:
         assert isinstance(made, Analysis)
         assert checker.stopped == 1
         assert len(collected.told) == 1
+
+
+async def test_nothing_is_told_of_a_document_that_was_closed() -> None:
+    """One that is opened again begins with the same number, but may be another."""
+    found: list[list[str]] = []
+    collected = Collected()
+    checker = Checker(
+        collected.done, lambda uri, number, told: found.append([item.code for item in told])
+    )
+    try:
+        checker.submit("b", 1, Job(BAD, "b", None), 0)  # the process starts
+        await collected.next()
+        found.clear()
+        checker.submit("a", 1, Job(BAD + "#" * 1_000_000, "a", None), 0)
+        while checker._running is None:
+            await asyncio.sleep(0)
+        checker.cancel("a")
+        checker.submit("a", 1, Job(BAD.replace("(z)", "(x)"), "a", None), 0)
+        _, _, made = await collected.next()
+        assert isinstance(made, Analysis)
+        codes = [item.code for item in made.diagnostics]
+        assert "value-undefined" not in codes
+        assert found == [codes]
+        assert len(collected.told) == 2
+    finally:
+        checker.close()
+        if checker._task is not None:
+            await checker._task
 
 
 async def test_a_process_that_dies_is_replaced() -> None:

@@ -175,12 +175,12 @@ def test_the_help_imports_no_server() -> None:
 def test_a_checking_process_that_was_killed_takes_nothing_along() -> None:
     """Writing to a pipe that nobody reads is an error to be handled, not the end (SIGPIPE)."""
     patch = """\
-from onnxtext.lsp import background
+from onnxtext.lsp.server import background
 original = background._ask
-def ask(process, job):
+def ask(process, *rest):
     process.kill()
     process.wait()
-    return original(process, job)
+    return original(process, *rest)
 background._ask = ask
 """
     text = "g () => () {}" + " " * (1 << 20)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as t
 
-from onnxtext.lsp.positions import Lines, change
+from onnxtext.lsp.index.positions import Lines, change
 from onnxtext.source import Span
 from tests.lsp.session import Session
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.signatures import newest_versions
-from onnxtext.lsp.context import context_at
-from onnxtext.lsp.document import Document, read_partial
-from onnxtext.lsp.edits import minimal_edits
-from onnxtext.lsp.index import Index
-from onnxtext.lsp.operators import enumerated, known_schemas
-from onnxtext.lsp.sections import name_of, section_names
-from onnxtext.lsp.spots import spot_at, symbol_at
-from onnxtext.lsp.statements import PlacesCache
+from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.lsp.features.edits import minimal_edits
+from onnxtext.lsp.index.completion_context import context_at
+from onnxtext.lsp.index.cursor import symbol_at, target_at
+from onnxtext.lsp.index.document import Document, read_partial
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.operators import enumerated, known_schemas
+from onnxtext.lsp.index.sections import name_of, section_names
+from onnxtext.lsp.index.statements import PlacesCache
 from onnxtext.source import Source
 from tests.lsp.documents import EXAMPLES, example, large
 
@@ -46,10 +46,10 @@ def test_every_name_is_found_where_it_stands(name: str) -> None:
             assert span is not None, symbol
             assert name_of(text[slice(*span)]) == symbol.name
             for offset in (span.start, span.end):
-                spot = spot_at(index, offset)
-                assert spot is not None
-                assert spot.span == span
-                assert spot.key == key
+                at_cursor = target_at(index, offset)
+                assert at_cursor is not None
+                assert at_cursor.span == span
+                assert at_cursor.key == key
             count += 1
     uses = sum(len([n for n in node.inputs if n]) for node in walk_nodes(index.model))
     defined = sum(len([n for n in node.outputs if n]) for node in walk_nodes(index.model))
@@ -81,17 +81,17 @@ def test_what_a_name_means() -> None:
     text = index.source.text
     found = symbol_at(index, text.index("Div (n, two") + 8)
     assert found is not None
-    symbol, spot = found
-    assert spot.name == "two"
+    symbol, at_cursor = found
+    assert at_cursor.name == "two"
     assert symbol.scope is index.scopes[0]
     assert len(symbol.occurrences) == 3
     inner = symbol_at(index, text.index("Div (n, two") + 5)
     assert inner is not None
     assert inner[0].scope is not None
     assert inner[0].scope.name == "step"
-    assert spot_at(index, text.index("# Control") + 3) is None
+    assert target_at(index, text.index("# Control") + 3) is None
     label = index_of(example("convnet"))
-    spotted = spot_at(label, label.source.text.index("[detect]") + 2)
+    spotted = target_at(label, label.source.text.index("[detect]") + 2)
     assert spotted is not None
     assert spotted.kind == "label"
 

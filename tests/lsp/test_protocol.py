@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from onnxtext.lsp.pipe import BadHeader, PipeReader
-from onnxtext.lsp.server import Server, create_server
+from onnxtext.lsp.server.pipe import BadHeader, PipeReader
+from onnxtext.lsp.server.server import Server, create_server
 from tests.lsp.documents import EXAMPLES, example, large
+from tests.seeds import fresh_seed
 
 URI = "file:///m.onnxtxt"
 TEXT = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {\n  y = Relu (x)\n}\n"
-SEED = int(os.environ.get("ONNXTEXT_SEED", random.SystemRandom().randrange(1 << 30)))
+SEED = fresh_seed()
 
 
 class Wire:
@@ -296,7 +297,7 @@ def test_what_is_cancelled_or_outdated_is_not_computed(method: str) -> None:
 
 def test_a_large_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as keys come, nothing is read; behind the last one the text is read once."""
-    monkeypatch.setattr("onnxtext.lsp.server.PAUSE", 1.0)
+    monkeypatch.setattr("onnxtext.lsp.server.server.PAUSE", 1.0)
 
     async def test(wire: Wire) -> None:
         await wire.start(large())

@@ -16,14 +16,15 @@ from lsprotocol import types as t
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.lsp.document import Document
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
-from onnxtext.lsp.graph_view import draw
-from onnxtext.lsp.plain import plain_places
-from onnxtext.lsp.server import Server
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.exporter_lines import plain_places
+from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
-from onnxtext.syntax.locate import Places, locate
+from onnxtext.syntax.span_map import Places, locate
 from tests.lsp.documents import EXAMPLES
+from tests.seeds import fresh_seed
 
 URI = "file:///somewhere/m.onnxtxt"
 PLACE = Path("/somewhere/m.onnxtxt")
@@ -130,7 +131,7 @@ def outline(document: Document) -> Any:
 def test_answers_after_edits_are_those_of_the_text(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seed = random.SystemRandom().randrange(2**32)
+    seed = fresh_seed()
     print("seed", seed)  # shown if the test fails
     generator = random.Random(seed)
     document = opened(texts()[number])

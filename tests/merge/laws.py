@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every merge, and how conflicts are resolved."""
+"""Laws of every merge, and helpers to resolve conflicts."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import onnxtext
-from onnxtext.format.trivia import comments_of
+from onnxtext.format.tokens import comments_of
 from onnxtext.merge import MergeResult, merge
 
 
 def merged(base: str, ours: str, theirs: str) -> MergeResult:
-    """The merge of three texts that parse; the laws hold for it."""
+    """Merge three valid texts and check the laws."""
     result = merge(base.encode(), ours.encode(), theirs.encode())
     text = result.content.decode()
     assert result.conflicts == text.count("<<<<<<< ours\n")
@@ -25,14 +25,14 @@ def merged(base: str, ours: str, theirs: str) -> MergeResult:
 
 
 def lost_comments(base: str, ours: str, theirs: str, text: str) -> list[str]:
-    """The comments that one side has added, or that no side has touched, and that are not there."""
+    """Return the comments that a merge must keep but does not."""
     before, mine, others = (Counter(comments_of(one)) for one in (base, ours, theirs))
     needed = (mine - before) | (others - before) | (before & mine & others)
     return [comment for comment in needed if comment not in text]
 
 
 def resolved(text: str, side: str) -> str:
-    """A text in which one side of each conflict is kept."""
+    """Resolve each conflict of a text to one side."""
     kept, within = [], "all"
     for line in text.split("\n"):
         if line == "<<<<<<< ours":
@@ -49,5 +49,5 @@ def resolved(text: str, side: str) -> str:
 
 
 def statements(text: str) -> Counter[str]:
-    """What the nodes of a text say, wherever they stand."""
+    """Count the nodes of a text."""
     return Counter(map(repr, onnxtext.parse(text).graph.nodes))

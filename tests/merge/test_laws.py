@@ -28,7 +28,7 @@ FILES = st.one_of(
 
 
 @given(FILES, FILES)
-def test_what_one_side_has_changed_is_taken_byte_for_byte(base: bytes, side: bytes) -> None:
+def test_changes_of_one_side_are_kept_byte_for_byte(base: bytes, side: bytes) -> None:
     for versions in ((base, base, side), (base, side, base), (base, side, side)):
         result = merge(*versions)
         assert (result.content, result.conflicts, result.notes) == (side, 0, ())
@@ -46,7 +46,7 @@ def test_any_bytes_are_merged_or_a_conflict(base: bytes, ours: bytes, theirs: by
 
 @dataclass(frozen=True)
 class Statement:
-    """A node, as it is written."""
+    """A node and its text."""
 
     name: str
     operator: str = "Op"
@@ -76,7 +76,7 @@ def render(nodes: list[Statement]) -> str:
 
 @dataclass
 class Side:
-    """What one side does; the numbers and names it uses are its own."""
+    """The edits of one side; it uses its own numbers and names."""
 
     name: str
     edits: list[tuple[str, int]] = field(default_factory=list)
@@ -204,7 +204,7 @@ def test_untouched_statements_keep_their_bytes(
 # ---- Files ------------------------------------------------------------------------------------
 
 
-def test_line_ends_and_byte_order_mark_are_as_we_have_them() -> None:
+def test_line_ends_and_byte_order_mark_of_ours_are_kept() -> None:
     base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
     ours = ("\ufeff" + base.replace("Neg", "Abs")).replace("\n", "\r\n").encode()
     theirs = base.replace("Relu", "Tanh").encode()
@@ -256,9 +256,9 @@ def test_weights_of_binary_models() -> None:
         assert onnxtext.to_binary(text) == with_weights(content, b"2")
 
 
-def test_an_encoding_that_holds_no_more_is_left_out() -> None:
+def test_an_outdated_encoding_section_is_left_out() -> None:
     def oddly(text: str) -> bytes:
-        """A model whose version is a longer varint than it has to be."""
+        """A model whose version is encoded as an overlong varint."""
         data = binary(text)
         assert data[:2] == b"\x08\x0a"
         return b"\x08\x8a\x00" + data[2:]
@@ -275,11 +275,11 @@ def test_an_encoding_that_holds_no_more_is_left_out() -> None:
     assert (models.content, models.conflicts) == (binary(expected), 0)
 
 
-def test_different_habits_are_told() -> None:
+def test_different_presence_defaults_give_a_note() -> None:
     base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
     ours = base.replace("  ir_version", "  explicit: [node.domain],\n  ir_version")
     result = merge(base.encode(), ours.encode(), base.replace("Neg", "Abs").encode())
-    assert "where the text is silent" in result.notes[0]
+    assert "presence defaults" in result.notes[0]
 
 
 def test_markers() -> None:
@@ -318,7 +318,7 @@ def test_without_git_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolved(text, "theirs") == theirs
 
 
-def test_deep_nesting_is_no_trouble() -> None:
+def test_deep_nesting() -> None:
     def nested(depth: int, name: str) -> str:
         inside = f"y = {name} (x)"
         for _ in range(depth):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What identifies the statements of a text, and which of them were moved."""
+"""Keys that identify the statements of a text, and the detection of moves."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from benchmarks.merge_trial import models, spelled
 from onnxtext.format.tree import Tree
 from onnxtext.merge import keys
+from onnxtext.merge.lazy_read import read_model
 from onnxtext.merge.order import rising_through
-from onnxtext.merge.reading import read_model
-from onnxtext.merge.versions import Part
+from onnxtext.merge.parts import Part
 from onnxtext.sequences import rising
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -24,7 +24,7 @@ KEYS = (keys.key_of, keys.first_output_of, keys.label_of, keys.call_of, keys.kin
 
 
 def unread(part: Part) -> Iterator[Part]:
-    """The statements in a part that were not read by their tokens."""
+    """Return the statements in a part that are not tokenized."""
     if part.item is not None:
         yield part
     elif isinstance(part.tree, Tree):
@@ -33,7 +33,7 @@ def unread(part: Part) -> Iterator[Part]:
 
 
 @pytest.mark.data
-def test_keys_do_not_depend_on_how_a_statement_is_read() -> None:
+def test_keys_of_tokenized_and_untokenized_statements_agree() -> None:
     assert SHARED is not None
     draw = Random(1)
     count = 0
@@ -49,7 +49,7 @@ def test_keys_do_not_depend_on_how_a_statement_is_read() -> None:
     assert count > 200
 
 
-def test_a_rising_subsequence_through_some_numbers() -> None:
+def test_increasing_subsequences_through_wanted_numbers() -> None:
     draw = Random(2)
     for _ in range(500):
         numbers = draw.sample(range(9), draw.randrange(8))

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 import warnings
 
 import pytest
@@ -14,6 +12,7 @@ from benchmarks.merge_trial import models, trials, verdict
 from onnxtext.merge import merge
 from tests.corpus import SHARED
 from tests.merge.laws import resolved
+from tests.seeds import fresh_seed
 
 
 def check(count: int, seed: int) -> None:
@@ -30,19 +29,19 @@ def check(count: int, seed: int) -> None:
 
 
 UNJUDGED = "wrong: merged, but the edits do not fit together"
-"""Also what is right, but what the generator cannot judge: each side did the same in other ways."""
+"""A verdict that may be a false alarm: each side may have made the same change in another way."""
 
 
 @pytest.mark.thorough
 @pytest.mark.data
 def test_a_fresh_sample() -> None:
-    check(30, int(os.environ.get("ONNXTEXT_SEED") or time.time_ns() % 10**9))
+    check(30, fresh_seed())
 
 
 @pytest.mark.data
 @pytest.mark.slow
 def test_many() -> None:
-    check(4000, int(os.environ.get("ONNXTEXT_SEED") or time.time_ns() % 10**9))
+    check(4000, fresh_seed())
 
 
 # ---- One case of each class ---------------------------------------------------------------------
@@ -51,7 +50,7 @@ HEAD = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\n"
 
 
 def both(base: str, ours: str, theirs: str) -> str | None:
-    """The merge, which is the same in both orders; None for a conflict in both."""
+    """Merge in both orders, with the same result; None for a conflict."""
     texts = [HEAD + text for text in (base, ours, theirs)]
     one = merge(*[text.encode() for text in texts])
     other = merge(*[texts[at].encode() for at in (0, 2, 1)])
@@ -67,7 +66,7 @@ def both(base: str, ours: str, theirs: str) -> str | None:
     return found
 
 
-def says(found: str | None, wanted: str) -> None:
+def assert_equivalent(found: str | None, wanted: str) -> None:
     assert found is not None
     assert onnxtext.to_binary(found) == onnxtext.to_binary(HEAD + wanted)
 
@@ -80,7 +79,7 @@ def test_a_deleted_default_stays_deleted() -> None:
     plain = "=> (float[1] y) <float[1] a = {1}> { y = Add (a, b) }"
     ours = f'g (@doc("d") float[1] a, float[1] b) {plain}'
     theirs = f"g (float[1] a, float[1] b) {BODY}"
-    says(both(base, ours, theirs), f'g (@doc("d") float[1] a, float[1] b) {BODY}')
+    assert_equivalent(both(base, ours, theirs), f'g (@doc("d") float[1] a, float[1] b) {BODY}')
 
 
 def test_deleted_value_infos_of_initializers_stay_deleted() -> None:
@@ -89,7 +88,7 @@ def test_deleted_value_infos_of_initializers_stay_deleted() -> None:
     graph = "g (float[1] x) => (float[1] y)"
     base = f"@value_info(initializers) {graph} <{values}> {body}"
     ours, theirs = [f"{graph} <{values}, float[1] {name}> {body}" for name in "wv"]
-    says(both(base, ours, theirs), f"{graph} <{values}> {body}")
+    assert_equivalent(both(base, ours, theirs), f"{graph} <{values}> {body}")
 
 
 def test_a_renamed_initializer_does_not_come_back() -> None:
@@ -107,17 +106,17 @@ def test_a_doc_and_a_label() -> None:
     graph = "g (float[1] x) => (float[1] y)"
     ours, theirs = '@doc("d") y = Neg (x)', "[n] y = Neg (x)"
     found = both(*[f"{graph} {{ {node} }}" for node in ("y = Neg (x)", ours, theirs)])
-    says(found, f'{graph} {{ @doc("d") [n] y = Neg (x) }}')
+    assert_equivalent(found, f'{graph} {{ @doc("d") [n] y = Neg (x) }}')
 
 
-def test_the_same_name_given_in_two_ways_is_a_conflict() -> None:
+def test_a_name_defined_in_two_ways_is_a_conflict() -> None:
     body = "=> (float[1] y) { y = Neg (x) }"
     with_value = body.replace("{ y", "<float[1] c = {1}> { y")
     ours, theirs = f"g (float[1] x, float[1] c) {body}", f"g (float[1] x) {with_value}"
     assert both(f"g (float[1] x) {body}", ours, theirs) is None
 
 
-def test_what_is_said_about_a_renamed_value_is_a_conflict() -> None:
+def test_a_description_of_a_renamed_value_is_a_conflict() -> None:
     base = "g (float[1] x) => (float[1] y) { a = Neg (x) y = Neg (a) }"
     renamed = "g (float[1] x) => (float[1] y) { b = Neg (x) y = Neg (b) }"
     theirs = base + ' quantization { a: ["SCALE_TENSOR": "x"] }'
@@ -130,7 +129,7 @@ def test_inputs_moved_in_two_ways_are_a_conflict() -> None:
         return f"g ({inputs}) => (float y) {{ y = Sum (a, b, c) }}"
 
     assert both(graph("abc"), graph("bac"), graph("acb")) is None
-    says(both(graph("abcd"), graph("bacd"), graph("abdc")), graph("badc"))
+    assert_equivalent(both(graph("abcd"), graph("bacd"), graph("abdc")), graph("badc"))
 
 
 def test_one_of_several_equal_nodes_deleted_twice_is_a_conflict() -> None:
@@ -140,7 +139,7 @@ def test_one_of_several_equal_nodes_deleted_twice_is_a_conflict() -> None:
     assert wanted is None
 
 
-def test_data_is_the_same_wherever_it_is() -> None:
+def test_data_is_equal_wherever_it_is_stored() -> None:
     values = ", ".join([f"{number}.0" for number in range(100)])
     graph = "g (float[100] x) => (float[100] y)"
     base = HEAD + f"{graph} <float[100] w = [{values}]> {{ y = Add (x, w) }}"
@@ -156,7 +155,7 @@ def test_data_is_the_same_wherever_it_is() -> None:
         assert onnxtext.parse(result.content.decode()).graph.nodes[0].op_type == "Mul"
 
 
-def test_a_new_call_of_a_renamed_function_is_a_conflict_though_another_is_left() -> None:
+def test_a_new_call_of_a_renamed_function_is_a_conflict() -> None:
     def model(name: str, *calls: str) -> str:
         nodes = " ".join([f"y{at} = l.{call} (x)" for at, call in enumerate(calls)])
         function = f'<domain: "l", opset_import: ["": 20]> {name} (a) => (b) {{ b = Neg (a) }}'
@@ -168,7 +167,7 @@ def test_a_new_call_of_a_renamed_function_is_a_conflict_though_another_is_left()
 
 
 @pytest.mark.parametrize("name", ["output", "node", "graph", "attribute", "section", "record"])
-def test_values_that_are_called_like_constructs(name: str) -> None:
+def test_values_named_like_constructs(name: str) -> None:
     def graph(value: str, operator: str, data: str) -> str:
         return (
             f"g (float[1] x) => (float[1] {value}) <float[1] {value}2 = {{{data}}}> "
@@ -179,7 +178,7 @@ def test_values_that_are_called_like_constructs(name: str) -> None:
     assert both(named, z, other) is None
     assert both(z, named, other) is None
     assert both(named, z, graph(name, "Mul", "2")) is None
-    says(both(z, named, named), named)
+    assert_equivalent(both(z, named, named), named)
 
 
 def test_inputs_added_on_one_side_and_shifted_on_the_other_are_a_conflict() -> None:
@@ -188,11 +187,13 @@ def test_inputs_added_on_one_side_and_shifted_on_the_other_are_a_conflict() -> N
         for names in ("a, b, c", "a, c, y0", "a, b, c, b")
     ]
     assert both(base, ours, theirs) is None
-    says(both(base, ours.replace("c, y0", "d, c"), theirs), theirs.replace("b, c, b", "d, c, b"))
+    assert_equivalent(
+        both(base, ours.replace("c, y0", "d, c"), theirs), theirs.replace("b, c, b", "d, c, b")
+    )
 
 
-def test_what_is_said_about_a_renamed_output_is_a_conflict() -> None:
-    """Also where neither side has a node for the output, old name or new."""
+def test_a_description_of_a_renamed_output_is_a_conflict() -> None:
+    """Also if neither side has a node for the output under either name."""
     base = "g (float[1] x) => (float[1] y) { y = Abs (x) }"
     ours = "g (float[1] x) => (float[1] z) {}"
     theirs = "g (float[1] x) => (float[1] y) <float[1] y> {}"

@@ -15,7 +15,7 @@ Maker = Callable[[int], tuple[bytes, bytes, bytes]]
 
 
 def seconds(make: Maker, count: int) -> float:
-    """The best of two."""
+    """Return the best of two times."""
     texts = make(count)
     taken = []
     for _ in range(2):

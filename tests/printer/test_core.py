@@ -28,7 +28,7 @@ from onnxtext.conversion import lift_placed
 from onnxtext.core import core
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.graphs import GraphPrinter
-from onnxtext.proto.lift import LiftError
+from onnxtext.proto.decode.lift import LiftError
 from onnxtext.recursion import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.format import format_floats, format_rows

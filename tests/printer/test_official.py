@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--dialect onnx`: the official parser reads every text, and every loss is listed, and is one.
+"""`--dialect onnx`: the official parser reads every text, and exactly the losses are listed.
 
 The comparison here knows nothing of the printer: it walks two messages by their descriptors, treats
 what is absent as empty where that means the same, and passes over exactly what the losses name.
@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import onnxtext
 from onnxtext.api import to_official
-from onnxtext.proto.losses import Loss, group_losses
+from onnxtext.proto.official.losses import Loss, group_losses
 from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models
 from tests.laws.test_models import backend_cases
 from tests.strategies import models
@@ -39,14 +39,14 @@ DATA = {
     "uint64_data",
 }
 NARROW = {21, 22, 23, 25, 26}
-"""4- and 2-bit types: the official parser stores one entry a number, ours packs them."""
+"""4- and 2-bit types: the official parser stores one number per entry, onnxtext packs them."""
 
 
 # ---- Comparing ------------------------------------------------------------------------------
 
 
 def differences(wanted: Any, found: Any, lost: set[str], path: str = "") -> Iterator[str]:
-    """The paths of what differs between two messages and is not lost."""
+    """Return the paths of differences between two messages, except the listed losses."""
     if wanted.DESCRIPTOR.name == "TensorProto":
         yield from data_differences(wanted, found, lost, path)
     strangers: Any = UnknownFieldSet(wanted)
@@ -85,7 +85,7 @@ def listed(name: str, lost: set[str], path: str) -> Iterator[str]:
 
 
 def list_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iterator[str]:
-    """Of lists of messages; an item that is lost is left out."""
+    """Compare lists of messages without lost items."""
     named = {key(item, path, number): item for number, item in enumerate(wanted)}
     assume(len(named) == len(wanted))  # two attributes of one name have one path
     kept = {name: item for name, item in named.items() if name not in lost}
@@ -109,7 +109,7 @@ def scalar(value: Any) -> Any:
 
 
 def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iterator[str]:
-    """Of the elements of two tensors, in whatever field they are stored."""
+    """Compare the elements of two tensors, in any field."""
     gone = {name for name in DATA if f"{path}.{name}" in lost}
     own = {"raw_data", own_field(wanted.data_type)}
     if gone & own:
@@ -166,7 +166,7 @@ def tensors(message: Any) -> Iterator[onnx.TensorProto]:
 
 
 def check(data: bytes) -> list[Loss]:
-    """State the laws for one model; its losses."""
+    """Check the laws for one model; return its losses."""
     text, losses = to_official(data)
     wanted = onnx.ModelProto.FromString(data)
     found = onnx.parser.parse_model(text)
@@ -182,7 +182,7 @@ def check(data: bytes) -> list[Loss]:
 
 
 def is_official(model: onnx.ModelProto) -> bool:
-    """Whether the official printer loses nothing."""
+    """Whether the official printer keeps the whole model."""
     try:
         found = onnx.parser.parse_model(onnx.printer.to_text(model))
     except Exception:
@@ -191,13 +191,13 @@ def is_official(model: onnx.ModelProto) -> bool:
 
 
 def check_each_loss(data: bytes) -> None:
-    """No loss is one in name only: the models differ where it says so."""
+    """Every listed loss is real: the models differ there."""
     text, losses = to_official(data)
     wanted, found = onnx.ModelProto.FromString(data), onnx.parser.parse_model(text)
     lost = paths(losses)
     for path in sorted(lost)[:: 1 + len(lost) // 10]:
         inside_another = any(path.startswith((f"{other}.", f"{other}[")) for other in lost)
-        # A message may hold nothing but stored zeros, which are the same to the comparison.
+        # A message may have only stored zeros, which compare as equal.
         is_message = path.rpartition(".")[2] in ("t", "g", "tp", "sparse_tensor", "segment")
         if not inside_another and not is_message:
             assert list(differences(wanted, found, lost - {path})), path
@@ -241,7 +241,7 @@ def test_backend_cases() -> None:
 
 
 def official(text: str) -> tuple[onnx.ModelProto, dict[str, str]]:
-    """A model in our language through the official one, and its losses."""
+    """Convert a model to official text and back; return it with its losses."""
     data = onnxtext.to_binary(f"<onnxtext: 1> {text}")
     losses = check(data)
     check_each_loss(data)
@@ -250,40 +250,40 @@ def official(text: str) -> tuple[onnx.ModelProto, dict[str, str]]:
 
 
 LOSSES = [
-    # What has no place
-    ('@doc("d") g () => () {}', "graph.doc_string", "has no place"),
-    ('g () => () { @meta("k": "v") y = A () }', "graph.node[0].metadata_props", "has no place"),
-    ('g (@doc("d") x) => () {}', "graph.input[0].doc_string", "has no place"),
-    ('g (@type.denotation("I") float x) => () {}', "graph.input[0].type.denotation", "no place"),
+    # Fields that the official syntax does not have
+    ('@doc("d") g () => () {}', "graph.doc_string", "is not part of"),
+    ('g () => () { @meta("k": "v") y = A () }', "graph.node[0].metadata_props", "is not part of"),
+    ('g (@doc("d") x) => () {}', "graph.input[0].doc_string", "is not part of"),
+    ('g (@type.denotation("I") float x) => () {}', "graph.input[0].type.denotation", "is not part"),
     (
         'g (float[@denotation("N") 2] x) => () {}',
         "graph.input[0].type.tensor_type.shape.dim[0].denotation",
-        "no place",
+        "is not part of",
     ),
     (
         "g () => () <sparse_tensor(float[3]) s = sparse(float[1] [7], int64[1] [2])> {}",
         "graph.sparse_initializer",
-        "no place",
+        "is not part of",
     ),
     ("g () => () <@segment(begin: 0, end: 1) float[1] w = {1}> {}", "graph.initializer[0].segment",
-     "no place"),
+     "is not part of"),
     ("@set(999: 7) g () => () {}", "graph.999", "does not know"),
     # Names that would need quotes
     ('g () => () { y = "odd op" () }', "graph.node[0].op_type", "the name of an operator"),
-    ('g () => () { y = "my-co.x".Op () }', "graph.node[0].domain", "a domain that is not"),
+    ('g () => () { y = "my-co.x".Op () }', "graph.node[0].domain", "a domain must"),
     ('g () => () { y = Op:"o v" () }', "graph.node[0].overload", "the name of an overload"),
     ('g () => () { y = A <"a b" = 1> () }', 'graph.node[0].attribute["a b"].name', "an attribute"),
     ('g () => () { y = A <a = float[1] "a/b" {1}> () }', 'graph.node[0].attribute["a"].t.name',
      "a tensor in an attribute"),
     ('g () => () { y = A <a = "g/1" () => () {}> () }', 'graph.node[0].attribute["a"].g.name',
-     "no type and no number"),
+     "not a type or number"),
     ('g () => () { y = A <a = "float" () => () {}> () }', 'graph.node[0].attribute["a"].g.name',
-     "no type and no number"),
+     "not a type or number"),
     ('g () => () { y = A <a = "nan_x" () => () {}> () }', 'graph.node[0].attribute["a"].g.name',
-     "no type and no number"),
+     "not a type or number"),
     # Strings
     (r'b"g\x00" () => () {}', "graph.name", "NUL"),
-    (r'g () => () { b"\xff" = A () }', "graph.node[0].output[0]", "not UTF-8"),
+    (r'g () => () { b"\xff" = A () }', "graph.node[0].output[0]", "invalid UTF-8"),
     (r'g () => () { y = A <a = b"\xff"> () }', 'graph.node[0].attribute["a"]', "left out"),
     (r'g () => () <string[1] w = {b"\x00"}> {}', "graph.initializer[0].string_data", "left out"),
     # Tensors
@@ -291,13 +291,15 @@ LOSSES = [
     ("g () => () <double[1] w = {nan(0x7ff8000000000001)}> {}",
      "graph.initializer[0].double_data", "payload"),
     (r'g () => () <float[2] w = raw_data(b"\x01")> {}', "graph.initializer[0].raw_data", "size"),
-    ("g () => () <float[1] w = int32_data{1}> {}", "graph.initializer[0].int32_data", "one data"),
+    ("g () => () <float[1] w = int32_data{1}> {}", "graph.initializer[0].int32_data",
+     "the data field of its type"),
     # Attributes
     ("g () => () { y = A <a = [float[1] {1}]> () }", 'graph.node[0].attribute["a"].tensors',
      "drops"),
     ("g () => () { y = A <a = {type: INT, i: 3, f: 1.0}> () }", 'graph.node[0].attribute["a"].f',
-     "one value"),
-    ("g () => () { y = A <a = {i: 3}> () }", 'graph.node[0].attribute["a"].type', "always written"),
+     "only one value"),
+    ("g () => () { y = A <a = {i: 3}> () }", 'graph.node[0].attribute["a"].type',
+     "always has a type"),
     ("g () => () { y = A <a = {}> () }", 'graph.node[0].attribute["a"]', "left out"),
     ("g () => () { y = A <a = nan(0x7f800001)> () }", 'graph.node[0].attribute["a"].f', "payload"),
     (
@@ -348,7 +350,7 @@ def test_no_loss(text: str) -> None:
     assert not losses
 
 
-def test_left_out_is_what_is_listed_and_no_more() -> None:
+def test_exactly_the_listed_losses_are_left_out() -> None:
     found, losses = official(
         r'g () => () { y = A <a = 1, b = b"\xff", c: ints = [], "d-e" = 2.5> () '
         r"z = B <a = sparse_tensor(float[4]) sparse(float[1] [7], int64[1] [2])> (y) }"

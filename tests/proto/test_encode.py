@@ -32,8 +32,8 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.core import core
-from onnxtext.proto import lower
-from onnxtext.proto.lower import LowerError, lower_guarded, lower_light
+from onnxtext.proto.encode import lower
+from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_light
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.syntax.texts import seeded, texts

@@ -10,7 +10,7 @@ from typing import Any
 import onnx
 import pytest
 
-from onnxtext.proto import lift
+from onnxtext.proto.decode import lift
 
 
 def mapped(data: bytes, path: Path) -> Any:

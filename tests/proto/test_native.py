@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.core import core
-from onnxtext.proto import lift, lifter, lower
-from onnxtext.proto.lift import LiftError, lift_model
+from onnxtext.proto.decode import lift
+from onnxtext.proto.decode import messages as lifter
+from onnxtext.proto.decode.lift import LiftError, lift_model
+from onnxtext.proto.encode import lower
 from onnxtext.wire.writer import delimited
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 

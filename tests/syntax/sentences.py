@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from onnxtext.proto.schema import message_spec, spelled_messages
-from onnxtext.syntax.headers import FUNCTION_KEYS, MODEL_KEYS
-from onnxtext.syntax.lexer import load_lexer
-from onnxtext.syntax.tables import Rule, load_tables
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.tables import Rule, load_tables
 
 _LITERALS = {
     "AT": "@", "COLON": ":", "COMMA": ",", "DOT": ".", "EQUAL": "=", "LBRACE": "{", "LESSTHAN": "<",

@@ -15,13 +15,13 @@ import pytest
 import onnxtext
 from onnxtext.ast.types import TensorType
 from onnxtext.core import core
-from onnxtext.proto.habits import Habits
-from onnxtext.proto.lower import lower_model
-from onnxtext.proto.lowering import Lowering
+from onnxtext.proto.encode.lower import lower_model
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.presence_defaults import Habits
 from onnxtext.proto.schema import message_spec
 from onnxtext.source import Source
+from onnxtext.syntax.grammar.tables import load_tables
 from onnxtext.syntax.parse import parse_model
-from onnxtext.syntax.tables import load_tables
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse import parse_raw, parse_typed
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 
 @cache
 def terminals_and_scanner() -> tuple[list[str], Any]:
-    from onnxtext.syntax.native import _scanner, number_terminals
+    from onnxtext.syntax.parser.compiled import _scanner, number_terminals
 
     terminals = number_terminals(load_tables())
     return list(terminals), _scanner(load_tables(), terminals)
@@ -138,7 +138,7 @@ def test_both_cores_lower_to_the_same_bytes() -> None:
         plain = Lowering(Habits(model.presence), model.resources)
         if not (model.encoding_habits or model.places):
             assert onnxtext.to_binary(text) is not None
-            from onnxtext.proto.native import CoreLowering
+            from onnxtext.proto.encode.compiled import CoreLowering
 
             lowered = CoreLowering(Habits(model.presence), model.resources)
             assert b"".join(lowered.model(model)) == b"".join(plain.model(model))

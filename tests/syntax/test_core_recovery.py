@@ -12,8 +12,9 @@ import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.core import core
 from onnxtext.source import Source
-from onnxtext.syntax.machine import Machine
 from onnxtext.syntax.parse import parse_partial
+from onnxtext.syntax.parser.lalr import Machine
+from tests.seeds import fresh_seed
 from tests.syntax.cores import check
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the core is not there")
@@ -52,7 +53,7 @@ def test_a_mistake_slows_nothing_down(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_tree_behind_a_mistake_is_that_of_python() -> None:
     """What was remembered by its text is never used for a part that was corrected."""
-    seed = random.SystemRandom().randrange(2**32)
+    seed = fresh_seed()
     rng = random.Random(seed)
     right = text()[:12_000]
     for _ in range(60):

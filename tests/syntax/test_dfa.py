@@ -9,9 +9,9 @@ from base64 import b64decode
 
 import pytest
 
-from onnxtext.syntax.dfa import IGNORED, Scanner, make_scanner
-from onnxtext.syntax.lexer import load_lexer
-from onnxtext.syntax.tables import load_tables
+from onnxtext.syntax.grammar.dfa import IGNORED, Scanner, make_scanner
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.tables import load_tables
 from tests.syntax.texts import mutate, official_texts, texts
 
 Found = tuple[str, int, int]

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.syntax import lexer, literals
+from onnxtext.syntax.grammar import lexer, literals
 from onnxtext.tensor.brackets import PlainText
 
 FILLERS = ["1e+5, ", "1, ", "-0.5,\n  ", "[1, 2], ", "1e-5,", "[1],"]

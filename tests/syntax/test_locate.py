@@ -9,8 +9,8 @@ import onnxtext
 from onnxtext.ast import Graph
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.source import Source
-from onnxtext.syntax.locate import NODE_PARTS, locate
 from onnxtext.syntax.parse import parse_model
+from onnxtext.syntax.span_map import NODE_PARTS, locate
 from tests.corpus import onnx_directory, wheel_models
 
 TEXT = """\

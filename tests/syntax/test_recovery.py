@@ -17,8 +17,8 @@ import onnxtext
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
-from onnxtext.syntax.faults import MOST_FAULTS
-from onnxtext.syntax.lexer import Token, load_lexer
+from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.parse import parse_partial
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
@@ -215,7 +215,7 @@ def test_a_valid_text_is_whole() -> None:
 def test_there_are_not_too_many() -> None:
     for wrong in ("  y = = Relu (x)\n", "  y = A <a: int = 1.5> (x)\n"):
         found = diagnose(HEAD + wrong * 1000 + "}")
-        assert len(found) == MOST_FAULTS
+        assert len(found) == MOST_SEMANTIC_ERRORS
         assert "not read further" in found[-1].notes[0]
 
 
@@ -268,7 +268,7 @@ def test_hostile_texts_cost_little(name: str) -> None:
     started = time.process_time()
     found = diagnose(HOSTILE[name])
     spent = time.process_time() - started
-    assert 1 <= len(found) <= MOST_FAULTS
+    assert 1 <= len(found) <= MOST_SEMANTIC_ERRORS
     assert spent < 2
 
 
@@ -290,3 +290,25 @@ def test_any_tokens_in_any_order(seed: int) -> None:
     for _ in range(20):
         text = HEAD + " ".join(rng.choices(WORDS.split(" "), k=rng.randint(1, 120)))
         assert diagnose(text)
+
+
+@pytest.mark.parametrize(
+    ("literal", "line", "column"),
+    [
+        ("[\n    # a comment\n    [1, 2],\n    [3 4],\n  ]", 6, 8),
+        ("[\n    # a comment\n    [1, 2],\n    3, 4],\n  ]", 6, 5),
+        ("[[ # a comment\n    1, 2\n], [3, 4, 5]]", 5, 12),
+        ("[[1, nan], # a comment\n    [true, 1]]", 3, 24),
+        ("{ # a comment\n  1, 2, 3,\n  4e400, 1\n}", 5, 3),
+        ("{ # a comment\n  1, 2, 3,\n  4, 0x1p2000\n}", 5, 6),
+    ],
+)
+def test_mistakes_in_literals_with_comments_have_their_own_place(
+    literal: str, line: int, column: int
+) -> None:
+    head = "<ir_version: 10, opset_import: [21]>\ng () => () <\n"
+    text = f"{head}  int32[2, 2] w = {literal}\n> {{}}\n"
+    first = diagnose(text)[0]
+    assert first.source is not None
+    assert first.span is not None
+    assert first.source.position(first.span.start)[:2] == (line, column), first

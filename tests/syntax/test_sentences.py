@@ -12,9 +12,10 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
+from tests.seeds import fresh_seed
 from tests.syntax.sentences import Sentences
 
-FRESH = random.SystemRandom().getrandbits(32)
+FRESH = fresh_seed()
 """Another seed every time."""
 ROOT = Path(__file__).resolve().parent.parent.parent
 

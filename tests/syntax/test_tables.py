@@ -10,11 +10,11 @@ from typing import Any
 import lark
 import pytest
 
-from onnxtext.syntax import registry
-from onnxtext.syntax.lexer import load_lexer
-from onnxtext.syntax.machine import load_automaton
-from onnxtext.syntax.table_cache import cache_path, cached_tables
-from onnxtext.syntax.tables import STARTS, build_tables, grammar_path, load_tables
+from onnxtext.syntax.actions import registry
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.table_cache import cache_path, cached_tables
+from onnxtext.syntax.grammar.tables import STARTS, build_tables, grammar_path, load_tables
+from onnxtext.syntax.parser.lalr import load_automaton
 from onnxtext.tensor.elements import ELEMENTS
 
 GRAMMAR = grammar_path().read_text(encoding="utf-8")

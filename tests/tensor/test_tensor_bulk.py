@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large literals: reading them in parts gives what reading them otherwise gives."""
+"""Large literals: the bulk reader and the general reader agree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ shapes = st.one_of(
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
-    """Parts of a few numbers, so that their ends are everywhere."""
+    """Use parts of a few numbers, so that they end at all kinds of places."""
     with (
         mock.patch.object(parse, "_LARGE", 0),
         mock.patch.object(parse, "parse_few", return_value=None),
@@ -49,7 +49,7 @@ def small_parts() -> Iterator[None]:
 
 
 def outcome(read: object, *arguments: object) -> object:
-    """What a reader makes of its arguments: bytes, or the error."""
+    """Return the result of a reader: bytes, or the error."""
     try:
         return read(*arguments)  # type: ignore[operator]
     except LiteralError as error:
@@ -57,7 +57,7 @@ def outcome(read: object, *arguments: object) -> object:
 
 
 def agree(read: object, *arguments: object) -> None:
-    """Whether reading in bulk or not makes no difference."""
+    """Compare the bulk reader with the general reader."""
     fast = outcome(read, *arguments)
     with mock.patch.object(bulk, "read_elements", return_value=None):
         assert fast == outcome(read, *arguments)
@@ -65,7 +65,7 @@ def agree(read: object, *arguments: object) -> None:
 
 @st.composite
 def literals(draw: st.DrawFn, shape: list[int]) -> str:
-    """A literal that is nested as a shape says, or flat, mostly right."""
+    """Draw a literal, nested or flat, mostly valid."""
     items = draw(st.lists(numbers, min_size=math.prod(shape), max_size=math.prod(shape)))
     if draw(st.booleans()):
         return f"[{draw(commas).join(items)}]"
@@ -101,7 +101,7 @@ def test_braces_in_bulk(items: list[str], comma: str, name: str, end: str) -> No
 
 @pytest.mark.parametrize("name", ["float", "float16", "double", "int8", "int64", "uint64"])
 def test_plain_literals_are_read_in_bulk(name: str) -> None:
-    """Otherwise the tests above would compare the other road with itself."""
+    """Otherwise the tests above would compare the general reader with itself."""
     point = ".25" if ELEMENTS[name].kind == "float" else ""
     rows = [", ".join(f"{17 * at % 100}{point}" for at in range(row, row + 8)) for row in range(9)]
     nested = ",\n  ".join(f"[\n    {row},\n  ]" for row in rows)
@@ -123,14 +123,14 @@ def test_decimals_are_rounded_once(digits: int, point: int, minus: bool) -> None
 
 @pytest.mark.parametrize("count", range(13, 20))
 def test_numbers_of_many_digits(count: int) -> None:
-    """Where integers are no exact doubles any more, the quotient would be rounded twice."""
+    """Integers that are not exact doubles would make the quotient be rounded twice."""
     chance = random.Random(count)
     texts = []
     for point in [*range(1, count), *range(1, count)] * 4:
         digits = str(chance.randrange(10 ** (count - 1), 10**count))
         whole = digits[:point] if chance.random() < 0.7 else "0"
         texts.append(f"{chance.choice(('', '-'))}{whole}.{digits[point:]}")
-    # Among many short ones, so that they do not decide which road is taken.
+    # Among many short ones, so that the bulk reader is used.
     numbers = [number for text in texts for number in (*["0.5"] * 9, text)]
     expected = struct.pack(f"<{len(numbers)}d", *map(float, numbers))
     assert parse_raw(ELEMENTS["double"], f"[{', '.join(numbers)}]", [len(numbers)]) == expected

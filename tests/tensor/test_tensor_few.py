@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short literals are read without numpy: the same bytes as always, or left to the slow road."""
+"""Short literals are read without numpy: with the same bytes, or left to the slow path."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_integers(name: str, number: int) -> None:
      "[1, 2,,]", "[,1, 2]", "[1, 2}", "{1, 2}", "[1, ...]", "[[1, 2]]", "[1, 2, 3]", "1, 2",
      "[1e9999, 2]", "[" + "1, " * LONGEST + "1]", "[\u0661, 2]"],
 )  # fmt: skip
-def test_what_is_not_plain_is_left_alone(text: str) -> None:
+def test_other_literals_are_left_to_the_slow_path(text: str) -> None:
     assert parse_few(ELEMENTS["float"], text, 2) is None
     assert parse_few(ELEMENTS["int64"], text, 2) is None
 
@@ -114,7 +114,9 @@ BLANKS = st.text(" \t\n\v\f\r", max_size=6)
 
 
 @given(numbers=st.lists(st.integers(-99, 99), min_size=1, max_size=9), data=st.data())
-def test_blanks_and_a_last_comma_change_nothing(numbers: list[int], data: st.DataObject) -> None:
+def test_blanks_and_a_trailing_comma_change_nothing(
+    numbers: list[int], data: st.DataObject
+) -> None:
     def spaced(separator: str) -> str:
         return separator + data.draw(BLANKS)
 

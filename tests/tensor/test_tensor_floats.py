@@ -133,7 +133,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_is_no_float(text: str) -> None:
+def test_invalid_floats(text: str) -> None:
     for read in (float32_bits, float64_bits):
         with pytest.raises(LiteralError, match="expected a number, found ") as caught:
             read(text)
@@ -284,7 +284,7 @@ def test_float32_close_to_a_halfway_point(code: int, nudge: int, place: int) -> 
 
 
 def significant(text: str) -> int:
-    """Count the digits of a decimal that matter."""
+    """Count the significant digits of a decimal."""
     return len(text.lstrip("-").lower().split("e")[0].replace(".", "").strip("0"))
 
 
@@ -302,12 +302,12 @@ def check_float32(bits: np.ndarray, sample: int) -> None:
             assert significant(text) == significant(shortest), text
 
 
-def test_float32_patterns_come_back() -> None:
+def test_float32_patterns_round_trip() -> None:
     bits = np.random.default_rng(1).integers(0, 1 << 32, 100_000, dtype=np.uint32)
     check_float32(bits, 20_000)
 
 
-def test_float32_edges_come_back() -> None:
+def test_float32_edges_round_trip() -> None:
     exponents = np.arange(512, dtype=np.uint32) << 23
     near = np.arange(-3, 4, dtype=np.int64)
     bits = ((exponents[:, None] + near) % (1 << 32)).astype(np.uint32).reshape(-1)
@@ -323,7 +323,7 @@ def test_float32_sweep() -> None:
         check_float32(low | np.uint32(top << 23), 200)
 
 
-def test_float64_patterns_come_back() -> None:
+def test_float64_patterns_round_trip() -> None:
     bits = np.random.default_rng(3).integers(0, 1 << 64, 100_000, dtype=np.uint64)
     bits[:4096] = np.arange(4096, dtype=np.uint64) << np.uint64(52)
     bits[4096:5000] = np.arange(904, dtype=np.uint64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of text: what is written is read back, in the spelling of the scalar writers."""
+"""Rows of text round-trip, and look the same as those of the scalar writers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ each_raw = pytest.mark.parametrize("element", RAW, ids=lambda e: e.name)
 
 
 def random_raw(element: ElementType, count: int, seed: int) -> bytes:
-    """Any bytes that are elements of this type."""
+    """Draw the bytes of elements of this type."""
     rng = np.random.default_rng(seed)
     if element.kind == "bool":
         return rng.integers(0, 2, count, dtype=np.uint8).tobytes()
@@ -53,7 +53,7 @@ def random_raw(element: ElementType, count: int, seed: int) -> bytes:
 
 @each_raw
 @given(st.integers(0, 70), st.integers(1, 20), st.integers(0, 99))
-def test_raw_data_comes_back(element: ElementType, count: int, row: int, seed: int) -> None:
+def test_raw_data_round_trips(element: ElementType, count: int, row: int, seed: int) -> None:
     data = random_raw(element, count, seed)
     rows = format_rows(element, data, row, count)
     sizes = [text.count(", ") + 1 for text in rows]
@@ -107,7 +107,7 @@ def test_narrow_integers() -> None:
     ("name", "text", "bits"), [("float", float32_text, 32), ("double", float64_text, 64)]
 )
 @given(st.data())
-def test_rows_spell_as_the_scalars_do(name: str, text: Any, bits: int, data: Any) -> None:
+def test_rows_and_scalars_print_the_same(name: str, text: Any, bits: int, data: Any) -> None:
     codes = data.draw(st.lists(st.integers(0, (1 << bits) - 1), min_size=1, max_size=40))
     raw = np.array(codes, f"<u{bits // 8}").tobytes()
     assert ", ".join(format_rows(ELEMENTS[name], raw, 7)) == ", ".join(map(text, codes))
@@ -142,7 +142,9 @@ def test_special_floats_among_many() -> None:
         ("string", b"", 0),
     ],
 )
-def test_what_no_brackets_can_hold(name: str, data: bytes, count: int | None) -> None:
+def test_data_that_no_literal_in_brackets_can_express(
+    name: str, data: bytes, count: int | None
+) -> None:
     assert not is_expressible(ELEMENTS[name], data, count)
     with pytest.raises(ValueError, match="not the raw data"):
         format_rows(ELEMENTS[name], data, 8, count)
@@ -151,7 +153,7 @@ def test_what_no_brackets_can_hold(name: str, data: bytes, count: int | None) ->
 
 @each_raw
 @given(st.data())
-def test_entries_come_back_or_are_refused(element: ElementType, data: Any) -> None:
+def test_entries_round_trip_or_are_rejected(element: ElementType, data: Any) -> None:
     dtype = np.dtype(WIDTHS[element.field])
     small = st.integers(0, 300) if element.field == "int32_data" else st.integers(0, 1 << 31)
     info = st.integers(0, (1 << 8 * dtype.itemsize) - 1)
@@ -210,7 +212,7 @@ def test_typed_elements_narrower_than_six_bits_are_counted() -> None:
 
 @pytest.mark.parametrize("field", WIDTHS)
 @given(st.data())
-def test_fields_by_name_come_back(field: str, data: Any) -> None:
+def test_fields_by_name_round_trip(field: str, data: Any) -> None:
     size = np.dtype(WIDTHS[field]).itemsize
     entries = data.draw(st.binary(max_size=40 * size).map(lambda b: b[: len(b) // size * size]))
     rows = format_field_rows(field, entries, 5)
@@ -218,12 +220,12 @@ def test_fields_by_name_come_back(field: str, data: Any) -> None:
 
 
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=40))
-def test_integer_attributes_come_back(values: list[int]) -> None:
+def test_integer_attributes_round_trip(values: list[int]) -> None:
     assert parse_ints(f"[{', '.join(map(str, values))}]") == tuple(values)
 
 
 @given(st.binary(max_size=160).map(lambda b: b[: len(b) // 4 * 4]))
-def test_float_attributes_come_back(data: bytes) -> None:
+def test_float_attributes_round_trip(data: bytes) -> None:
     rows = format_floats(data, 4)
     assert parse_floats(f"[{', '.join(rows)}]") == data
     assert all(re.search("[.en]", text) for row in rows for text in row.split(", "))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Literals in brackets: nesting, counting, every element type, every mistake."""
+"""Literals in brackets: nesting, counting, every element type, every error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RAW = [element for element in ELEMENTS.values() if element.kind != "string"]
 
 
 def nest(texts: list[str], dims: list[int], tail: str = "", blank: str = " ") -> str:
-    """Write elements nested over all dims, a comma at the end of every list if wanted."""
+    """Write elements nested over all dims, optionally with trailing commas."""
     if not dims:
         return texts[0]
     step = math.prod(dims[1:])
@@ -154,7 +154,7 @@ NOT_INTEGERS = [
 @pytest.mark.parametrize("text", NOT_INTEGERS)
 @pytest.mark.parametrize("name", ["int64", "uint64", "int8", "uint4"])
 @pytest.mark.parametrize("padding", [0, 200])
-def test_what_is_no_integer(name: str, text: str, padding: int) -> None:
+def test_invalid_integers(name: str, text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(ELEMENTS[name], f"[{'1, ' * padding}{text}, 2]", [padding + 2])
     assert caught.value.offset == 1 + 3 * padding
@@ -162,7 +162,7 @@ def test_what_is_no_integer(name: str, text: str, padding: int) -> None:
     assert (caught.value.help or "").startswith(fixes.get(text, ""))
 
 
-def test_leading_zeros_without_end() -> None:
+def test_many_leading_zeros() -> None:
     assert parse_raw(INT64, f"[{'0' * 5000}7]", [1]) == np.int64(7).tobytes()
     with pytest.raises(LiteralError, match=r"found 1000.*\.\.\."):
         parse_raw(INT64, f"[1{'0' * 5000}]", [1])
@@ -214,7 +214,7 @@ def test_complex(text: str, real: int, imaginary: int, padding: int) -> None:
 
 @pytest.mark.parametrize("padding", [0, 100])
 @pytest.mark.parametrize("text", ["2.0j", "1.0+2.0", "1.0+-2.0j", "1+2i", "1 + 2j", "j", "1e39+1j"])
-def test_what_is_no_complex_number(text: str, padding: int) -> None:
+def test_invalid_complex_numbers(text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(ELEMENTS["complex64"], f"[{'1, ' * padding}{text}]", [padding + 1])
     assert 0 <= caught.value.offset - (1 + 3 * padding) <= 1
@@ -294,7 +294,7 @@ MISTAKES: list[tuple[str, list[int], str, int]] = [
 
 
 @pytest.mark.parametrize(("text", "dims", "message", "offset"), MISTAKES)
-def test_mistakes(text: str, dims: list[int], message: str, offset: int) -> None:
+def test_errors(text: str, dims: list[int], message: str, offset: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(FLOAT, text, dims)
     assert (caught.value.message, caught.value.offset) == (message, offset)
@@ -302,7 +302,7 @@ def test_mistakes(text: str, dims: list[int], message: str, offset: int) -> None
         parse_raw(INT64, text, dims)
 
 
-def test_huge_dims_cost_nothing() -> None:
+def test_huge_dims_take_no_time() -> None:
     for text in ("[[1, 2], [3, 4]]", "[1, 2]", "[[], []]"):
         with pytest.raises(LiteralError):
             parse_raw(FLOAT, text, [1 << 40, 1 << 40])
@@ -320,7 +320,7 @@ NOISE = st.sampled_from([*"0123456789.,+-eE nxij_\n()tf#\x00\x1c", "1", "e+", ".
 
 @st.composite
 def texts(draw: Any) -> str:
-    """Long lists of numbers, some with a mistake."""
+    """Long lists of numbers, some with an error."""
     elements = draw(st.lists(st.one_of(PLAIN, PLAIN, PLAIN, ODD), min_size=3, max_size=12))
     elements *= 30
     blank = draw(BLANKS)
@@ -359,7 +359,7 @@ def outcome(element: ElementType, text: str, dims: list[int]) -> Any:
 @example("[" + "1 , " * 100 + "5]", 0)
 @example("[" + "1 , " * 100 + " , 5]", 0)
 @example("[" + "1 , " * 100 + "-\n, 5]", 0)
-def test_many_elements_mean_what_each_means(name: str, text: str, extra: int) -> None:
+def test_bulk_and_scalar_reading_agree(name: str, text: str, extra: int) -> None:
     element = ELEMENTS[name]
     if element.kind in ("int", "uint"):
         text = text.replace(".5", "5").replace("1.,", "1,")
@@ -371,8 +371,8 @@ def test_many_elements_mean_what_each_means(name: str, text: str, extra: int) ->
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=3), st.data())
-def test_damaged_nesting_is_never_read(dims: list[int], data: st.DataObject) -> None:
-    """Any one bracket or comma more or less is an error, except commas at the end of a list."""
+def test_damaged_nesting_is_rejected(dims: list[int], data: st.DataObject) -> None:
+    """A missing or extra bracket or comma is an error, except trailing commas."""
     values = list(map(str, range(math.prod(dims))))
     text = nest(values, dims, blank="")
     place = data.draw(st.integers(0, len(text)))

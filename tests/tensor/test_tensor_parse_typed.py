@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Literals in braces mean what the official parser makes of them; lists of attributes too."""
+"""Literals in braces and lists in attributes mean the same as in the official parser."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ WIDTHS = {
     "int64_data": "<i8",
     "uint64_data": "<u8",
 }
-# Elements narrower than six bits are the documented difference: we pack them.
+# Elements narrower than six bits are packed, a documented difference.
 OFFICIAL = [e for e in ELEMENTS.values() if e.kind != "string" and e.bits not in (2, 4)]
 PACKED = [e for e in ELEMENTS.values() if e.bits in (2, 4)]
 
 
 def official(element: ElementType, literal: str) -> bytes | None:
-    """Return the entries the official parser makes of a literal, None if it refuses it."""
+    """Return the entries that the official parser reads; None if it rejects the literal."""
     text = f"g () => () <{element.name}[1] w = {literal}> {{}}"
     try:
         tensor = onnx.parser.parse_graph(text).initializer[0]
@@ -73,7 +73,7 @@ SPACES = st.sampled_from(["", " ", "\n", " # comment {,\n", "\t\v\f\r"])
 
 
 def is_our_extension(element: ElementType, literal: str) -> bool:
-    """Whether we read on purpose what the official parser refuses."""
+    """Whether a literal is an extension that the official parser rejects."""
     words = any(mark in literal for mark in (".", "e", "E", "n", "N"))
     return element.kind == "float" and element.bits <= 16 and words
 
@@ -96,7 +96,9 @@ def test_agrees_with_the_official_parser(
 
 @pytest.mark.parametrize("element", OFFICIAL, ids=lambda e: e.name)
 @given(st.lists(st.integers(-(1 << 31), (1 << 31) - 1), min_size=1, max_size=200))
-def test_integers_mean_what_they_mean_officially(element: ElementType, values: list[int]) -> None:
+def test_integers_mean_the_same_as_in_the_official_parser(
+    element: ElementType, values: list[int]
+) -> None:
     literal = f"{{{', '.join(map(str, values))}}}"
     assert ours(element, literal) == official(element, literal)
 
@@ -196,7 +198,7 @@ def test_errors(name: str, text: str, message: str | None, times: int) -> None:
         assert (caught.value.offset, caught.value.length) == (3 * times + 1, len(text))
 
 
-def test_bools_and_integers_mixed_with_mistakes() -> None:
+def test_bools_and_integers_mixed_with_errors() -> None:
     with pytest.raises(LiteralError, match="expected an integer, found tru") as caught:
         parse_typed(ELEMENTS["bool"], "{1, false, tru}")
     assert caught.value.offset == 11

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Varints: what is packed comes back, and unpacking says what packing would change."""
+"""Varints round-trip, and non-minimal ones are detected."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import FieldData, TypedData
-from onnxtext.proto import lower_values
-from onnxtext.proto.lower_values import lower_tensor
+from onnxtext.proto.encode import fields as lower_values
+from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import (
     float_fields,
@@ -149,7 +149,7 @@ def test_short_lists_are_packed_without_numpy() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 1023, 1024, 5000])
 def test_fields_that_are_not_packed(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What protobuf writes, whether the values are few, many, or in several chunks."""
+    """Few values, many values and several chunks are written as by protobuf."""
     monkeypatch.setattr("onnxtext.tensor.varints._CHUNK", 1500)
     chance = random.Random(count)
     ints = [chance.choice([0, 1, -1, 127, 128, -(1 << 63), (1 << 63) - 1]) for _ in range(count)]

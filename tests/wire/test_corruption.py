@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext import Diagnostic, OnnxTextError
-from onnxtext.proto.corruption import find_corruption
-from onnxtext.proto.places import path_at
+from onnxtext.proto.decode.wire_diagnostics import find_corruption
+from onnxtext.proto.wire_places import path_at
 from onnxtext.wire.writer import END_GROUP, GROUP, delimited, tag, varint
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 
@@ -98,7 +98,7 @@ def test_single_bytes_changed(seed: int) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(MODELS), st.data())
-def test_something_else_in_the_middle(data: bytes, draw: st.DataObject) -> None:
+def test_foreign_bytes_in_the_middle(data: bytes, draw: st.DataObject) -> None:
     at = draw.draw(st.integers(0, len(data)))
     to = draw.draw(st.integers(at, min(len(data), at + 20)))
     check(data[:at] + draw.draw(st.binary(max_size=20)) + data[to:])
@@ -180,7 +180,7 @@ def changed(offset: int, byte: int) -> Diagnostic:
     return refusal(DATA[:offset] + bytes([byte]) + DATA[offset + 1 :])
 
 
-def test_a_length_that_reaches_too_far() -> None:
+def test_a_length_beyond_the_end() -> None:
     at = find(b"\x22\x04Relu")
     diagnostic = changed(at + 1, 21)
     assert diagnostic.code == "corrupt-model"
@@ -218,7 +218,7 @@ def test_truncated() -> None:
     assert "download" in (cut.help or "")
 
 
-def test_text_mode_is_noticed() -> None:
+def test_text_mode_conversion_is_detected() -> None:
     model = onnxtext.loads(TEXT)
     model.graph.initializer[0].raw_data = random.Random(1).randbytes(3000)
     mangled = model.SerializeToString().decode("utf-8", "replace").encode()
@@ -235,7 +235,7 @@ def test_paths() -> None:
 
 
 @given(st.sampled_from(MODELS), st.integers(0, 4000), st.binary(max_size=3))
-def test_a_path_can_always_be_asked_for(data: bytes, offset: int, inserted: bytes) -> None:
+def test_paths_exist_for_any_offset(data: bytes, offset: int, inserted: bytes) -> None:
     path_at(data[:offset] + inserted + data[offset:], offset)
 
 

@@ -13,9 +13,10 @@ from google.protobuf.message import DecodeError
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from tests.corpus import onnx_directory, wheel_models
+from tests.seeds import fresh_seed
 from tests.wire.inputs import QUIRKS, Inputs
 
-FRESH = random.SystemRandom().getrandbits(32)
+FRESH = fresh_seed()
 """Another seed every time."""
 
 

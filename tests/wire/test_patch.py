@@ -67,7 +67,7 @@ ADVERSARIES: dict[str, Callable[[bytes], tuple[bytes, bytes]]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ADVERSARIES)
-def test_a_megabyte_takes_no_time(kind: str) -> None:
+def test_a_megabyte_is_fast(kind: str) -> None:
     canonical, wanted = ADVERSARIES[kind](random.Random(1).randbytes(1 << 20))
     start = time.perf_counter()
     patch = make_patch(canonical, wanted)
@@ -108,15 +108,15 @@ def refused(canonical: bytes, patch: bytes) -> WireError:
         b"\x80",
     ],
 )
-def test_a_patch_that_reaches_beyond(patch: bytes) -> None:
+def test_a_patch_beyond_the_end(patch: bytes) -> None:
     assert refused(b"abc", b"\x03x" + patch).offset == 2
 
 
-def test_a_patch_that_is_cut_off() -> None:
+def test_a_truncated_patch() -> None:
     assert refused(b"abc", b"\x03x\x02").offset == 3
 
 
-def test_a_patch_cannot_demand_more_than_its_bound() -> None:
+def test_a_patch_is_bounded() -> None:
     canonical = bytes(1 << 20)
     copy = varint(len(canonical) << 1) + varint(0)
     enough = (MAX_RESULT >> 20) + 1

@@ -46,7 +46,7 @@ def test_negative_numbers(value: int) -> None:
     assert (len(data) == 10) == (value < 0)
 
 
-def test_varints_wrap_as_those_of_protobuf() -> None:
+def test_varints_wrap_as_in_protobuf() -> None:
     assert read_varint(b"\xff" * 9 + b"\x7f", 0, 10) == ((1 << 64) - 1, 10)
     with pytest.raises(WireError, match="longer than ten bytes at byte 0x1"):
         read_varint(b"\0" + b"\xff" * 1000, 1, 1001)
@@ -74,7 +74,7 @@ FIELDS = [
 ]
 
 
-def test_fields_with_their_places() -> None:
+def test_fields_have_offsets() -> None:
     data = b"\xff" + b"".join([head + value for _, _, head, value in FIELDS]) + b"\xff"
     at = 1
     fields = list(read_fields(memoryview(data), 1, len(data) - 1))
@@ -121,7 +121,7 @@ def test_groups() -> None:
         (b"\x2b" * 100_000, 100, "too deeply"),
     ],
 )
-def test_what_is_no_message(data: bytes, offset: int, what: str) -> None:
+def test_invalid_messages(data: bytes, offset: int, what: str) -> None:
     good = b"\x08\x01"
     start = time.perf_counter()
     with pytest.raises(WireError, match=what) as caught:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The commands, but for those of the graph view. */
+/** The commands, except those of the graph view. */
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -44,7 +44,7 @@ function required(uri: vscode.Uri | undefined): vscode.Uri {
   return uri;
 }
 
-/** The file of a model on disk: the binary, if its text is open. Changes are saved first. */
+/** Return the file of a model, the binary if its text is open; save changes first. */
 async function onDisk(uri: vscode.Uri | undefined): Promise<vscode.Uri> {
   const model = required(uri);
   const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === model.toString());
@@ -70,7 +70,7 @@ async function convertFile(server: Server, uri: vscode.Uri | undefined, directio
   const params = { uri: source.toString(), target: target.toString(), direction, force };
   await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: `Writing ${name}` },
     () => server.request(convert, params));
-  void vscode.window.showInformationMessage(`${name} is written.`, 'Open').then((answer) => {
+  void vscode.window.showInformationMessage(`Wrote ${name}.`, 'Open').then((answer) => {
     if (answer === 'Open') void (direction === 'to-binary' ? showText(target) : vscode.window.showTextDocument(target));
   });
 }
@@ -83,7 +83,7 @@ async function verifyFile(server: Server, uri: vscode.Uri | undefined): Promise<
   server.log.info(`verify ${model.fsPath}\n${report}`);
   const shown = ok
     ? vscode.window.showInformationMessage(`${name}: its text and its binary are the same model, byte for byte.`, 'Show Report')
-    : vscode.window.showErrorMessage(`${name} did not come back as it was.`, 'Show Report');
+    : vscode.window.showErrorMessage(`${name} does not survive the round trip unchanged.`, 'Show Report');
   void shown.then((answer) => { if (answer !== undefined) server.log.show(); });
   return ok;
 }
@@ -97,7 +97,7 @@ async function exists(uri: vscode.Uri): Promise<boolean> {
   }
 }
 
-/** What the status bar's item opens. */
+/** Open the menu of the status bar item. */
 async function menu(): Promise<void> {
   const items = [
     { label: '$(debug-restart) Restart the Language Server', command: 'onnxtext.restart' },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What happens when VS Code starts and stops the extension. */
+/** Activate and deactivate the extension. */
 
 import * as vscode from 'vscode';
 import { registerBinaryEditor } from './binary/editor.ts';
@@ -17,9 +17,9 @@ const RESTARTING = ['interpreter', 'server.source', 'server.arguments'].map((nam
 
 let server: Server | undefined;
 
-/** For other extensions, and for the tests. */
+/** The API for other extensions and for the tests. */
 export interface Api {
-  /** Whether the language server runs, with which Python, or why not. */
+  /** The state of the language server: its Python, or why it does not run. */
   status: () => Status;
 }
 

@@ -11,13 +11,13 @@ export const SECTION = 'onnxtext';
 export const LANGUAGE = 'onnxtxt';
 
 export interface ServerSettings {
-  /** Path of the Python interpreter to use before any other; empty for none. */
+  /** The path of the preferred Python interpreter; empty for none. */
   interpreter: string;
   source: 'auto' | 'environment' | 'bundled';
   arguments: string[];
 }
 
-/** As package.json declares them. */
+/** The defaults; package.json declares the same. */
 interface Settings {
   interpreter: string;
   'server.source': ServerSettings['source'];
@@ -61,7 +61,7 @@ export function mostNodes(): number {
   return get('graph.maxNodes');
 }
 
-/** A path with `~` and `${workspaceFolder}` written out. */
+/** Expand `~` and `${workspaceFolder}` in a path. */
 function expanded(setting: string): string {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   const text = folder === undefined ? setting : setting.replaceAll('${workspaceFolder}', folder);

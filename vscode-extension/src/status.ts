@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The item in the status bar: whether the language server runs, and where. */
+/** The item in the status bar: the state and Python of the language server. */
 
 import * as vscode from 'vscode';
 import type { Server, Status } from './server/server.ts';
@@ -32,7 +32,7 @@ function words(status: Status): { icon: string; tooltip: string; warning: boolea
       return { icon: '$(check)', tooltip: `onnxtext ${version}, ${where}\n${plan.executable} (Python ${plan.version.join('.')})`, warning: false };
     }
     case 'untrusted':
-      return { icon: '$(shield)', tooltip: 'Restricted mode: colours and snippets only.', warning: false };
+      return { icon: '$(shield)', tooltip: 'Restricted mode: only colours, folding and snippets.', warning: false };
     case 'failed':
       return { icon: '$(warning)', tooltip: status.misfits.map((each) => `${each.command}: ${each.reason}`).join('\n'), warning: true };
     case 'stopped':

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.checker.isolation import worker
-from onnxtext.checker.native import native
+from onnxtext.checker.isolation.onnx_module import native
 
 if TYPE_CHECKING:
     import subprocess

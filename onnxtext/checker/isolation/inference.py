@@ -23,7 +23,7 @@ _STARTED = 0.05
 _MOST_FAILED = 50
 """How many requests of one check may fail."""
 _MOST_KNOWN = 50_000
-"""How many answers of one check are remembered."""
+"""How many answers are remembered."""
 _LARGEST_KNOWN = 1 << 14
 """Larger requests are not remembered."""
 _SECONDS = {"model": 1.0, "node": 0.5}
@@ -37,6 +37,8 @@ _NO_START = 60.0
 
 Answer = list[bytes] | str | Failure
 """The results, the objection of onnx, or why there is no answer."""
+Answers = dict[object, list[bytes] | str]
+"""Answers by their requests."""
 
 
 class _Pool:
@@ -118,13 +120,20 @@ def start_worker() -> None:
 class Inference:
     """The requests of one check: repeated ones are answered once, failures are limited.
 
+    Args:
+        known: what onnx said in checks before, to be added to. A request is all that an answer
+            depends on. Failures are not among it: another attempt may succeed, and each counts.
+
     Attributes:
         failures: the requests that failed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Answers | None = None) -> None:
         self.failures: list[Failure] = []
-        self._known: dict[object, Answer] = {}
+        self._known = {} if known is None else known
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._failed_requests: dict[object, Failure] = {}
         self._lost = 0.0
 
     def model(self, data: bytes) -> Answer:
@@ -167,10 +176,14 @@ class Inference:
             operator, node, tuple(types.items()), tuple(constants.items()),
             tuple(opsets.items()), version,
         )  # fmt: skip
-        known = self._known.get(key)
+        known: Answer | None = self._known.get(key)
+        if known is None:
+            known = self._failed_requests.get(key)
         if known is None:
             known = self._ask("node", size, *arguments)
-            if len(self._known) < _MOST_KNOWN or isinstance(known, Failure):
+            if isinstance(known, Failure):
+                self._failed_requests[key] = known
+            elif len(self._known) < _MOST_KNOWN:
                 self._known[key] = known
         return known
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules, one or a close family a module; each has a `FAMILY`."""
+"""The rules of the checker, one `FAMILY` of related rules per module."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes on their own: a name, a type, one value of that type.
+"""Rules for an attribute by itself, whatever operator has it: name, type, value, reference.
 
-What: an attribute holds one value, of the type it says; a reference stands in a function, names a
-parameter of it, and holds no value.
-Why: which of two values counts, or what a value without a type means, is not defined.
+What: an attribute has one value, of its declared type; a reference occurs only in a function,
+names one of its parameters, and has no value.
+Why: with two values, or a value without a type, the meaning is undefined.
 Fix: write the attribute as `name = value`.
 """
 
@@ -14,30 +14,30 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.values import Attribute, AttributeType, Reference
-from onnxtext.checker.effective import field_of
-from onnxtext.checker.finding import Finding, Place, Repair, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.targets import Target, targets
-from onnxtext.checker.walk import attributes
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import field_of
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.context.walk import attributes
 
 _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
     "graphs": 10, "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
 }  # fmt: skip
-"""The fields that hold values, and the type that each belongs to."""
+"""The attribute type of each value field of AttributeProto."""
 _NUMERIC = frozenset(
     {AttributeType.FLOAT, AttributeType.INT, AttributeType.FLOATS, AttributeType.INTS}
 )
 _SINGLE = frozenset({4, 5, 11, 13})
-"""Types of single messages, which have no default."""
+"""Types whose value is a single message, which has no default."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with attributes, whatever operator they are for."""
+    """Check attributes without looking at their operators."""
     for node, index, attribute in attributes(subject):
         if attribute.type in _NUMERIC and attribute.name and attribute.value is not None:
             continue
@@ -64,7 +64,7 @@ def _one(
             "attribute-ref-outside-function",
             f"the default of {quoted(attribute.name)} is a reference to `@{value.name}`",
             (place,),
-            help="write a value, or leave the default out",
+            help="write a value, or remove the default",
         )
         return
     if isinstance(value, Record):
@@ -104,12 +104,12 @@ def _untyped(name: str, place: Place) -> Finding:
         "attribute-type-missing",
         f"the attribute {quoted(name)} has no `type`",
         (place,),
-        help="write a value from which the type follows, or `type: INT` in its record",
+        help="write a value that implies the type, or add `type: INT` to its record",
     )
 
 
 def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place) -> Finding:
-    """A reference, of which no type follows: `value_float = @alpha`."""
+    """Report a reference whose type is neither written nor implied: `value_float = @alpha`."""
     type = _type_of(subject, name, parameter, place.item)
     if type is None:
         help = f"write its type: `{name}: float = @{parameter}`, if it is a float"
@@ -125,7 +125,7 @@ def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place
 
 
 def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | None:
-    """The type that a reference has to have: what the node needs, else what is declared."""
+    """Return the type a reference needs: the operator's, else the declared one, else None."""
     known: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
     if known is None:
         resolved = targets(subject)
@@ -150,7 +150,7 @@ def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | N
 def _absent(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
     return Finding(
         "attribute-value-mismatch",
-        f"the attribute {quoted(name)} is of type `{kind.name.lower()}`, and has no value",
+        f"the attribute {quoted(name)} has type `{kind.name.lower()}`, but no value",
         (place,),
         help="give it a value, or remove the attribute",
         severity="error" if severity == "error" else "hint",
@@ -172,23 +172,23 @@ def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterat
     if reference not in (None, b"") and held:
         yield Finding(
             "attribute-ref-outside-function",
-            f"the attribute {quoted(name)} is a reference, and holds a value (`{held[0]}`) besides",
+            f"the attribute {quoted(name)} has both a reference and a value (`{held[0]}`)",
             (place,),
             help="keep the reference or the value, not both",
         )
     elif len(held) > 1:
         fields = ", ".join(f"`{field}`" for field in held)
-        message = f"the attribute {quoted(name)} holds more than one value: {fields}"
+        message = f"the attribute {quoted(name)} has more than one value: {fields}"
         yield Finding(
-            "attribute-value-mismatch", message, (place,), help="keep the one that was meant"
+            "attribute-value-mismatch", message, (place,), help="keep one, and remove the others"
         )
     elif wrong:
         yield Finding(
             "attribute-value-mismatch",
-            f"the attribute {quoted(name)} is of type `{AttributeType(number or 1).name.lower()}`, "
+            f"the attribute {quoted(name)} has type `{AttributeType(number or 1).name.lower()}`, "
             f"but its value is in `{wrong[0]}`",
             (place,),
-            help="put the value into the field of its type, or change the type",
+            help="move the value to the field of its type, or change the type",
         )
 
 
@@ -219,7 +219,7 @@ def _reference(
             return None
         return Finding(
             "attribute-ref-outside-function",
-            f"`@{name}` refers to a parameter of a function, but stands in none",
+            f"`@{name}` refers to a function parameter, but is not in a function",
             (place,),
             help="write the value itself",
         )
@@ -235,19 +235,19 @@ def _reference(
             (place,),
             help=f"there is {quoted(near)}"
             if near
-            else "declare it in the parameters of the function, or write the value itself",
+            else "declare it as a parameter of the function, or write the value itself",
         )
     kind = parameters[name]
     if kind is not None and attribute.type is not None and kind != attribute.type:
         return Finding(
             "attribute-ref-unknown",
-            f"the parameter {quoted(name)} is of type `{kind.name.lower()}`, and is used here as "
-            f"`{attribute.type.name.lower()}`",
+            f"the parameter {quoted(name)} has type `{kind.name.lower()}`, but is used as "
+            f"`{attribute.type.name.lower()}` here",
             (
                 place,
                 Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
             ),
-            help="declare the parameter with that type, or refer to another one",
+            help="change the type of the parameter, or refer to another one",
         )
     return None
 
@@ -260,19 +260,19 @@ FAMILY = Family(
         Rule(
             "attribute-value-mismatch",
             "error",
-            "an attribute holds one value, in the field of its type",
+            "an attribute has one value, in the field of its type",
             "proto AttributeProto, checker",
         ),
         Rule(
             "attribute-ref-outside-function",
             "error",
-            "references stand in functions only, without a value beside them",
+            "attribute references occur only in functions, and have no value",
             "IR Attributes",
         ),
         Rule(
             "attribute-ref-unknown",
             "error",
-            "a reference names a parameter of the function, of the same type",
+            "a reference names a parameter of the function that has the same type",
             "IR Functions",
         ),
         Rule(

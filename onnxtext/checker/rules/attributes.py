@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes and the operators they are given to.
+"""Rules that compare the attributes of a node with the operator's schema.
 
-What: a node gives its operator the attributes it has, of their types, all required ones, each once.
-Why: an attribute the operator does not have changes nothing; a runtime may refuse it.
-Fix: correct its name or its value.
+What: a node has only attributes of its operator, with their types, all required ones, each once.
+Why: an unknown attribute has no effect, and a runtime may refuse it.
+Fix: correct the name or the value.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.checker.finding import Finding, Place, Repair, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.needs import float_for_int
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.targets import targets
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.function_needs import float_for_int
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find attributes that do not fit their operators."""
+    """Check attributes against the schemas of the operators."""
     resolved = targets(subject)
     fitting: set[tuple[int, int]] = set()
     required: dict[int, frozenset[str]] = {}
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             attributes = node.attributes
-            key = id(target), id(attributes)  # most nodes are like others
+            key = id(target), id(attributes)  # most nodes repeat others
             if key in fitting:
                 continue
             found: list[Finding] = []
@@ -68,7 +68,7 @@ def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterat
             "attribute-required",
             f"`{node.op_type}` needs the attribute `{name}`",
             (Place(node, ("op_type",)),),
-            help=f"it is of type `{kind}`",
+            help=f"add it; its type is `{kind}`",
         )
 
 
@@ -97,7 +97,7 @@ EXAMPLES = {
     "strings": ', such as `["a", "b"]`',
     "tensor": ", such as `float[2] [1, 2]`",
 }
-"""How values of a type are written."""
+"""An example value of each type, for help."""
 
 
 def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
@@ -115,7 +115,7 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
             (place,),
             help=f"there is {quoted(near)}" if near else "remove it, or correct its name",
-            notes=(f"it has {known}" if known else "it has none at all",),
+            notes=(f"its attributes: {known}" if known else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=Repair("respell", node, (attribute.name, near)) if near else None,
         )
@@ -123,7 +123,7 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
     wanted = AttributeType(formal.type).name.lower()
     return Finding(
         "attribute-type",
-        f"the attribute `{attribute.name}` of `{node.op_type}` is of type `{wanted}`, "
+        f"the attribute `{attribute.name}` of `{node.op_type}` has type `{wanted}`, "
         f"not `{attribute.type.name.lower()}`",
         (place._replace(part=(*place.part, "value")),),
         help=f"write a value of type `{wanted}`{EXAMPLES.get(wanted, '')}",
@@ -135,8 +135,8 @@ FAMILY = Family(
     check,
     (
         Rule("attribute-unknown", "error", "the operator has an attribute of that name", "schema"),
-        Rule("attribute-required", "error", "required attributes are given", "schema"),
-        Rule("attribute-type", "error", "attributes are of the types of the schema", "schema"),
+        Rule("attribute-required", "error", "required attributes are present", "schema"),
+        Rule("attribute-type", "error", "attributes have the types of the schema", "schema"),
         Rule(
             "attribute-duplicate",
             "error",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of the model's functions.
+"""Rules for calls of the model's own functions.
 
-What: a call names a function that exists, gives no more inputs and takes no more outputs than it
-has, gives the inputs that its body cannot do without, and the attributes that have no default.
-Why: the body is put in the place of the call.
-Fix: give what is missing.
+What: a call names an existing function, has no more inputs and outputs than that function, and
+passes all inputs that the body requires and all attributes without a default.
+Why: a runtime replaces the call by the function's body.
+Fix: pass what is missing, or remove what is too many.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.values import Attribute, AttributeType, Reference
-from onnxtext.checker.finding import Finding, Place, Repair, counted, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.needs import Needs, TypedUse, float_for_int
-from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.context.finding import Finding, Place, Repair, counted, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject, plain_domain
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
 from onnxtext.checker.rules.attributes import EXAMPLES
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject, plain_domain
-from onnxtext.checker.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find calls that do not fit the functions they call."""
+    """Check calls against the functions they call."""
     if not subject.functions:
         return
     resolved = targets(subject)
@@ -44,7 +44,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
-    """Find attribute parameters that a body uses as two types."""
+    """Find attribute parameters that a body uses with two types."""
     declared = {
         (id(scope.function), item.name)
         for scope in subject.functions.values()
@@ -52,19 +52,22 @@ def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
         if isinstance(item, Attribute) and item.type is not None
     }
     for (function, _, name), (first, second) in needs.conflicts.items():
-        if (function, name) not in declared:  # else one of them differs from the declaration
+        if (
+            function,
+            name,
+        ) not in declared:  # otherwise one use already contradicts the declaration
             one, other = first.type.name.lower(), second.type.name.lower()
             yield Finding(
                 "attribute-ref-unknown",
-                f"the parameter {quoted(name)} is used as `{other}` here, and as `{one}` elsewhere",
+                f"the parameter {quoted(name)} is used as `{other}` here, but as `{one}` elsewhere",
                 (second.place, first.place._replace(label=f"used as `{one}`")),
-                help="declare a parameter for each of the two",
+                help="declare one parameter for each type",
             )
 
 
 def _no_overload(node: Node, overloads: list[str]) -> Finding:
     near = nearest(node.overload or "", overloads)
-    known = ", ".join(f"`{name}`" if name else "one without a name" for name in sorted(overloads))
+    known = ", ".join(f"`{name}`" if name else "an unnamed one" for name in sorted(overloads))
     called = f"the overload {quoted(node.overload)}" if node.overload else "no plain overload"
     return Finding(
         "function-overload-unknown",
@@ -90,7 +93,7 @@ def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
                 f"the function {quoted(owner.name)} has {counted(len(formal), kind)}, "
                 f"not {len(actual)}",
                 (Place(node, (f"{kind}s", len(formal))), definition),
-                help=f"leave out what is behind the last {kind}, or add {kind}s to the function",
+                help=f"remove the extra {kind}s, or add {kind}s to the function",
             )
     needed = needs.inputs(function)
     for index, value in enumerate(function.inputs):
@@ -98,9 +101,9 @@ def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
         if not given and value.name in needed:
             yield Finding(
                 "function-call-arity",
-                f"the function {quoted(owner.name)} needs its input {quoted(value.name)}",
+                f"the function {quoted(owner.name)} requires the input {quoted(value.name)}",
                 (Place(node, ("op_type",)), definition),
-                help="give the call that input",
+                help="pass that input in the call",
             )
     yield from _attributes(node, owner, definition, needs, function)
 
@@ -142,9 +145,9 @@ def _attributes(
         if name in needed and name not in given and not has_default:
             yield Finding(
                 "function-call-attribute",
-                f"the function {quoted(function.name)} needs its attribute {quoted(name)}",
+                f"the function {quoted(function.name)} requires the attribute {quoted(name)}",
                 (Place(node, ("op_type",)), definition),
-                help="give the call that attribute, or give the parameter a default",
+                help="add the attribute to the call, or give the parameter a default",
             )
 
 
@@ -156,21 +159,21 @@ def _mistyped(
     declared: AttributeType | None,
     used: TypedUse | None,
 ) -> Finding | None:
-    """An attribute of a call that has not the type of the default, or that the body needs."""
+    """Report an attribute of a call whose type differs from the declaration or the body's use."""
     attribute = node.attributes[index]
     wanted = declared or (used.type if used is not None else None)
     if wanted is None or attribute.type is None or attribute.type == wanted:
         return None
     type, given = wanted.name.lower(), attribute.type.name.lower()
     what = f"the attribute {quoted(attribute.name)} of {quoted(function.name)}"
-    said = "is of type" if used is None else "is used as"
+    verb = "has type" if used is None else "is used as"
     place = Place(node, ("attributes", index, "value"))
     others = [definition]
     if used is not None:
         others = [used.place._replace(label=f"used as `{type}` here")]
     return Finding(
         "function-call-attribute",
-        f"{what} {said} `{type}`, not `{given}`",
+        f"{what} {verb} `{type}`, not `{given}`",
         (place, *others),
         help=f"refer to a parameter of type `{type}`"
         if isinstance(attribute.value, Reference)
@@ -185,20 +188,15 @@ FAMILY = Family(
         Rule(
             "function-call-arity",
             "error",
-            "calls fit the inputs and outputs of a function",
+            "calls match the inputs and outputs of the function",
             "IR Functions",
         ),
         Rule(
             "function-call-attribute",
             "error",
-            "calls fit the attributes of a function",
+            "calls match the attributes of the function",
             "IR Functions",
         ),
-        Rule(
-            "function-overload-unknown",
-            "error",
-            "the overload that is called exists",
-            "IR Functions",
-        ),
+        Rule("function-overload-unknown", "error", "the called overload exists", "IR Functions"),
     ),
 )

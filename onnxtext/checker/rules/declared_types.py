@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What declared types are made of.
+"""Rules for the parts of declared types: element types, map keys, dimensions, denotations.
 
-What: element types are known, keys of maps are integers or strings, dimensions are not negative.
-Why: no other tensor, map or dimension exists.
-Fix: correct the type; an unknown dimension is `?`, not -1.
+What: element types are defined, map keys are integers or strings, dimensions are not negative.
+Why: ONNX has no other tensors, maps and dimensions.
+Fix: correct the type; write an unknown dimension as `?`, not as -1.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
-from onnxtext.checker.effective import field_of, number_of
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.rules.value_infos import plain_dim
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.type_records import type_records
-from onnxtext.checker.walk import TypeUse, inner_types, type_uses
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import field_of, number_of
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.type_records import type_records
+from onnxtext.checker.context.walk import TypeUse, inner_types, type_uses
 
 _KEYS = frozenset(
     {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}
@@ -31,7 +31,7 @@ DENOTATIONS = frozenset(
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with declared types."""
+    """Check declared types."""
     for use in type_uses(subject):
         for type in inner_types(use.type):
             if isinstance(type, (TensorType, SparseTensorType)):
@@ -59,9 +59,9 @@ def _undefined(places: list[Place], name: str) -> Finding:
 def _map_key(places: list[Place], key: str) -> Finding:
     return Finding(
         "map-key-type",
-        f"keys of maps are integers or strings, not `{key}`",
+        f"map keys must be integers or strings, not `{key}`",
         tuple(places),
-        help="take an integer type or `string`, such as `map(int64, …)`",
+        help="use an integer type or `string`, such as `map(int64, …)`",
     )
 
 
@@ -72,20 +72,20 @@ def _dims(use: TypeUse, type: TensorType | SparseTensorType) -> Iterator[Finding
                 "dim-value-negative",
                 f"a dimension of {quoted(use.names[0])} is {dim}",
                 tuple(use.places),
-                help="write `?` for a size that is not known",
+                help="write `?` for an unknown size",
             )
             break
     if "" in type.shape if type.shape else False:
         yield Finding(
             "dim-param-empty",
-            f"a symbolic dimension of {quoted(use.names[0])} is named by the empty string",
+            f"a symbolic dimension of {quoted(use.names[0])} has an empty name",
             tuple(use.places),
-            help="write `?` for a size that is not known",
+            help="write `?` for an unknown size",
         )
 
 
 def _record(record: Record, place: Place, name: str, depth: int = 0) -> Iterator[Finding]:
-    """Types that no sugar spells."""
+    """Check a type that is written as a record."""
     for field in record.fields:
         if not isinstance(field.value, Record) or depth > 100:
             continue
@@ -135,22 +135,20 @@ def _denotations(subject: Subject) -> Iterator[Finding]:
 def _denotation(text: object, place: Place) -> Iterator[Finding]:
     name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
     if name and name not in DENOTATIONS:
-        message = f"{quoted(name)} is no standard denotation"
+        message = f"{quoted(name)} is not a standard denotation"
         yield Finding(
             "denotation-unknown",
             message,
             (place,),
-            help="take one of the specification, such as `DATA_BATCH`, or remove it",
+            help="use a denotation of the specification, such as `DATA_BATCH`, or remove it",
         )
 
 
 FAMILY = Family(
     check,
     (
-        Rule("elem-type-undefined", "error", "element types are known", "proto TypeProto"),
-        Rule(
-            "map-key-type", "error", "keys of maps are integers or strings", "proto TypeProto.Map"
-        ),
+        Rule("elem-type-undefined", "error", "element types are defined", "proto TypeProto"),
+        Rule("map-key-type", "error", "map keys are integers or strings", "proto TypeProto.Map"),
         Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),
         Rule("dim-param-empty", "lint", "symbolic dimensions have names", "IR Historical notes"),
         Rule("denotation-unknown", "lint", "denotations are the standard ones", "proto TypeProto"),

@@ -1,41 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device configurations (IR version 11).
+"""Rules for device configurations and sharding (IR version 11).
 
-What: configurations have names and a number of devices; nodes refer to them, and split tensors of
-their own along axes that these have.
-Why: a runtime assigns work by them.
+What: configurations have unique names and a device count; nodes refer to existing configurations,
+and shard only their own inputs and outputs, along existing axes, onto existing devices.
+Why: a runtime distributes the work by them.
 Fix: correct the name, the axis or the number.
 """
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, FieldValue, Record
-from onnxtext.checker.effective import changed_fields, field_of, number_of
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.near import nearest
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.suggestions import nearest
+
+Ranks = ChainMap[str, int]
+"""The ranks of values by name, inner scopes first."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with configurations and with what nodes say of them."""
+    """Check the configurations of a model and the sharding of its nodes."""
     known: dict[str, Configuration] = {}
     for configuration in subject.model.configurations if subject.model else ():
         yield from _configuration(configuration, known)
         known.setdefault(configuration.name, configuration)
+    ranks: dict[int, Ranks] = {}
     for scope in subject.scopes:
-        ranks: dict[str, int] | None = None
         for node in scope.nodes:
             if node.decorators:
-                records = list(_records(node))
-                if records and ranks is None:
-                    ranks = _ranks(scope)
-                for record in records:
-                    yield from _node(subject, node, record, known, ranks or {})
+                for record in _records(node):
+                    yield from _node(subject, node, record, known, _ranks(scope, ranks))
 
 
 def _number(record: Record, name: str) -> int | None:
@@ -68,18 +69,18 @@ def _configuration(
     count = _number(configuration.record, "num_devices")
     devices = field_of(configuration.record, "device")
     if count is None or count < 1:
-        message = f"the configuration {quoted(configuration.name)} has no number of devices"
-        yield Finding("device-config-count", message, (place,), help="add `num_devices: 2`")
+        message = f"the configuration {quoted(configuration.name)} has no `num_devices`"
+        yield Finding("device-config-count", message, (place,), help="add it: `num_devices: 2`")
     elif isinstance(devices, tuple) and devices and len(devices) != count:
         message = (
-            f"the configuration {quoted(configuration.name)} names {len(devices)} devices, and has "
-            f"{count}"
+            f"the configuration {quoted(configuration.name)} names {len(devices)} devices, but its "
+            f"`num_devices` is {count}"
         )
         yield Finding(
             "device-config-count",
             message,
             (place,),
-            help="name as many devices as `num_devices` says, or none",
+            help=f"name {count}, or none, or correct `num_devices`",
         )
 
 
@@ -100,10 +101,13 @@ def _device(decorator: Decorator) -> Record:
     return Record(fields)
 
 
-def _ranks(scope: Scope) -> dict[str, int]:
-    """The ranks of the values that nodes of a scope see, as far as they are declared."""
+def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
+    """Return the declared ranks of the values that are visible in a scope; `known` caches them."""
+    found = known.get(id(scope))
+    if found is not None:
+        return found
     around = scope.parent or scope.beside
-    found = _ranks(around) if around is not None else {}
+    found = known[id(scope)] = _ranks(around, known).new_child() if around else ChainMap()
     for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
         shape = getattr(value.type, "shape", None)
         if shape is not None:
@@ -117,11 +121,7 @@ def _ranks(scope: Scope) -> dict[str, int]:
 
 
 def _node(
-    subject: Subject,
-    node: Node,
-    record: Record,
-    known: dict[str, Configuration],
-    ranks: dict[str, int],
+    subject: Subject, node: Node, record: Record, known: dict[str, Configuration], ranks: Ranks
 ) -> Iterator[Finding]:
     place = Place(node, ("op_type",))
     name = _text(field_of(record, "configuration_id"))
@@ -136,7 +136,7 @@ def _node(
             (place,),
             help=f"there is {quoted(near)}"
             if near
-            else "add it to the `configuration` section, or name one that is there",
+            else "add it to the `configuration` section, or name an existing one",
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
     for spec in _items(record, "sharding_spec"):
@@ -144,14 +144,16 @@ def _node(
 
 
 def _sharding(
-    node: Node, spec: Record, ranks: dict[str, int], count: int | None, place: Place
+    node: Node, spec: Record, ranks: Ranks, count: int | None, place: Place
 ) -> Iterator[Finding]:
     name = _text(field_of(spec, "tensor_name"))
     if not name or name not in (*node.inputs, *node.outputs):
-        what = f"{quoted(name)}, which is no input or output of it" if name else "no tensor"
+        what = "has a sharding without a tensor name"
+        if name:
+            what = f"shards {quoted(name)}, which is not one of its inputs or outputs"
         yield Finding(
             "sharding-tensor",
-            f"this `{node.op_type}` splits {what}",
+            f"this `{node.op_type}` {what}",
             (place,),
             help="name an input or output of this node in `tensor_name`",
         )
@@ -164,17 +166,17 @@ def _sharding(
                 "sharding-axis",
                 f"a `sharded_dim` of {quoted(name)} has no `axis`",
                 (place,),
-                help="write the `axis` along which the tensor is split, `axis: 0` too",
+                help="write the axis, even if it is 0: `axis: 0`",
             )
         elif rank is not None and not -rank <= axis < rank:
-            message = f"the axis {axis} is none of {quoted(name)}, which has rank {rank}"
+            message = f"the axis {axis} is out of range for {quoted(name)}, which has rank {rank}"
             yield Finding(
                 "sharding-axis",
                 message,
                 (place,),
                 help=f"write an axis from {-rank} to {rank - 1}"
                 if rank
-                else "a scalar has no axis to split",
+                else "remove the sharding: a scalar has no axes",
             )
             continue
         else:
@@ -190,10 +192,10 @@ def _sharding(
         for simple in _items(dim, "simple_sharding"):
             shards = _number(simple, "num_shards")
             if shards is None or shards < 1:
-                said = "no number of shards" if shards is None else f"{shards} shards"
+                what = "no `num_shards`" if shards is None else f"`num_shards: {shards}`"
                 yield Finding(
                     "sharding-shards",
-                    f"{quoted(name)} is split into {said}",
+                    f"a sharding of {quoted(name)} has {what}",
                     (place,),
                     help="write `num_shards: 1` or more",
                 )
@@ -201,7 +203,7 @@ def _sharding(
 
 
 def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
-    """Find devices that the configuration does not have, alone and in groups."""
+    """Find device indices, alone or in groups, that the configuration does not have."""
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")
@@ -210,13 +212,13 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
                 "sharding-shards",
                 f"`index_to_device_group_map` of {quoted(name)} has two entries for {key}",
                 (place,),
-                help="remove one of them, or give it another key",
+                help="remove one of them, or change its key",
             )
         groups.add(key)
         for index in _absent(group, "value", count):
             yield Finding(
                 "sharding-shards",
-                f"the device group {key} of {quoted(name)} has the device {index}, which is not "
+                f"the device group {key} of {quoted(name)} contains device {index}, which is not "
                 "in the configuration",
                 (place,),
                 help=_indices(count),
@@ -232,7 +234,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
 
 
 def _absent(record: Record, name: str, count: int | None) -> Iterator[int]:
-    """The indices in a list that are none of a configuration's devices."""
+    """Yield the device indices of a list that are out of range."""
     items = field_of(record, name)
     for item in items if isinstance(items, tuple) else ():
         index = number_of(item)
@@ -252,20 +254,18 @@ FAMILY = Family(
         Rule(
             "device-config-name",
             "error",
-            "configurations have names, all different",
+            "device configurations have unique names",
             "IR Multi-device",
         ),
         Rule(
             "device-config-count",
             "error",
-            "configurations have a number of devices",
+            "device configurations have `num_devices`, and as many device names or none",
             "IR Multi-device",
         ),
         Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),
-        Rule("sharding-tensor", "error", "what is split is an input or output of the node", "IR"),
-        Rule("sharding-axis", "error", "tensors are split along axes they have, each once", "IR"),
-        Rule(
-            "sharding-shards", "error", "there is a number of shards, and devices that exist", "IR"
-        ),
+        Rule("sharding-tensor", "error", "a node shards only its inputs and outputs", "IR"),
+        Rule("sharding-axis", "error", "tensors are sharded along existing axes, each once", "IR"),
+        Rule("sharding-shards", "error", "`num_shards` is 1 or more, and devices exist", "IR"),
     ),
 )

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions.
+"""Rules for symbolic dimensions: a name has one size, and inputs are not secretly fixed.
 
-What: a dimension's name stands for one size in the whole model; what the operators need to be equal
-can be equal.
-Why: readers take equal names for equal sizes, and no input has two.
-Fix: give one of them another name, or correct the size.
+What: a symbolic dimension has the same size everywhere in the model, and one of an input can have
+more than one size.
+Why: equal names mean equal sizes, and a caller may choose the size of a symbolic dimension.
+Fix: rename one of the dimensions, or correct the size.
 
-Sizes are unknowns: every operator adds equations between them. A finding names the two places that
-need a name to be two numbers, or the node because of which the name of an input's dimension can be
-one number only.
+Sizes are unknowns of a system of equations, to which each operator contributes. A finding shows the
+two places that need different sizes, or the node that fixes the size of an input's dimension.
 """
 
 from __future__ import annotations
@@ -17,38 +16,38 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.kinds import sizes_fit_by_kind
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.rules.value_infos import plain_dim
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.symbolic.propagation import SymbolicShapes
-from onnxtext.checker.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
-from onnxtext.checker.walk import inner_types, type_uses
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import inner_types, type_uses
+from onnxtext.checker.inference.node_kinds import sizes_fit_by_kind
+from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
+from onnxtext.checker.inference.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find names of dimensions that would have to be two numbers."""
+    """Find symbolic dimensions with contradictory sizes, and those of inputs with only one."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return
     if not _has_symbols(subject) or sizes_fit_by_kind(subject):
         return
     shapes = SymbolicShapes(subject)
     for conflict in shapes.run():
-        yield _told(conflict)
+        yield _conflict(conflict)
     if shapes.learned and subject.main is not None:
         yield from _forced(subject.main, shapes.sizes)
 
 
 def _forced(main: Scope, sizes: Sizes) -> Iterator[Finding]:
-    """Find symbols of inputs that can only be one number, though a caller may choose them.
+    """Find symbolic dimensions of inputs that the model restricts to one size.
 
-    That weights fit one size only is how models are. What is found is a size that was fixed once:
-    a constant shape, a 1 where a batch is meant, a declaration that differs from what is computed.
+    Sizes that weights determine are normal. Reported are sizes that look fixed by mistake: by a
+    constant shape, by a 1 in place of the batch size, by a declaration that differs from inference.
     """
     seen: set[str] = set()
-    # What an input's default has is no restriction: a caller may give another value.
+    # The default of an input restricts nothing: a caller may pass another value.
     given = {id(value) for value in (*main.inputs, *main.initializers)}
     for value in main.inputs:
         for name in _symbols(value.type):
@@ -63,7 +62,7 @@ def _forced(main: Scope, sizes: Sizes) -> Iterator[Finding]:
 
 
 def _is_fixed_shape(main: Scope, place: Place, name: str, sizes: Sizes) -> bool:
-    """Whether a size follows from a constant shape, or is computed where a symbol is declared."""
+    """Whether a constant shape fixes a size, or inference where the symbol is declared."""
     node, part = place.item, place.part
     if not isinstance(node, Node):
         return False
@@ -87,11 +86,13 @@ def _only(value: ValueInfo, name: str, forced: Forced) -> Finding:
     size = f"{quoted(name)} can only be {forced.number}"
     help = f"write {forced.number} instead of {quoted(name)}"
     if isinstance(item, Node) and part == ("op_type",):
-        why = f"`{item.op_type}` fits no other size"
-        other = "-1 for it in the shape" if item.op_type == "Reshape" else "let the node take any"
+        why = f"`{item.op_type}` accepts no other size"
+        other = (
+            "-1 for it in the shape" if item.op_type == "Reshape" else "make the node accept any"
+        )
     else:
         declared = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
-        why = f"the declared type of {quoted(declared)} fits no other size"
+        why = f"the declared type of {quoted(declared)} allows no other size"
         other = f"{quoted(name)} in that type"
     return Finding(
         "dim-forced",
@@ -99,7 +100,7 @@ def _only(value: ValueInfo, name: str, forced: Forced) -> Finding:
         (
             forced.place._replace(label=f"{size} here"),
             Place(value, ("type",), f"declared as {quoted(name)}"),
-            *[place._replace(label="where sizes are equal") for place in forced.joined],
+            *[place._replace(label="these sizes are equal") for place in forced.joined],
         ),
         help=f"{help}, or {other}",
     )
@@ -115,19 +116,19 @@ def _has_symbols(subject: Subject) -> bool:
     )
 
 
-def _told(conflict: Conflict) -> Finding:
+def _conflict(conflict: Conflict) -> Finding:
     one, other = conflict.sizes
     name = symbol(conflict.name)
     before, now = conflict.places
     return Finding(
         "dim-variable-conflict",
-        f"the dimension {quoted(name)} would have to be {one} and {other}",
+        f"the dimension {quoted(name)} would have to be both {one} and {other}",
         (
             now._replace(label=f"{quoted(name)} is {other} here"),
             before._replace(label=f"{quoted(name)} is {one} here"),
-            *[place._replace(label="where sizes are equal") for place in conflict.joined],
+            *[place._replace(label="these sizes are equal") for place in conflict.joined],
         ),
-        help="give one of them another name, or correct the size",
+        help="rename one of the dimensions, or correct the size",
     )
 
 
@@ -137,13 +138,13 @@ FAMILY = Family(
         Rule(
             "dim-variable-conflict",
             "warning",
-            "a dimension's name stands for one size in the whole model",
+            "a symbolic dimension has the same size everywhere in the model",
             "IR Static shapes",
         ),
         Rule(
             "dim-forced",
             "warning",
-            "the name of an input's dimension may stand for more than one size",
+            "a symbolic dimension of an input can have more than one size",
             "IR Static shapes",
         ),
     ),

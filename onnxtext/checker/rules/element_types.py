@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of values and what operators take.
+"""Rule that checks value types against the type constraints of the operators.
 
-What: inputs are of types that the operator takes; where it wants several of one type, they are;
-what is declared is what is computed.
-Why: no runtime has another operator.
+What: inputs have types that the operator accepts, equal where the schema uses one type variable,
+and declared types agree with computed ones.
+Why: a runtime implements the operator for no other types.
 Fix: insert a `Cast`, or correct the declaration.
 """
 
@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.inference import TypeInference
-from onnxtext.checker.kinds import fits_by_kind
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.inference.element_types import TypeInference
+from onnxtext.checker.inference.node_kinds import fits_by_kind
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find values whose types do not fit."""
+    """Find values whose types violate a constraint of an operator."""
     if not fits_by_kind(subject):
-        yield from TypeInference(subject).run()
+        yield from TypeInference.of(subject).findings
 
 
 FAMILY = Family(
@@ -30,7 +30,7 @@ FAMILY = Family(
         Rule(
             "type-mismatch",
             "error",
-            "types satisfy the operator's constraints, one binding a type variable",
+            "types satisfy the operator's constraints; a type variable has one type in a node",
             "IR Nodes, schema",
         ),
     ),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""External data.
+"""Rules for external data: its location, range, checksum and keys.
 
-What: data outside of the model names a file below the model's directory, and a range inside it.
-Why: a path that leads elsewhere reads other people's files.
-Fix: put the data beside the model, and name it relatively.
+What: external data is a range of an existing file below the model's directory.
+Why: any other path could read files that do not belong to the model.
+Fix: put the data beside the model, and use a relative path.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.values import ExternalData, NoData, StringData, TypedData
-from onnxtext.checker.effective import changed_fields, field_of
-from onnxtext.checker.finding import Finding, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import TensorUse, tensors
+from onnxtext.checker.context.finding import Finding, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import changed_fields, field_of
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
@@ -30,7 +30,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with references to external data."""
+    """Check references to external data, and the files where `base_dir` is known."""
     digests: dict[Path, str] = {}
     for tensor in tensors(subject):
         entries = external_entries(tensor)
@@ -39,14 +39,14 @@ def check(subject: Subject) -> Iterator[Finding]:
         known = dict(entries)
         if not isinstance(tensor.data, (ExternalData, NoData)) and not _is_empty(tensor):
             yield _finding(
-                tensor, "external-location-missing", "is external, but has data here too"
+                tensor, "external-location-missing", "has both external data and inline data"
             )
         for key, _ in entries:
             if key not in KEYS:
                 yield _finding(
                     tensor,
                     "external-key-unknown",
-                    f"has external data with the unknown key {quoted(key)}",
+                    f"has the unknown key {quoted(key)} in its external data",
                 )
         location = known.get("location")
         if not location:
@@ -63,14 +63,14 @@ def check(subject: Subject) -> Iterator[Finding]:
             path, problem = _resolve(subject.options.base_dir, location)
         if problem is not None:
             yield _finding(
-                tensor, "external-path-unsafe", f"has its data in {quoted(location)}, {problem}"
+                tensor, "external-path-unsafe", f"has the location {quoted(location)}, {problem}"
             )
             continue
         if path is not None and not path.is_file():
             yield _finding(
                 tensor,
                 "external-file-missing",
-                f"has its data in {quoted(location)}, which is not there",
+                f"has its data in {quoted(location)}, which does not exist",
             )
             path = None
         yield from _range(tensor, known, path)
@@ -79,7 +79,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:
-    """The entries of a tensor's external data; None if its data is not external."""
+    """Return the entries of a tensor's external data; None if its data is not external."""
     if isinstance(tensor.data, ExternalData):
         return tensor.data.entries
     changed = changed_fields(tensor.decorators) | changed_fields(tensor.decorators, "data")
@@ -105,24 +105,24 @@ def _text(value: object) -> str:
 
 
 def unsafe(location: str) -> str | None:
-    """Why a location may not be read, whatever is there; None if it may."""
+    """Return why a location must not be read, without looking at the disk; None if it is safe."""
     if location.startswith(("/", "\\")) or _DRIVE.match(location):
         return "an absolute path"
     if "\0" in location:
-        return "which holds a NUL"
+        return "which contains a NUL"
     if ".." in re.split(r"[/\\]", location):
         return "which leaves the model's directory"
     if not location.strip("./\\"):
-        return "which is no file"
+        return "which is not a file name"
     return None
 
 
 def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
-    """The file of a location, or why it may not be read."""
+    """Return the file of a location, or why it must not be read."""
     root = os.path.realpath(base_dir)
     path = os.path.realpath(os.path.join(root, location))  # noqa: PTH118 - as realpath
     if os.path.commonpath([root, path]) != root:
-        return None, "a link that leads out of the model's directory"
+        return None, "a link that leaves the model's directory"
     return Path(path), None
 
 
@@ -136,7 +136,7 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
             yield _finding(
                 tensor,
                 "external-range-invalid",
-                f"has the {key} {quoted(text)}, which is no whole number",
+                f"has the {key} {quoted(text)}, which is not a non-negative integer",
             )
             return
         numbers[key] = int(text)
@@ -145,7 +145,7 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
         yield _finding(
             tensor,
             "external-offset-unaligned",
-            f"begins at {offset}, which is no multiple of {_ALIGNMENT}",
+            f"has the offset {offset}, which is not a multiple of {_ALIGNMENT}",
         )
     element = ELEMENTS.get(tensor.type.element)
     wanted = None
@@ -154,7 +154,7 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
     length = numbers.get("length")
     if wanted is not None and length is not None and length != wanted:
         yield _finding(
-            tensor, "external-range-invalid", f"needs {wanted} bytes, its `length` is {length}"
+            tensor, "external-range-invalid", f"needs {wanted} bytes, but its `length` is {length}"
         )
         return
     if path is None:
@@ -162,7 +162,8 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
     size = path.stat().st_size
     end = offset + (length if length is not None else wanted or 0)
     if end > size:
-        yield _finding(tensor, "external-range-invalid", f"ends at byte {end} of a file of {size}")
+        what = f"ends at byte {end}, but the file has {size}"
+        yield _finding(tensor, "external-range-invalid", what)
 
 
 def _checksum(
@@ -184,15 +185,15 @@ def _checksum(
 
 
 _HELP = {
-    "external-location-missing": "keep the data, or the entries with a `location`, not both",
-    "external-path-unsafe": "move the file below the model's directory, and name it from there",
+    "external-location-missing": "remove the inline data or the external entries",
+    "external-path-unsafe": "move the file below the model's directory, and use a relative path",
     "external-file-missing": "put the file there, or correct the location",
     "external-range-invalid": "correct `offset` and `length`, or replace the file",
     "external-offset-unaligned": "pad the file, so that tensors can be mapped into memory",
-    "external-checksum": "replace the file by the one that was meant, or correct the checksum",
+    "external-checksum": "restore the right file, or correct the checksum",
     "external-key-unknown": "remove it, or correct its name",
 }
-"""How to fix what breaks each rule."""
+"""The default help of each rule."""
 
 
 def _finding(tensor: TensorUse, slug: str, what: str, help: str | None = None) -> Finding:
@@ -205,7 +206,7 @@ FAMILY = Family(
         Rule(
             "external-location-missing",
             "error",
-            "external data has a location, and no data beside it",
+            "external data has a location, and the tensor no inline data",
             "proto TensorProto.external_data",
         ),
         Rule(
@@ -214,11 +215,11 @@ FAMILY = Family(
             "the location is a file below the model's directory",
             "IR External data",
         ),
-        Rule("external-file-missing", "error", "the file of external data is there", "checker"),
+        Rule("external-file-missing", "error", "the file of external data exists", "checker"),
         Rule(
             "external-range-invalid",
             "error",
-            "offset and length are a range of the file, as long as the tensor",
+            "offset and length are a range of the file that has the size of the tensor",
             "proto TensorProto.external_data",
         ),
         Rule(
@@ -230,7 +231,7 @@ FAMILY = Family(
         Rule(
             "external-checksum",
             "error",
-            "the SHA-1 of the file is the given one",
+            "the SHA-1 of the file equals `checksum`",
             "proto TensorProto.external_data",
         ),
         Rule(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of the model.
+"""Rules for the definitions of the model's functions; `calls` has those for their calls.
 
-What: functions have a name and a domain, are told apart by domain, name and overload, do not call
-themselves, and mean by an operator what the model means by it.
-Why: a function stands for its body, which is put in its place.
-Fix: rename one of them, or import the same operator sets.
+What: functions have a name and a domain, differ in domain, name or overload, are not recursive,
+and use the same operator versions as the model.
+Why: a runtime replaces each call by the function's body.
+Fix: rename one of the functions, or import the same operator sets.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.values import Attribute
-from onnxtext.checker.finding import Finding, Place, chain_of, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import FunctionKey, Subject, function_key, plain_domain
-from onnxtext.checker.targets import targets
+from onnxtext.checker.context.finding import Finding, Place, chain_of, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import FunctionKey, Subject, function_key, plain_domain
+from onnxtext.checker.context.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with functions."""
+    """Check the definitions of functions."""
     scopes = [scope for scope in subject.scopes if scope.kind == "function"]
     if not scopes:
         return
@@ -47,14 +47,14 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
                 "function-name-missing",
                 "the function has no name",
                 (place,),
-                help="name it: nodes call it by that name",
+                help="name it: nodes call it by its name",
             )
         if function.domain is None and subject.model is not None:  # "" is the standard domain
             yield Finding(
                 "function-domain-missing",
                 f"the function {quoted(function.name)} has no domain",
                 (place,),
-                help='give it one of its own: `<domain: "my.ops", …>`',
+                help='add one: `<domain: "my.ops", …>`',
             )
         key: tuple[str, ...] = function_key(function)
         if 0 < subject.ir_version < 10:
@@ -87,7 +87,7 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
 
 
 def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
-    """The functions that each function calls, nested graphs included."""
+    """Return the functions that each function calls, also in nested graphs."""
     calls: dict[FunctionKey, list[tuple[FunctionKey, Node]]] = {}
     if not subject.functions:
         return calls
@@ -137,14 +137,14 @@ def _recursive(
     places += [Place(node, ("op_type",), "calls the next") for node in (*nodes, last)]
     return Finding(
         "function-recursive",
-        f"functions call themselves: {chain}",
+        f"recursive function: {chain}" if len(path) == 1 else f"recursive functions: {chain}",
         tuple(places),
-        help="functions stand for their bodies, which must have an end",
+        help="remove one of the calls: functions are inlined, so they cannot be recursive",
     )
 
 
 def _conflicts(subject: Subject) -> Iterator[Finding]:
-    """Operators that mean one thing in the model and another in a function, or in two of them."""
+    """Find operators with different versions in the model and a function, or in two functions."""
     resolved = targets(subject)
     imports: dict[str, tuple[int, Scope]] = {}
     if subject.main is not None and subject.main.opsets is not None:
@@ -154,7 +154,7 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
             continue
         for domain, version in scope.opsets.versions.items():
             imports.setdefault(domain, (version, scope))
-    told: set[tuple[str, str, int]] = set()
+    reported: set[tuple[str, str, int]] = set()
     for scope in subject.scopes:
         if scope.function is None or scope.opsets is None:
             continue
@@ -166,18 +166,18 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
             if own is None or imports[domain][0] == own:
                 continue
             key = domain, node.op_type, id(scope.function)
-            if key in told:
+            if key in reported:
                 continue
             other = subject.schemas.find(domain, node.op_type, imports[domain][0])
             here = target.since if type(target) is Signature else None
             there = other.since if other is not None else None
             if here != there:
-                told.add(key)
+                reported.add(key)
                 around = imports[domain][1]
                 yield Finding(
                     "function-opset-conflict",
-                    f"`{node.op_type}` is another operator in version {own}, which the function "
-                    f"{quoted(scope.function.name)} imports, than in version {imports[domain][0]}, "
+                    f"`{node.op_type}` differs between version {own}, which the function "
+                    f"{quoted(scope.function.name)} imports, and version {imports[domain][0]}, "
                     f"which {around.words()} imports",
                     (Place(node, ("op_type",)),),
                     help="import the same version",
@@ -198,7 +198,7 @@ def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
                 "function-shadows-operator",
                 f"the function {quoted(key[1])} has the name of a standard operator",
                 (place,),
-                help="rename it, unless it is meant to take the place of the operator",
+                help="rename it, unless it is meant to replace the operator",
             )
         if key not in called:
             message = f"no node calls the function {quoted(key[1])}"
@@ -219,14 +219,14 @@ FAMILY = Family(
         Rule(
             "function-attribute-duplicate",
             "error",
-            "names of the attributes of a function are distinct",
+            "attributes of a function have distinct names",
             "IR Functions",
         ),
-        Rule("function-recursive", "error", "functions do not call themselves", "proto"),
+        Rule("function-recursive", "error", "functions are not recursive", "proto"),
         Rule(
             "function-opset-conflict",
             "error",
-            "an operator is the same in the model and in all functions",
+            "an operator has the same meaning in the model and in all functions",
             "proto FunctionProto.opset_import",
         ),
         Rule(

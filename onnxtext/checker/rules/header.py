@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The header, metadata and documentation.
+"""Rules for the model header, metadata and doc strings.
 
-What: a model has a graph, and says who made it; the keys of metadata are distinct.
-Why: tools look entries up by their keys; of two with the same key one is lost.
-Fix: remove one of the entries.
+What: a model has a graph, a domain and a producer; metadata keys are distinct.
+Why: tools look up metadata by key; of two entries with one key, one is lost.
+Fix: add the field, or remove one of the entries.
 """
 
 from __future__ import annotations
@@ -11,29 +11,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
+from onnxtext.ast.model import Function, Model
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import Decorated, decorated
 
 _REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
 _HTML = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|ul)\b[^<>]*>"
 )
 STANDARD_KEYS = frozenset(
-    {
-        "model_author",
-        "model_license",
-        "Image.BitmapPixelFormat",
-        "Image.ColorSpaceGamma",
-        "Image.NominalPixelRange",
-    }
-)
-"""The keys that the specification itself names (IR spec, Metadata; MetadataProps.md)."""
+    {"model_author", "model_license", "Image.BitmapPixelFormat", "Image.ColorSpaceGamma",
+     "Image.NominalPixelRange"}
+)  # fmt: skip
+"""The keys that the specification defines (IR spec, Metadata; MetadataProps.md)."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with the header and the metadata."""
+    """Check the header, metadata and doc strings."""
     model = subject.model
     if model is not None:
         if not subject.has_graph:
@@ -41,7 +37,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "graph-missing",
                 "the model has no graph",
                 (Place(model),),
-                help="write one behind the header: `name (inputs) => (outputs) { nodes }`",
+                help="write one after the header: `name (inputs) => (outputs) { nodes }`",
             )
         if subject.active("model-domain-missing", "producer-missing"):
             yield from _header(model)
@@ -49,15 +45,16 @@ def check(subject: Subject) -> Iterator[Finding]:
     lints = subject.active("doc-html")
     if lints and model is not None and model.doc_string:
         yield from _doc(model, model.doc_string)
-    for item in _statements(subject):
-        decorators = item.decorators
-        if decorators or item.metadata:
-            entries = [*_decorated(item), *item.metadata]
-            if entries:
-                yield from _entries(item, entries, "warning")
-        if lints:
+    for item in decorated(subject):
+        entries = [*_decorated(item), *item.metadata]
+        if entries:
+            yield from _entries(item, entries, "warning")
+    if lints:
+        functions = [scope.place for scope in subject.scopes if scope.kind == "function"]
+        others = [item for item in decorated(subject) if not isinstance(item, Function)]
+        for item in (*functions, *others):
             doc = item.doc_string if isinstance(item, Function) else None
-            for decorator in decorators:
+            for decorator in item.decorators:
                 if decorator.name == "doc" and decorator.arguments:
                     text = decorator.arguments[0].value
                     doc = text.decode("utf-8", "replace") if isinstance(text, bytes) else None
@@ -65,25 +62,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 yield from _doc(item, doc)
 
 
-_Statement = Graph | Function | Node | ValueInfo
-
-
-def _statements(subject: Subject) -> Iterator[_Statement]:
-    lints = subject.active("doc-html")
-    for scope in subject.scopes:
-        owner = scope.place
-        if owner.decorators or owner.metadata or lints:
-            yield owner
-        for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
-            for value in values:
-                if value.decorators or value.metadata:
-                    yield value
-        for node in scope.nodes:
-            if node.decorators or node.metadata:
-                yield node
-
-
-def _decorated(item: _Statement) -> Iterator[tuple[str, str]]:
+def _decorated(item: Decorated) -> Iterator[tuple[str, str]]:
     for decorator in item.decorators:
         if decorator.name == "meta":
             for argument in decorator.arguments:
@@ -93,11 +72,11 @@ def _decorated(item: _Statement) -> Iterator[tuple[str, str]]:
 
 def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Iterator[Finding]:
     seen: set[str] = set()
-    told: set[str] = set()
+    reported: set[str] = set()
     for index, (key, _) in enumerate(entries):
         part: tuple[str | int, ...] = ("metadata", index) if isinstance(item, Model) else ()
-        if key in seen and key not in told:
-            told.add(key)
+        if key in seen and key not in reported:
+            reported.add(key)
             yield Finding(
                 "metadata-key-duplicate",
                 f"the metadata has two entries with the key {quoted(key)}",
@@ -111,7 +90,7 @@ def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Ite
                 "metadata-key-namespace",
                 f"the metadata key {quoted(key)} has no namespace",
                 (Place(item, part),),
-                help="begin keys of your own with a reverse domain, such as `org.example.`",
+                help="prefix your own keys with a reverse domain, such as `org.example.`",
             )
 
 
@@ -124,7 +103,7 @@ def _header(model: Model) -> Iterator[Finding]:
             if what == "missing"
             else f"the model's `domain` {what}",
             (Place(model, ("domain",)),),
-            help='such as `domain: "org.example.models"`',
+            help='write it as in `domain: "org.example.models"`',
         )
     for key, value in (
         ("producer_name", model.producer_name),
@@ -144,9 +123,9 @@ def _doc(item: object, doc: str) -> Iterator[Finding]:
     if found is not None:
         yield Finding(
             "doc-html",
-            f"a doc string holds the HTML tag {quoted(found.group())}",
+            f"a doc string contains the HTML tag {quoted(found.group())}",
             (Place(item, ("doc_string",)),),
-            help="doc strings are Markdown",
+            help="write Markdown instead",
         )
 
 
@@ -157,13 +136,13 @@ FAMILY = Family(
         Rule(
             "metadata-key-duplicate",
             "error",
-            "keys of metadata are distinct; a warning below the model",
+            "metadata keys are distinct; a warning in parts of the model",
             "IR, proto",
         ),
         Rule(
             "metadata-key-namespace",
             "lint",
-            "keys of metadata outside the standard ones carry a reverse-DNS prefix",
+            "metadata keys that are not standard have a reverse-DNS prefix",
             "IR Other metadata",
         ),
         Rule(

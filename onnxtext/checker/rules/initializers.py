@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Initializers and inputs.
+"""Rules for initializers and the inputs of the same name.
 
-What: names of initializers are distinct; before IR version 4 each is also an input; in nested
-graphs from then on none is.
+What: initializers have distinct names; before IR version 4 each is also an input; from IR version 4
+on, an initializer of a nested graph is not.
 Why: an initializer with an input's name is that input's default; nested graphs have no defaults.
 Fix: remove the input, or rename the initializer.
 """
@@ -12,20 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.values import SparseTensor
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with initializers."""
+    """Check initializers against each other and against the inputs."""
     for scope in subject.scopes:
         if not scope.initializers or not scope.is_graph:
             continue
         yield from _duplicates(scope)
         inputs = {value.name: value for value in scope.inputs}
-        # A training graph's parameters are those of the main graph.
         if 0 < subject.ir_version < 4:
             for value in scope.initializers:
                 if value.name and value.name not in inputs:
@@ -75,7 +74,7 @@ def _nested(scope: Scope, ir_version: int) -> Iterator[Finding]:
     if first is not None and any(value.name not in names for value in scope.inputs[first:]):
         yield Finding(
             "subgraph-initializer-is-input",
-            "inputs of a nested graph that stand for initializers come behind the actual ones",
+            "inputs of a nested graph that have initializers must come after the other inputs",
             (Place(scope.inputs[first], ("name",)),),
             help="move it to the end of the inputs",
         )
@@ -87,7 +86,7 @@ FAMILY = Family(
         Rule(
             "initializer-duplicate",
             "error",
-            "names of initializers, sparse ones too, are distinct",
+            "initializers, also sparse ones, have distinct names",
             "proto GraphProto.sparse_initializer",
         ),
         Rule(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of inputs and outputs.
+"""Rules that require complete types, mainly for the inputs and outputs of the main graph.
 
-What: inputs and outputs of the main graph have types, tensors among them a shape; a sequence, map
-or optional says of what it is.
-Why: callers of a model know its inputs and outputs by their types only.
-Fix: write the type: `float[N, 3] x`; a rank without sizes is `float[?, ?]`.
+What: inputs and outputs of the main graph have types, tensors also shapes; a sequence, map or
+optional type has an element type.
+Why: callers of a model know its inputs and outputs only by their types.
+Fix: write the type: `float[N, 3] x`; for a known rank with unknown sizes `float[?, ?]`.
 """
 
 from __future__ import annotations
@@ -14,30 +14,21 @@ from collections.abc import Iterator
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.records import Record
 from onnxtext.ast.types import SparseTensorType, TensorType
-from onnxtext.checker.effective import UNSET
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.type_records import TypeRecord, has_record, type_records
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import UNSET
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.type_records import TypeRecord, has_record, type_records
 
 _CONTAINERS = {
-    "sequence_type": "elem_type",
-    "optional_type": "elem_type",
-    "map_type": "value_type",
-}
-_KINDS = {
-    "tensor_type",
-    "sparse_tensor_type",
-    "sequence_type",
-    "optional_type",
-    "map_type",
-    "opaque_type",
-}
+    "sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type",
+}  # fmt: skip
+_KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find inputs and outputs without types, and types without a kind."""
+    """Find inputs and outputs without types, and incomplete types."""
     for scope in subject.scopes:
         if scope.kind == "main":
             yield from _untyped(scope, "input", scope.inputs)
@@ -51,7 +42,7 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
         type = value.type
         if type is None:
             if value.decorators and has_record(value):
-                continue  # what that type lacks is a finding of its own
+                continue  # `_kinds` checks that type
             what = "has no type"
         elif isinstance(type, (TensorType, SparseTensorType)) and type.shape is None:
             what = "is a tensor without a shape"
@@ -61,7 +52,7 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
             f"graph-{kind}-untyped",
             f"the {kind} {quoted(value.name)} of {scope.words()} {what}",
             (Place(value, ("type",) if type is not None else ("name",)),),
-            help="write `[?, ?]` for a rank without sizes"
+            help="write `[?, ?]` if only the rank is known"
             if type is not None
             else "write its type before its name, such as `float[N, 4] `",
         )
@@ -77,8 +68,8 @@ def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
             yield _missing(use, "has more than one kind", "error")
             return
         if not kinds:
-            known_nothing = not record.fields and not depth and not use.required
-            severity = "hint" if known_nothing else "error"
+            is_empty = not record.fields and not depth and not use.required
+            severity = "hint" if is_empty else "error"
             if severity == "error" or subject.lints("type-missing"):
                 yield _missing(use, "has no kind", severity)
             return
@@ -99,7 +90,7 @@ def _missing(use: TypeRecord, what: str, severity: str) -> Finding:
         "type-missing",
         f"the type of {quoted(use.name)} {what}",
         (use.place,),
-        help="give it one kind, all the way down: `float[N]`, or `seq(float[N])`",
+        help="write one complete type, such as `float[N]` or `seq(float[N])`",
         severity="error" if severity == "error" else "hint",
     )
 
@@ -110,19 +101,19 @@ FAMILY = Family(
         Rule(
             "graph-input-untyped",
             "error",
-            "inputs of the main graph have a type, tensors a shape",
+            "inputs of the main graph have a type, tensors also a shape",
             "IR Graphs, Static shapes",
         ),
         Rule(
             "graph-output-untyped",
             "error",
-            "outputs of the main graph have a type, tensors a shape",
+            "outputs of the main graph have a type, tensors also a shape",
             "IR Graphs, Static shapes",
         ),
         Rule(
             "type-missing",
             "error",
-            "a type has exactly one kind, and element types all the way down",
+            "a type and its element types have exactly one kind each",
             "proto TypeProto",
         ),
     ),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names: that there are any, and that they are different.
+"""Rules for missing and duplicate names of graphs, values and nodes.
 
-What: graphs and values have names; names of inputs, of outputs and of nodes are distinct.
-Why: values are found by their names only.
-Fix: rename one of them.
+What: graphs and values have names; inputs, outputs and nodes have distinct names.
+Why: nodes refer to values only by name.
+Fix: add a name, or rename one of the two.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.values import SparseTensor
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with names."""
+    """Check names."""
     for scope in subject.scopes:
         if scope.is_graph and not scope.name:
             yield Finding(
@@ -57,10 +57,7 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
         if places:
             message = f"{kind} of {scope.words()} has no name"
             yield Finding(
-                "value-name-missing",
-                message,
-                places,
-                help="name it: nodes refer to values by their names",
+                "value-name-missing", message, places, help="name it: nodes refer to values by name"
             )
 
 
@@ -100,7 +97,7 @@ def _nodes(scope: Scope) -> Iterator[Finding]:
                 "node-name-duplicate",
                 f"{len(places)} nodes of {scope.words()} are named {quoted(name)}",
                 (places[1], places[0]._replace(label="first here"), *places[2:]),
-                help="give each a name of its own, or none",
+                help="rename or remove one of the names",
             )
 
 
@@ -123,12 +120,12 @@ def _identifiers(subject: Subject) -> Iterator[Finding]:
             ]
         for kind, name, place in found:
             if name and not matches(name):
-                message = f"the {kind} name {quoted(name)} is no identifier of C"
+                message = f"the {kind} name {quoted(name)} is not a C identifier"
                 yield Finding(
                     "name-not-identifier",
                     message,
                     (place,),
-                    help="use letters, digits and underscores, and begin with no digit",
+                    help="use letters, digits and underscores, and do not begin with a digit",
                 )
 
 
@@ -136,7 +133,7 @@ FAMILY = Family(
     check,
     (
         Rule(
-            "graph-name-missing", "error", "every graph, nested ones too, has a name", "IR Graphs"
+            "graph-name-missing", "error", "every graph, also a nested one, has a name", "IR Graphs"
         ),
         Rule(
             "value-name-missing",
@@ -144,28 +141,21 @@ FAMILY = Family(
             "inputs, outputs, value infos and initializers have names",
             "proto ValueInfoProto, TensorProto",
         ),
-        Rule(
-            "input-duplicate", "error", "names of the inputs of a graph are distinct", "IR Graphs"
-        ),
-        Rule("output-duplicate", "warning", "names of the outputs of a graph are distinct", "-"),
+        Rule("input-duplicate", "error", "inputs of a graph have distinct names", "IR Graphs"),
+        Rule("output-duplicate", "warning", "outputs of a graph have distinct names", "-"),
         Rule(
             "function-input-duplicate",
             "error",
-            "names of the inputs of a function are distinct",
+            "inputs of a function have distinct names",
             "IR Functions",
         ),
         Rule(
             "function-output-duplicate",
             "error",
-            "names of the outputs of a function are distinct",
+            "outputs of a function have distinct names",
             "IR Functions",
         ),
-        Rule(
-            "node-name-duplicate",
-            "warning",
-            "names of the nodes of a graph are distinct",
-            "IR Names",
-        ),
-        Rule("name-not-identifier", "lint", "names are identifiers of C90", "IR Names"),
+        Rule("node-name-duplicate", "warning", "nodes of a graph have distinct names", "IR Names"),
+        Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names"),
     ),
 )

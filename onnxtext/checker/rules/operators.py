@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes and the operators they call.
+"""Rules that check nodes against their operators: existence, deprecation, input and output counts.
 
-What: a node names an operator that exists at the imported version, gives it as many inputs as it
-takes, and takes as many outputs as it gives.
-Why: a runtime has no other operators.
+What: a node names an operator that exists in the imported version, and has as many inputs and
+outputs as the schema allows.
+Why: a runtime implements no other operators.
 Fix: correct the name, import another version of the operator set, or change the node.
 """
 
@@ -12,24 +12,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.finding import Finding, Place, Repair, counted, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Parameter, Signature
-from onnxtext.checker.subject import Subject, plain_domain
-from onnxtext.checker.targets import targets
+from onnxtext.checker.context.finding import Finding, Place, Repair, counted, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Parameter, Signature
+from onnxtext.checker.context.subject import Subject, plain_domain
+from onnxtext.checker.context.targets import targets
 from onnxtext.diagnostics import Severity
 
 EXPERIMENTAL = frozenset(
     {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill",
      "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
 )  # fmt: skip
-"""Experimental operators that were removed; the official checker lets them pass."""
+"""Removed experimental operators, which the official checker accepts."""
 _SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with nodes and their operators."""
+    """Check nodes against their operators."""
     resolved = targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
     foreign: dict[str, list[Place]] = {}
@@ -47,7 +47,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     "node-no-output",
                     f"this `{node.op_type}` has no outputs",
                     (Place(node),),
-                    help="name what it computes: `y = …`",
+                    help="name its outputs: `y = …`",
                 )
             if target is None:
                 if node.op_type:
@@ -67,9 +67,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     for domain, places in foreign.items():
         yield Finding(
             "op-unknown-domain",
-            f"operators of {quoted(domain)} are not known: nodes that use them are not checked",
+            f"operators of {quoted(domain)} are unknown, so nodes that use them are not checked",
             tuple(places),
-            help="define them as functions of the model, if they are to be checked",
+            help="to check them, define the operators as functions of the model",
         )
 
 
@@ -88,9 +88,9 @@ def _sort_unknown(
         return
     version = scope.opsets.versions.get(domain)
     if version is None:
-        return  # told as a domain that is not imported
+        return  # reported as opset-domain-not-imported
     if any(key[:2] == (domain, node.op_type) for key in _functions(subject, node.op_type)):
-        return  # told as an overload that does not exist
+        return  # reported as function-overload-unknown
     place = Place(node, ("op_type",))
     if subject.schemas.knows(domain):
         if domain == "" and node.op_type in EXPERIMENTAL:
@@ -144,8 +144,8 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
         elif other is not None:
             help = f"there is `{other}.{name}`" if other else f"there is a standard one: `{name}`"
         if not schemas.knows(domain):
-            message += f": {quoted(domain)} has functions in this model, but none of this name"
-            # An operator of a runtime may stand beside functions of the same domain.
+            message += f": {quoted(domain)} has functions in this model, but none with this name"
+            # A domain may have both functions in the model and operators in the runtime.
             severity = "warning" if near is None else None
     return Finding(
         "op-unknown", message, tuple(places), help=help, severity=severity, repair=repair
@@ -156,7 +156,7 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
     successor = _SUCCESSORS.get(node.op_type)
     return Finding(
         "op-deprecated",
-        f"`{node.op_type}` is deprecated since version {signature.since} of its operator set",
+        f"`{node.op_type}` has been deprecated since version {signature.since} of its operator set",
         (Place(node, ("op_type",)),),
         help=f"use `{successor}`" if successor else "import an older version, or use another",
     )
@@ -174,7 +174,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
             if not name and formal is not None and _required(formal, index, signature.least_inputs):
                 yield Finding(
                     "optional-input-missing",
-                    f"the input `{formal.name}` of `{node.op_type}` is required, and left out here",
+                    f"the required input `{formal.name}` of `{node.op_type}` is missing",
                     (Place(node, ("inputs", index)),),
                     help="name a value there",
                 )
@@ -184,7 +184,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
             if not name and formal is not None and formal.option == "single":
                 yield Finding(
                     "output-empty-required",
-                    f"the output `{formal.name}` of `{node.op_type}` is always computed: name it",
+                    f"the required output `{formal.name}` of `{node.op_type}` has no name",
                     (Place(node, ("outputs", index)),),
                     help="name it, even if nothing uses it",
                 )
@@ -205,10 +205,9 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     else:
         wanted = f"{least} to {most} {kind}s"
     if count > most:
-        help = f"leave out what is behind the {'first ' if most else ''}{counted(most, kind)}"
-        help = f"it has no {kind}s: leave them out" if not most else help
+        help = f"remove all but the first {counted(most, kind)}" if most else f"remove the {kind}s"
     else:
-        help = f"name the {kind}s that are missing"
+        help = f"add the missing {kind}s"
     names = ", ".join(
         formal.name + {"single": "", "optional": "?", "variadic": "…"}[formal.option]
         for formal in formals
@@ -223,28 +222,26 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
         f"`{node.op_type}` {verb} {wanted}, not {count}",
         (place,),
         help=help,
-        notes=(f"its {kind}s are ({names})",) if names else (),
+        notes=(f"its {kind}s: ({names})",) if names else (),
     )
 
 
 FAMILY = Family(
     check,
     (
-        Rule("op-type-missing", "error", "a node names its operator", "proto NodeProto"),
+        Rule("op-type-missing", "error", "a node has an `op_type`", "proto NodeProto"),
         Rule("node-no-output", "error", "a node has one or more outputs", "IR Graphs"),
         Rule(
             "op-unknown",
             "error",
-            "the operator exists at the imported version, or is a function of the model",
+            "the operator exists in the imported version, or is a function of the model",
             "IR Operators, schema",
         ),
         Rule("op-unknown-domain", "info", "the operators of the domain are known", "-"),
         Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
         Rule("input-count", "error", "a node has as many inputs as its operator takes", "schema"),
         Rule("output-count", "error", "a node has as many outputs as its operator gives", "schema"),
-        Rule("optional-input-missing", "error", "required inputs are not left out", "IR Optional"),
-        Rule(
-            "output-empty-required", "error", "outputs that are computed have names", "IR Optional"
-        ),
+        Rule("optional-input-missing", "error", "required inputs are present", "IR Optional"),
+        Rule("output-empty-required", "error", "required outputs have names", "IR Optional"),
     ),
 )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports of operator sets.
+"""Rules for imports of operator sets: missing, duplicate, invalid and unused ones.
 
-What: a model and each function import one version of every operator set they use.
-Why: the version says what an operator means.
-Fix: `opset_import: [21, "ai.onnx.ml": 5]` in the header.
+What: a model and each function import one version of every operator set that they use.
+Why: the version determines what an operator means.
+Fix: write `opset_import: [21, "ai.onnx.ml": 5]` in the header.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.checker.finding import Finding, Place, Repair, counted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import newest_versions
-from onnxtext.checker.subject import Subject, plain_domain
+from onnxtext.checker.context.finding import Finding, Place, Repair, counted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.checker.context.subject import Subject, plain_domain
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with the imports of a model and its functions."""
+    """Check the imports of a model and its functions."""
     model = subject.model
     if model is not None:
         if not model.opset_imports and subject.ir_version >= 3:
@@ -41,12 +41,12 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _newest_released() -> int:
-    """A version of the standard operators that runtimes have."""
+    """Return a recent version of the standard operators that runtimes support."""
     return min(newest_versions()[""], 21)
 
 
 def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
-    """Duplicates and invalid versions."""
+    """Find duplicate imports and invalid versions."""
     first: dict[str, int] = {}
     for index, item in enumerate(owner.opset_imports):
         domain = plain_domain(item.domain)
@@ -59,7 +59,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 f"{shown} is imported twice",
                 (here, Place(place, ("opset_imports", first[domain]), "first imported here")),
                 severity="warning" if in_model else "error",
-                notes=("the highest version counts",) if in_model else (),
+                notes=("the highest version applies",) if in_model else (),
                 help="remove one of them",
             )
         first.setdefault(domain, index)
@@ -67,22 +67,22 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
         if item.version < 1:
             yield Finding(
                 "opset-version-invalid",
-                f"{item.version} is no version of {shown}: they begin with 1",
+                f"{item.version} is not a version of {shown}: versions begin at 1",
                 (here,),
-                help=f"import version {newest or 1}, or the one the nodes were written for",
+                help=f"import version {newest or 1}, or the version the nodes were written for",
             )
         elif newest is not None and item.version > newest:
             yield Finding(
                 "opset-version-invalid",
-                f"version {item.version} of {shown} is not known: the newest known is {newest}",
+                f"version {item.version} of {shown} is unknown: the newest known is {newest}",
                 (here,),
                 help=f"import version {newest}, or install a newer onnx",
                 severity="warning",
             )
 
 
-def _is_told(subject: Subject, scope: Scope) -> bool:
-    """Whether it is told already that a model or function imports nothing, or has no header."""
+def _is_reported(subject: Subject, scope: Scope) -> bool:
+    """Whether another rule reports that a model or function has no imports or no header."""
     if scope.function is not None:
         return scope.function.domain is None and subject.active("function-domain-missing")
     missing = "opset-import-missing" if subject.ir_version >= 3 else "ir-version-missing"
@@ -90,13 +90,13 @@ def _is_told(subject: Subject, scope: Scope) -> bool:
 
 
 def _not_imported(subject: Subject) -> Iterator[Finding]:
-    """Domains of nodes that their model or function does not import."""
+    """Find domains of nodes that the model or function does not import."""
     missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
     for scope in subject.scopes:
         if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
         versions = scope.opsets.versions
-        if not versions and _is_told(subject, scope):
+        if not versions and _is_reported(subject, scope):
             continue
         for node in scope.nodes:
             domain = plain_domain(node.domain)
@@ -113,7 +113,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         target = scope.function if in_function else subject.model
         yield Finding(
             "function-opset-missing" if in_function else "opset-domain-not-imported",
-            f"{owner} uses {shown}, but does not import an operator set of that domain",
+            f"{owner} uses {shown}, but does not import that domain",
             (places[0]._replace(label=f"used by {counted(len(places), 'node')}"), *places[1:]),
             help=f"add {entry} to `opset_import`",
             repair=Repair("import", subject.effective.original(target), (domain, version))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantization annotations.
+"""Rule for quantization annotations, which must refer to existing tensors.
 
-What: an annotation names a tensor that exists, and tensors that exist as its parameters.
-Why: without them nobody can dequantize the tensor.
+What: the annotated tensor, its scale and its zero point exist in the graph or an outer one.
+Why: without them the tensor cannot be dequantized.
 Fix: correct the names.
 """
 
@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 KEYS = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find annotations of what is not there."""
+    """Find annotations that refer to unknown tensors."""
     for scope in subject.scopes:
         for annotation in scope.quantization:
             place = Place(annotation)
@@ -46,15 +46,15 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if key not in KEYS and subject.lints("quantization-annotation"):
                     yield Finding(
                         "quantization-annotation",
-                        f"{quoted(key)} is neither `SCALE_TENSOR` nor `ZERO_POINT_TENSOR`",
+                        f"unknown key {quoted(key)}, not `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
                         (place,),
-                        help="take one of these, if it means the same",
+                        help="use one of these if it means the same",
                         severity="hint",
                     )
 
 
 def _is_visible(name: str, scope: Scope) -> bool:
-    """Whether a value is in a graph or around it: nodes of nested graphs use both."""
+    """Whether a value is defined in a graph or in an outer one."""
     return name in scope.position or scope.find_outer(name) is not None
 
 

@@ -1,41 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes.
+"""Rules that compare shapes with the shape inference of onnx.
 
-What: shapes fit the operators, and declared shapes agree with computed ones.
-Why: what does not fit fails when the model runs.
+What: the operators accept the shapes of their inputs, and declared shapes agree with inferred ones.
+Why: a mismatch fails when the model runs.
 Fix: correct the declaration, or transpose or reshape the value.
 
-Where a model of one node of each kind fits, the whole does (`kinds`). Else
-the shape inference of onnx is asked for the whole model first: it is fast, and nearly every model
-is right. Only if it objects, or does not judge all nodes (it passes over training graphs, and
-over all mistakes where there is an operator it does not know), is it asked for one node after the
-other, so that all mistakes are found, each with its place.
+If a model with one node of each kind is valid, so is the whole (`kinds`). Otherwise onnx first
+infers the shapes of the whole model: that is fast, and most models are valid. If it fails, or does
+not check all nodes (it skips training graphs, and all errors if there is an unknown operator), each
+node is inferred separately, which finds all errors and their places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from onnxtext.checker.finding import Finding, Place
-from onnxtext.checker.isolation.process import Failure
-from onnxtext.checker.kinds import fits_by_kind
-from onnxtext.checker.objections import (
+from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.node_kinds import fits_by_kind
+from onnxtext.checker.inference.objections import (
     errors_of,
     failure_of,
     is_expandable,
     slug_of,
     whole_model,
 )
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.shape_inference import ShapeInference
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.targets import targets
+from onnxtext.checker.inference.shape_inference import ShapeInference
+from onnxtext.checker.isolation.process import Failure
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find shapes that do not fit."""
+    """Find shape errors."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
-        return  # there is no end to inference
+        return  # inference would not terminate
     if fits_by_kind(subject):
         return
     errors = bool(errors_of(subject))
@@ -44,18 +44,30 @@ def check(subject: Subject) -> Iterator[Finding]:
     unknown = any(None in found for found in targets(subject).values())
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    # Before IR version 2 attributes may lack a type; only the inference of a node objects.
+    # Before IR version 2 attributes may lack a type; only the inference of one node rejects that.
     unseen = unseen or subject.ir_version == 1
     if not errors and objection is None and not unknown and not unseen and expandable:
         return
-    findings = ShapeInference(subject).run()
+    findings = ShapeInference.of(subject).findings
     yield from findings
     if objection is not None and not findings:
-        yield _unplaced(subject, objection)
+        yield _negative(subject, objection) or _unplaced(subject, objection)
+
+
+def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
+    """A negative dimension to which onnx objects: an error instead of the warning."""
+    if isinstance(objection, Failure) or "(-" not in objection:
+        return None
+    found = (finding for finding in subject.found if finding.slug == "dim-value-negative")
+    warning = next(found, None)
+    if warning is None:
+        return None
+    subject.found[:] = [finding for finding in subject.found if finding is not warning]
+    return replace(warning, severity="error", notes=("the inference of onnx objects to it",))
 
 
 def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
-    """An objection or failure that no single node explains."""
+    """Report an error of the whole model that no single node explains."""
     place = Place(subject.model)
     if subject.main is not None:
         place = Place(subject.main.place, ("name",))
@@ -67,13 +79,13 @@ def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
             place = Place(node, ("op_type",))
             break
     slug = slug_of(objection)
-    said = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
-    first = said.strip().partition("\n")[0]
+    message = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
+    first = message.strip().partition("\n")[0]
     return Finding(
         slug,
-        f"the inference of onnx objects: {first.strip()}",
+        f"shape inference of onnx failed: {first.strip()}",
         (place,),
-        help="correct what it says, or the declarations around it",
+        help="correct the named part, or the declarations around it",
     )
 
 
@@ -83,13 +95,13 @@ FAMILY = Family(
         Rule(
             "shape-mismatch",
             "error",
-            "shapes fit the operators, and declared ones agree with inferred ones",
+            "operators accept the shapes, and declared shapes agree with inferred ones",
             "IR Static shapes",
         ),
         Rule(
             "onnx-inference-failed",
             "error",
-            "the shape inference of onnx ends on every node",
+            "the shape inference of onnx terminates for every node",
             "schema",
         ),
     ),

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sparse tensors.
+"""Rules for sparse tensors: rank, index order and range, the name of the values.
 
-What: values are a list; indices are an int64 list of positions, or of coordinates, in ascending
-order without repetition, inside the dims. A sparse initializer's values have its name.
-Why: readers search the indices, and put every value at its place.
-Fix: sort the indices; correct their shape.
+What: values have rank 1; indices are int64 positions or coordinates, strictly ascending and within
+the dims. The values of a sparse initializer have its name.
+Why: readers search the indices, and store each value at its index.
+Fix: sort the indices, or correct their shape.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.values import Blob, FieldData, RawData, SparseTensor, Tensor, TypedData
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import sparse_tensors
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import sparse_tensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with sparse tensors."""
+    """Check sparse tensors."""
     for scope in subject.scopes:
         for value in scope.initializers:
             if isinstance(value.data, SparseTensor) and not value.name:
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 _RANK_HELP = (
-    "write `sparse_tensor(float[4, 4]) s = sparse(float[N] […], int64[N, 2] […])`: N values, and "
+    "write `sparse_tensor(float[4, 4]) s = sparse(float[N] […], int64[N, 2] […])`: N values, then "
     "the position or the coordinates of each"
 )
 
@@ -64,9 +64,9 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     elif len(indices) not in (1, 2):
         problem = f"has indices of rank {len(indices)}, not 1 or 2"
     elif indices[0] != values[0]:
-        problem = f"has {values[0]} values, and indices of {indices[0]}"
+        problem = f"has {values[0]} values, but indices for {indices[0]}"
     elif len(indices) == 2 and indices[1] != len(sparse.dims):
-        problem = f"has rank {len(sparse.dims)}, and indices of {indices[1]} coordinates"
+        problem = f"has rank {len(sparse.dims)}, but indices with {indices[1]} coordinates"
     if problem is not None:
         yield Finding("sparse-rank", f"{what} {problem}", (place,), help=_RANK_HELP)
         return
@@ -101,7 +101,7 @@ def _indices(
         row = int(np.argwhere(outside)[0][0])
         shown = ", ".join(map(str, flat[row].tolist()))
         dims = ", ".join(map(str, sparse.dims))
-        message = f"{what} has the index [{shown}], outside of [{dims}]"
+        message = f"{what} has the index [{shown}], which is outside of [{dims}]"
         yield Finding(
             "sparse-index-range",
             message,
@@ -119,9 +119,9 @@ def _indices(
         shown = ", ".join(map(str, flat[row].tolist()))
         yield Finding(
             "sparse-index-order",
-            f"{what} has the index [{shown}] behind one that is not less",
+            f"{what} has the index [{shown}] out of order or twice",
             (place,),
-            help="sort the indices, and the values with them",
+            help="sort the indices together with the values, without duplicates",
         )
 
 
@@ -134,13 +134,13 @@ FAMILY = Family(
         Rule(
             "sparse-rank",
             "error",
-            "values are a list, indices int64 positions or coordinates",
+            "values have rank 1, and indices are int64 positions or coordinates",
             "proto SparseTensorProto",
         ),
         Rule(
             "sparse-index-order",
             "error",
-            "indices ascend without repetition",
+            "indices are strictly ascending",
             "proto SparseTensorProto",
         ),
         Rule(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of If, Loop and Scan.
+"""Rule for the input and output counts of the bodies of If, Loop and Scan.
 
-What: a body has the inputs that its operator gives it, and the outputs that it takes.
-Why: they are bound by their position.
-Fix: add or remove inputs and outputs of the body.
+What: a body has as many inputs as its operator passes, and as many outputs as it expects.
+Why: they are matched by position.
+Fix: add or remove inputs or outputs of the body.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.finding import Finding, Place, counted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.targets import targets
+from onnxtext.checker.context.finding import Finding, Place, counted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find bodies that do not fit the nodes that hold them."""
+    """Compare the counts of inputs and outputs of bodies with their nodes."""
     resolved = targets(subject)
     for scope in subject.scopes:
         for index, children in scope.children.items():
@@ -32,9 +32,9 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
-    """The inputs of a body that are given by its node.
+    """Return the inputs of a body that its node passes.
 
-    Before IR version 4 initializers were inputs too, behind the actual ones.
+    Before IR version 4 initializers were also inputs, after the actual ones.
     """
     names = [value.name for value in scope.inputs]
     if 0 < ir_version < 4:
@@ -92,7 +92,7 @@ FAMILY = Family(
         Rule(
             "subgraph-arity",
             "error",
-            "bodies have the inputs and outputs of their operator",
+            "bodies have as many inputs and outputs as their operator needs",
             "schema",
         ),
     ),

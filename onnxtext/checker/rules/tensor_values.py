@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of tensors.
+"""Rules for the elements of tensors: range and encoding.
 
-What: entries fit the type they stand for, bools are 0 or 1, strings are UTF-8.
-Why: what does not fit is cut off, by each reader in its own way.
+What: entries are in the range of the element type, bools are 0 or 1, strings are UTF-8.
+Why: readers truncate values out of range, each in its own way.
 Fix: correct the value.
 """
 
@@ -13,10 +13,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.values import Blob, FieldData, RawData, StringData, TypedData
-from onnxtext.checker.finding import Finding
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import TensorUse, tensors
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find elements that are none of their type."""
+    """Find elements that are not values of the element type."""
     for tensor in tensors(subject):
         element = ELEMENTS.get(tensor.type.element)
         if element is None:
@@ -33,7 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             case RawData() as raw if element.kind == "bool" or element.bits == 6:
                 yield from _raw(tensor, element, raw.data)
             case RawData():
-                continue  # every bit pattern is an element, and repetitions are not expanded
+                continue  # every bit pattern is valid, and repetitions must not be expanded
             case Blob():
                 continue
             case TypedData(entries) if element.field in ("int32_data", "uint64_data"):
@@ -60,7 +60,7 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
     elif element.bits == 6 and len(data):
         used = prod(tensor.dims) * 6 % 8
         if used and data[-1] >> used:
-            message = f"the bits behind the last element of {tensor.words()} are not zero"
+            message = f"the padding bits after the last element of {tensor.words()} are not zero"
             yield Finding("tensor-value-range", message, (tensor.place,), help="set them to zero")
 
 
@@ -77,7 +77,7 @@ def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -
         values = np.frombuffer(data, "<i4")
         low, high = _limits(element)
         if element.bits in (2, 4) and len(values) < raw_size(element, prod(tensor.dims)):
-            return  # that entries are missing is a finding of its own
+            return  # `tensor-data-size` reports missing entries
     else:
         return
     wrong = values[(values < low) | (values > high)] if len(values) else values
@@ -86,7 +86,7 @@ def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -
 
 
 def _limits(element: ElementType) -> tuple[int, int]:
-    """The least and the greatest entry of `int32_data` for a type."""
+    """Return the least and the greatest entry of `int32_data` for a type."""
     if element.bits in (2, 4):  # one byte with two or four elements; its sign may be extended
         return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":
@@ -98,14 +98,14 @@ def _limits(element: ElementType) -> tuple[int, int]:
 
 def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
     element = ELEMENTS[tensor.type.element]
-    what = f"{value} is no `{element.name}`"
+    what = f"{value} is not a `{element.name}`"
     if element.bits in (2, 4):
-        what = f"{value} is no byte with {8 // element.bits} elements of `{element.name}`"
+        what = f"{value} is not a byte with {8 // element.bits} elements of `{element.name}`"
     return Finding(
         "tensor-value-range",
         f"{what}: entries of {tensor.words()} are between {low} and {high}",
         (tensor.place,),
-        help="correct the value, or take an element type that holds it",
+        help="correct the value, or use a larger element type",
     )
 
 
@@ -126,7 +126,7 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
                 "tensor-string-utf8",
                 f"a string of {tensor.words()} {problem}",
                 (tensor.place,),
-                help="store UTF-8 without a mark and NULs; bytes belong in a `uint8` tensor",
+                help="store UTF-8 without byte order mark and NUL, and other bytes as `uint8`",
             )
             return
 
@@ -137,13 +137,13 @@ FAMILY = Family(
         Rule(
             "tensor-value-range",
             "error",
-            "entries fit the element type",
+            "entries are in the range of the element type",
             "proto TensorProto.int32_data",
         ),
         Rule(
             "tensor-string-utf8",
             "warning",
-            "strings are UTF-8, no mark before, no NUL behind",
+            "strings are UTF-8 without byte order mark and final NUL",
             "proto",
         ),
     ),

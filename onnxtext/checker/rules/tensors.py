@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors: a type, dims, and data that fits them.
+"""Rules for the type, dims, data field and data size of tensors.
 
-What: the element type is known, dims are not negative, the data stands in the one field of the type
-(or in `raw_data`) and is as long as the dims say.
-Why: readers take the data as the dims say, or fail.
-Fix: correct the dims or the data; brackets and braces of the right length cannot go wrong.
+What: the element type is defined, dims are not negative, and the data is in the field of the type
+(or in `raw_data`) and has the size that the dims give.
+Why: readers trust the dims, or fail.
+Fix: correct the dims or the data; a literal in brackets or braces always uses the right field.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from collections.abc import Iterator
 from math import prod
 
 from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, StringData, TypedData
-from onnxtext.checker.effective import changed_fields, number_of
-from onnxtext.checker.finding import Finding, counted
-from onnxtext.checker.registry import Family, Rule
+from onnxtext.checker.context.finding import Finding, counted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import changed_fields, number_of
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.checker.rules.external import external_entries
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8}
-"""Bytes of one entry in `TypedData` and `FieldData`."""
+"""The size in bytes of one entry in `TypedData` and `FieldData`."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with tensors and how their data is stored."""
+    """Check tensors and how their data is stored."""
     for tensor in tensors(subject):
         if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:
-            continue  # by its making it fits
+            continue  # valid by construction
         if tensor.type.element == "undefined":
             yield Finding(
                 "tensor-type-undefined",
@@ -43,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "tensor-dim-negative",
                 f"a dim of {tensor.words()} is {min(tensor.dims)}",
                 (tensor.place,),
-                help="write the number of elements along that dimension",
+                help="write 0 or more, the number of elements along that dimension",
             )
             continue
         yield from _segment(tensor)
@@ -54,7 +54,7 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
     element = ELEMENTS[tensor.type.element]
     count = prod(tensor.dims)
     if any(decorator.name.endswith("segment") for decorator in tensor.decorators):
-        return  # a chunk of the whole tensor
+        return  # one chunk of a tensor
     match tensor.data:
         case TypedData(entries):
             yield from _typed(tensor, element, count, len(entries) // WIDTHS[element.field])
@@ -70,10 +70,10 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
 
 
 def _hint(tensor: TensorUse) -> str:
-    """What is wrong with external data that counts for nothing."""
+    """Explain why a tensor's external data is ignored; empty if there is none."""
     if changed_fields(tensor.decorators).get("external_data") is None:
         return ""
-    return ": its `external_data` counts only with `data_location: EXTERNAL`"
+    return ": `external_data` is ignored without `data_location: EXTERNAL`"
 
 
 def _fields(
@@ -92,26 +92,20 @@ def _fields(
         yield _size(tensor, f"has {counted(count, 'element')}, but no data")
     if len(held) > 1:
         names = ", ".join(f"`{name}`" for name in held)
-        yield _field(
-            tensor, f"has data in more than one field: {names}", "keep the one that counts"
-        )
+        yield _field(tensor, f"has data in more than one field: {names}", "keep one of them")
     elif held and held[0] == "raw_data":
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))
         if not element.bits:
-            yield _field(
-                tensor,
-                "is of strings, which are never stored in `raw_data`",
-                "write them in braces",
-            )
+            yield _field(tensor, "has strings in `raw_data`", 'write them in braces: `{"a", "b"}`')
         elif len(data) != raw_size(element, count):
             wanted = raw_size(element, count)
-            yield _size(tensor, f"needs {counted(wanted, 'byte')}, `raw_data` has {len(data)}")
+            yield _size(tensor, f"needs {counted(wanted, 'byte')}, but `raw_data` has {len(data)}")
     elif held and held[0] != element.field:
         yield _field(
             tensor,
             f"has its data in `{held[0]}`, not in `{element.field}`",
-            f"write it in brackets (raw data), or into `{element.field}`",
+            f"write it in brackets (raw data), or in `{element.field}`",
         )
     elif held and held[0] == "string_data":
         values = fields["string_data"]
@@ -147,7 +141,7 @@ def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[
             help="remove the data, or correct the dims",
         )
     elif wanted != found:
-        yield _size(tensor, f"needs {wanted} {what}, and has {found}")
+        yield _size(tensor, f"needs {wanted} {what}, but has {found}")
 
 
 def _size(tensor: TensorUse, what: str) -> Finding:
@@ -156,7 +150,7 @@ def _size(tensor: TensorUse, what: str) -> Finding:
         "tensor-data-size",
         f"{tensor.words()} {what}",
         (tensor.place,),
-        help="correct the dims, or give as much data as they say",
+        help="correct the dims or the data",
         notes=(f"its type is `{tensor.type.element}[{dims}]`",),
     )
 
@@ -185,9 +179,9 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
 FAMILY = Family(
     check,
     (
-        Rule("tensor-type-undefined", "error", "the element type is known", "proto TensorProto"),
-        Rule("tensor-data-field", "error", "data stands in the one field of the type", "proto"),
-        Rule("tensor-data-size", "error", "there are as many elements as the dims say", "proto"),
+        Rule("tensor-type-undefined", "error", "the element type is defined", "proto TensorProto"),
+        Rule("tensor-data-field", "error", "data is in one field, that of the type", "proto"),
+        Rule("tensor-data-size", "error", "the number of elements agrees with the dims", "proto"),
         Rule("tensor-dim-negative", "error", "dims are 0 or more", "IR Tensor definition"),
         Rule(
             "tensor-empty-data",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training information (IR version 7).
+"""Rules for training information (IR version 7).
 
-What: the initialization takes nothing; bindings set initializers to outputs; the algorithm, put
-behind the inference graph, makes a graph that breaks no rule.
-Why: a runtime runs the initialization once, then both graphs as one for every step.
+What: the initialization has no inputs; bindings assign outputs to initializers; the algorithm,
+appended to the inference graph, makes a valid graph.
+Why: a runtime runs the initialization once, then both graphs as one in every step.
 Fix: correct the names in the bindings.
 """
 
@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Training
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with training information."""
+    """Check training information."""
     if subject.model is None:
         return
     by_owner = {id(scope.place): scope for scope in subject.scopes}
@@ -30,16 +30,16 @@ def check(subject: Subject) -> Iterator[Finding]:
         if start is not None and start.inputs:
             yield Finding(
                 "training-init-inputs",
-                "the initialization of a training has inputs",
+                "the initialization of a training has inputs, but nothing passes them",
                 tuple([Place(value, ("name",)) for value in start.inputs]),
-                help="make them constants or random: nothing is given to it",
+                help="replace them by constants or random values",
             )
         if start is None and training.initialization_binding:
             yield Finding(
                 "training-init-omitted",
                 "there is an `initialization_binding`, but no `initialization`",
                 (Place(training, ("initialization_binding",)),),
-                help="add an `initialization` whose outputs it names, or remove the binding",
+                help="add an `initialization` with these outputs, or remove the binding",
             )
         yield from _keys(subject, training, step, bound)
         yield from _values(subject, training, start, step)
@@ -67,7 +67,7 @@ def _keys(
                 near = subject.near(key, initializers)
                 yield Finding(
                     "training-binding-key",
-                    f"the `{field}` sets {quoted(key)}, which is no initializer",
+                    f"the `{field}` sets {quoted(key)}, which is not an initializer",
                     (place,),
                     help=f"there is {quoted(near)}"
                     if near
@@ -83,7 +83,7 @@ def _keys(
                     "training-binding-key",
                     f"two trainings set {quoted(key)} in their `{field}`",
                     (place,),
-                    help="let one of them set it",
+                    help="remove one of the two entries",
                     severity="warning",
                 )
 
@@ -106,24 +106,21 @@ def _values(
                 near = subject.near(name, outputs)
                 yield Finding(
                     "training-binding-value",
-                    f"the `{field}` takes {quoted(name)}, which is no output of {where}",
+                    f"the `{field}` uses {quoted(name)}, which is not an output of {where}",
                     (Place(training, (field, f'"{name}"')),),
                     help=f"there is {quoted(near)}" if near else f"name an output of {where}",
                 )
 
 
 def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
-    """What goes wrong when the algorithm is put behind the inference graph."""
+    """Find conflicts in the inference graph with the algorithm appended."""
     for name in step.position:
         if name in main.position:
             yield Finding(
                 "training-graph-combined",
-                f"{quoted(name)} is defined in the graph and in the training's algorithm, "
-                "which are run as one",
-                (
-                    Place(*step.definition(name)),
-                    Place(*main.definition(name), "defined there too"),
-                ),
+                f"{quoted(name)} is defined in both the graph and the training's algorithm, "
+                "which run as one graph",
+                (Place(*step.definition(name)), Place(*main.definition(name), "defined there too")),
                 help="rename one of them",
             )
     names = {node.name for node in main.nodes if node.name}
@@ -131,7 +128,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
         if node.name and node.name in names:
             yield Finding(
                 "training-graph-combined",
-                f"a node of the graph and one of the algorithm are named {quoted(node.name)}",
+                f"a node of the graph and a node of the algorithm are named {quoted(node.name)}",
                 (Place(node, ("name",)),),
                 help="rename one of them",
                 severity="warning",
@@ -143,7 +140,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                     "training-graph-combined",
                     f"a node of the graph uses {quoted(name)}, a value of the training's algorithm",
                     (Place(main.nodes[index], ("inputs", number)), Place(*step.definition(name))),
-                    help="compute it in the graph, or move the node into the algorithm",
+                    help="compute it in the graph, or move the node to the algorithm",
                 )
 
 
@@ -159,14 +156,17 @@ FAMILY = Family(
         Rule(
             "training-binding-key", "error", "bindings set initializers, each once", "IR Training"
         ),
+        Rule("training-binding-value", "error", "bindings use outputs of their graph", "IR, proto"),
         Rule(
-            "training-binding-value", "error", "bindings take outputs of their graph", "IR, proto"
+            "training-init-omitted",
+            "error",
+            "an `initialization_binding` has an `initialization`",
+            "IR Training",
         ),
-        Rule("training-init-omitted", "error", "what is bound is initialized", "IR Training"),
         Rule(
             "training-graph-combined",
             "error",
-            "graph and algorithm together break no rule",
+            "the graph and the algorithm make one valid graph",
             "proto",
         ),
     ),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values and nodes that nothing uses.
+"""Rule that finds unused initializers and nodes.
 
-What: every value is used or an output, and so is something that each node computes.
-Why: what nothing uses costs memory and time, and may be a mistake.
+What: every initializer, and an output of every node, is used or is an output of the graph.
+Why: unused parts cost memory and time, and may be a mistake.
 Fix: remove it (`--fix` removes initializers and value infos).
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.checker.finding import Finding, Place, Repair, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what nothing uses."""
+    """Find unused initializers and nodes."""
     used = used_by_scope(subject)
     for scope in subject.scopes:
         names = used[id(scope)]
@@ -36,14 +36,14 @@ def check(subject: Subject) -> Iterator[Finding]:
             if outputs and not any(name in names for name in outputs):
                 yield Finding(
                     "value-unused",
-                    f"nothing uses what this `{node.op_type}` computes",
+                    f"no output of this `{node.op_type}` is used",
                     (Place(node, ("outputs", node.outputs.index(outputs[0]))),),
                     help="remove the node",
                 )
 
 
 def used_by_scope(subject: Subject) -> dict[int, set[str]]:
-    """For each scope (by id) the names of its own that something uses."""
+    """Return the used names of each scope, by the id of the scope."""
     used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
     for scope in subject.scopes:
         used[id(scope)].update(value.name for value in scope.outputs)
@@ -71,6 +71,5 @@ def _algorithms(subject: Subject) -> list[Scope]:
 
 
 FAMILY = Family(
-    check,
-    (Rule("value-unused", "lint", "every initializer and every node is used", "-"),),
+    check, (Rule("value-unused", "lint", "every initializer and every node is used", "-"),)
 )

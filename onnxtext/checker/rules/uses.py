@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uses: every name that is used is defined before.
+"""Rules for uses of values: undefined names, node order, cycles, undefined outputs.
 
 What: an input of a node is an input of the graph, an initializer, or an output of an earlier node,
-here or in a graph around; an output of a graph is defined in that graph.
-Why: nodes are executed in their order.
+in the same or an outer graph; an output of a graph is defined in that graph.
+Why: nodes are executed in order.
 Fix: correct the name, or sort the nodes (`--fix` does).
 """
 
@@ -11,26 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.finding import Finding, Place, Repair, chain_of, counted, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, counted, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 Use = tuple[int, int]
 """The index of a node and of one of its inputs."""
 
 
-class Late(NamedTuple):
-    """A use of a value in a graph that a node holds, before the value is defined around it.
+class NestedUse(NamedTuple):
+    """A use, in a nested graph, of a value that the outer graph defines later.
 
     Attributes:
-        holder: the index of the node in the graph that defines the value.
-        name: of the value.
-        scope: the graph that uses it.
-        places: where.
+        holder: the index, in the outer graph, of the node with the nested graph.
+        name: the value.
+        scope: the nested graph.
+        places: its uses of the value.
     """
 
     holder: int
@@ -40,21 +41,22 @@ class Late(NamedTuple):
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find uses of what is not defined, or only later."""
-    nested: dict[int, list[Late]] = {}
+    """Find uses of values that are undefined or defined later, and undefined outputs."""
+    nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
     first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
     for scope in subject.scopes:
         if not scope.unresolved:
             continue
-        told = undefined[id(scope)] = []
+        reported = undefined[id(scope)] = []
         for name, finding in _undefined(subject, scope, nested):
-            findings, index = first.setdefault((id(_root(scope)), name), (told, len(told)))
-            together = _together(findings[index], finding, name) if index < len(findings) else None
-            if together is None:
-                told.append(finding)
+            key = id(_root(scope)), name
+            findings, index = first.setdefault(key, (reported, len(reported)))
+            merged = _merged(findings[index], finding, name) if index < len(findings) else None
+            if merged is None:
+                reported.append(finding)
             else:
-                findings[index] = together
+                findings[index] = merged
     for scope in subject.scopes:
         yield from undefined.get(id(scope), ())
         late = [use for use in scope.unresolved if _used(scope, use) in scope.position]
@@ -67,11 +69,8 @@ def _used(scope: Scope, use: Use) -> str:
     return scope.nodes[use[0]].inputs[use[1]]
 
 
-def _together(first: Finding, other: Finding, name: str) -> Finding | None:
-    """One finding of a name that is defined nowhere, and used in two graphs of one model.
-
-    None if another name is meant in one of them.
-    """
+def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
+    """Merge the findings of one undefined name in two graphs; None if their repairs differ."""
     repair = first.repair
     if repair is not None:
         if other.repair is None or other.repair.argument[0] != repair.argument[0]:
@@ -81,13 +80,13 @@ def _together(first: Finding, other: Finding, name: str) -> Finding | None:
     elif other.repair is not None:
         return None
     places = first.places + other.places
-    return replace(first, message=_nowhere_words(name, places), places=places, repair=repair)
+    return replace(first, message=_undefined_message(name, places), places=places, repair=repair)
 
 
 def _undefined(
-    subject: Subject, scope: Scope, nested: dict[int, list[Late]]
+    subject: Subject, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
-    """Find names that are nowhere defined; collect those that are defined later, around."""
+    """Yield undefined names; collect in `nested` those that an outer graph defines later."""
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
         name = _used(scope, use)
@@ -109,34 +108,32 @@ def _undefined(
             places = [Place(scope.nodes[i], ("inputs", n)) for i, n in found]
             if later is not None:
                 around, limit = later
-                nested.setdefault(id(around), []).append(Late(limit, name, scope, places))
+                nested.setdefault(id(around), []).append(NestedUse(limit, name, scope, places))
             elif root == "fragment":
-                missing = _nowhere(subject, scope, name, places)
-                note = "a graph on its own may stand in another, which defines it"
+                missing = _undefined_value(subject, scope, name, places)
+                note = "an outer graph may define it: this is only a fragment of a model"
                 notes = (*missing.notes, note)
                 yield name, replace(missing, severity="warning", notes=notes, repair=None)
             else:
-                yield name, _nowhere(subject, scope, name, places)
+                yield name, _undefined_value(subject, scope, name, places)
 
 
 def _root(scope: Scope) -> Scope:
-    """The outermost scope around one."""
+    """Return the outermost scope around a scope."""
     while scope.parent is not None:
         scope = scope.parent
     return scope
 
 
-def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
-    near = subject.near(name, _visible(scope, places[0].item))
-    # A value that is only defined later may depend on this node: not for a repair.
-    later = subject.near(name, scope.position) if near is None else None
+def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
+    near, later = _suggestions(subject, scope, name, places[0].item)
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name) if subject.patient else None
     if inner is not None:
-        notes = (f"{inner.words()} defines it, which is seen only in there",)
+        notes = (f"it is defined in {inner.words()}, and not visible outside of that",)
     return Finding(
         "value-undefined",
-        _nowhere_words(name, places),
+        _undefined_message(name, places),
         tuple(places),
         help=f"there is a value {quoted(near or later or '')}"
         if near or later
@@ -148,17 +145,36 @@ def _nowhere(subject: Subject, scope: Scope, name: str, places: list[Place]) -> 
     )
 
 
-def _nowhere_words(name: str, places: Sequence[Place]) -> str:
+def _suggestions(
+    subject: Subject, scope: Scope, name: str, node: Node
+) -> tuple[str | None, str | None]:
+    """Return the similar visible name, and otherwise the similar name that is defined later.
+
+    A value that is defined later may depend on this node, so no repair uses it.
+    """
+    near = subject.near(name, chain(_visible(scope, node), _later(scope, node)))
+    if near is None:  # two names may be equally similar
+        return subject.near(name, _visible(scope, node)), None
+    return (near, None) if near in _visible(scope, node) else (None, near)
+
+
+def _undefined_message(name: str, places: Sequence[Place]) -> str:
     times = f", used {counted(len(places), 'time')}" if len(places) > 1 else ""
     return f"{quoted(name)} is not defined{times}"
 
 
 def _visible(scope: Scope, node: Node) -> Iterator[str]:
-    """The names that a node could use."""
+    """Yield the names that a node may use."""
     index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
     yield from (name for name, at in scope.position.items() if at < index)
     for around, limit in scope.outer():
         yield from (name for name, at in around.position.items() if at < limit)
+
+
+def _later(scope: Scope, node: Node) -> Iterator[str]:
+    """Yield the names that later nodes of the same graph define."""
+    index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
+    yield from (name for name, at in scope.position.items() if at > index)
 
 
 def _inner_definition(scope: Scope, name: str) -> Scope | None:
@@ -169,26 +185,26 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
     return None
 
 
-def _late(scope: Scope, late: list[Use], nested: list[Late]) -> Iterator[Finding]:
-    """Find nodes that use what is defined by themselves or behind them, in graphs they hold too."""
+def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
+    """Find nodes that use, also in nested graphs, values that they or later nodes define."""
     needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
     cyclic = _cycles(scope, needed)
     for cycle in cyclic:
         yield _cycle(scope, cycle, needed, nested)
     in_cycle = {index: number for number, cycle in enumerate(cyclic) for index in cycle}
 
-    def is_told(user: int, name: str) -> bool:
+    def is_in_cycle(user: int, name: str) -> bool:
         return user in in_cycle and in_cycle[user] == in_cycle.get(scope.position[name])
 
     places: dict[str, list[Place]] = {}
     inner: dict[str, Scope] = {}
     for index, number in late:
         name = scope.nodes[index].inputs[number]
-        if not is_told(index, name):
+        if not is_in_cycle(index, name):
             place = Place(scope.nodes[index], ("inputs", number), "used here")
             places.setdefault(name, []).append(place)
     for use in nested:
-        if not is_told(use.holder, use.name):
+        if not is_in_cycle(use.holder, use.name):
             if use.name not in places:
                 inner[use.name] = use.scope
             found = [place._replace(label="used here") for place in use.places]
@@ -204,13 +220,15 @@ def _late(scope: Scope, late: list[Use], nested: list[Late]) -> Iterator[Finding
             "node-order",
             message,
             (first, Place(*scope.definition(name), "defined only here"), *others),
-            help="sort the nodes: each stands behind those whose outputs it uses",
+            help="sort the nodes: each comes after those whose outputs it uses",
             repair=None if cyclic else Repair("sort", scope.place),
         )
 
 
-def _cycle(scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[Late]) -> Finding:
-    """The finding of nodes that depend on each other."""
+def _cycle(
+    scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[NestedUse]
+) -> Finding:
+    """Report a cycle of nodes."""
     nodes = [scope.nodes[index] for index in cycle]
     chain = [
         next(name for name in node.outputs if name in needed[cycle[(i + 1) % len(cycle)]])
@@ -222,21 +240,23 @@ def _cycle(scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[
     ]
     for use in nested:
         if use.holder in cycle and use.name in chain:
-            label = f"used in {use.scope.words()}, which its node holds"
+            label = f"used in {use.scope.words()}, which is nested in that node"
             places += [place._replace(label=label) for place in use.places]
     path = chain_of([*chain, chain[0]])
     return Finding(
         "graph-cycle",
-        f"nodes of {scope.words()} wait for each other: {path}"
+        f"nodes of {scope.words()} depend on each other: {path}"
         if len(nodes) > 1
         else f"{quoted(chain[0])} depends on itself: {path}",
         tuple(places),
-        help="one of them has to use another value" if len(nodes) > 1 else "use another value",
+        help="break the cycle: let one of them use another value"
+        if len(nodes) > 1
+        else "use another value",
     )
 
 
 def _free_names(scope: Scope, index: int) -> set[str]:
-    """The names that a node and the graphs it holds use of the graph around."""
+    """Return the names of outer values that a node and its nested graphs use."""
     found = set(scope.nodes[index].inputs)
     children = scope.children.get(index, ())
     hidden: list[tuple[Scope, frozenset[str]]] = [(child, frozenset()) for child in children]
@@ -249,19 +269,8 @@ def _free_names(scope: Scope, index: int) -> set[str]:
     return found
 
 
-def used_names(node: Node) -> Iterator[str]:
-    """The names that a node and the graphs in it use, those defined in there included."""
-    from onnxtext.ast.visit import walk_nodes
-
-    if any(attribute.type in (5, 10) for attribute in node.attributes):
-        for inner in walk_nodes(node):
-            yield from inner.inputs
-    else:
-        yield from node.inputs
-
-
 def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
-    """One cycle of each group of nodes that wait for each other (Tarjan's components)."""
+    """Return one cycle of each strongly connected component."""
     before: list[list[int]] = []
     for names in needed:
         ats = {scope.position.get(name, -1) for name in names if name}
@@ -274,6 +283,7 @@ def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
 
 
 def _components(before: list[list[int]]) -> list[list[int]]:
+    """Return the strongly connected components (Tarjan's algorithm, without recursion)."""
     number = [-1] * len(before)
     low = [0] * len(before)
     on_stack = [False] * len(before)
@@ -311,7 +321,7 @@ def _components(before: list[list[int]]) -> list[list[int]]:
 
 
 def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
-    """A cycle in a component, in the direction of the data."""
+    """Return a cycle of a component, in the direction of the data flow."""
     members = set(group)
     path: list[int] = []
     seen: dict[int, int] = {}
@@ -331,10 +341,10 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.near(value.name, scope.position)
         notes: tuple[str, ...] = ()
-        help = f"there is a value {quoted(near)}" if near else "name a value that is computed in it"
+        help = f"there is a value {quoted(near)}" if near else "name a value that it computes"
         if outer is not None:
-            notes = (f"it is a value of {outer[0].words()} around it, which does not do",)
-            help = f"add a node: {value.name} = Identity (…)"
+            notes = (f"it is defined in {outer[0].words()}, but outputs cannot be outer values",)
+            help = f"copy it with a node: {value.name} = Identity (…)"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",
             f"the output {quoted(value.name)} of {scope.words()} is not defined in it",
@@ -350,11 +360,11 @@ FAMILY = Family(
         Rule(
             "value-undefined",
             "error",
-            "a node uses inputs, initializers, outputs of nodes, or outer values",
+            "a node uses only inputs, initializers, outputs of nodes, or outer values",
             "IR Nodes",
         ),
         Rule("node-order", "error", "nodes are in topological order", "IR Nodes"),
-        Rule("graph-cycle", "error", "nodes do not depend on each other in a circle", "IR Nodes"),
+        Rule("graph-cycle", "error", "nodes do not form cycles", "IR Nodes"),
         Rule(
             "graph-output-undefined",
             "error",

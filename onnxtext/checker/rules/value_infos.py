@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Value infos: what is said about values besides their definition.
+"""Rules for `value_info`: duplicates, unknown values, contradictory declarations.
 
-What: `value_info` says one thing about values that exist, and says the same as other declarations.
-Why: it is meant for readers and optimisers, who trust it.
+What: `value_info` has one entry per value, of a value that exists, and all declarations agree.
+Why: readers and optimizers trust it.
 Fix: remove or correct the entry (`--fix` removes those of unknown values).
 """
 
@@ -11,26 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import ValueInfo
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
+from onnxtext.ast.types import SparseTensorType, Type
 from onnxtext.ast.values import SparseTensor
-from onnxtext.checker.finding import Finding, Place, Repair, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
+from onnxtext.checker.context.declarations import contradiction
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with value infos."""
+    """Check `value_info` entries and other declarations of types."""
     for scope in subject.scopes:
         yield from _duplicates(scope)
         yield from _unknown(scope)
@@ -71,14 +62,14 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
                 f"`value_info` of {scope.words()} has {len(places)} entries for {quoted(name)}",
                 (places[-1], places[0]._replace(label="first here"), *places[1:-1]),
                 help="remove all but one",
-                notes=("they are the same",) if same else (),
+                notes=("they are equal",) if same else (),
                 severity="warning" if same else None,
                 repair=Repair("remove", last) if removable else None,
             )
 
 
 def _entry(place: Place) -> ValueInfo:
-    """The entry of a `value_info` list at a place."""
+    """Return the `value_info` entry at a place."""
     if isinstance(place.item, ValueInfo):
         return place.item
     index = int(place.part[1])
@@ -100,11 +91,11 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
 
 
 def _conflicts(scope: Scope) -> Iterator[Finding]:
-    """Declarations of one name that contradict each other."""
+    """Find declarations of one value that contradict each other."""
     if not (scope.inputs or scope.infos or scope.outputs):
         return
     declared: dict[str, tuple[Type, Place]] = {}
-    told: set[str] = set()
+    reported: set[str] = set()
     candidates = [(v.name, v.type, v) for v in (*scope.inputs, *scope.infos, *scope.outputs)]
     names = {name for name, _, _ in candidates}
     for value in scope.initializers:
@@ -119,21 +110,21 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         if typed is not None:
             declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
         first = declared.setdefault(name, (type, Place(value, ("type",))))
-        if first[0] is type or name in told or _is_duplicate(scope, value, first[1].item):
+        if first[0] is type or name in reported or _is_duplicate(scope, value, first[1].item):
             continue
-        said = contradiction(type, first[0])
-        if said is not None:
-            told.add(name)
+        difference = contradiction(type, first[0])
+        if difference is not None:
+            reported.add(name)
             yield Finding(
                 "value-info-conflict",
-                f"{quoted(name)} is declared twice, differently: {said}",
+                f"{quoted(name)} has two contradictory types: {difference}",
                 (Place(value, ("type",), "declared here"), first[1]._replace(label="and here")),
                 help="make them agree",
             )
 
 
 def _is_duplicate(scope: Scope, value: ValueInfo, other: object) -> bool:
-    """Whether two inputs, or two outputs, have one name: a rule of its own reports that."""
+    """Whether two inputs, or two outputs, have one name, which another rule reports."""
     return any(
         any(item is value for item in group) and any(item is other for item in group)
         for group in (scope.inputs, scope.outputs)
@@ -146,70 +137,13 @@ def _own_type(value: ValueInfo) -> Type | None:
     return value.type
 
 
-def contradiction(left: Type, right: Type) -> str | None:
-    """What two types of one value disagree about; None if both can be true."""
-    match left, right:
-        case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
-            return _tensors(left, right)  # type: ignore[arg-type]
-        case (TensorType(), SparseTensorType()) | (SparseTensorType(), TensorType()):
-            # The type of a sparse initializer: real models declare the dense tensor it stands for.
-            return _tensors(left, right)  # type: ignore[arg-type]
-        case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
-            return contradiction(a, b)
-        case MapType(key_a, a), MapType(key_b, b):
-            if key_a != key_b:
-                return f"keys are `{key_a}` and `{key_b}`"
-            return contradiction(a, b)
-        case OpaqueType(), OpaqueType():
-            return None
-    return f"{kind_of(left)} and {kind_of(right)}"
-
-
-def kind_of(type: Type) -> str:
-    """What a type is, in words."""
-    words = {
-        TensorType: "a tensor",
-        SparseTensorType: "a sparse tensor",
-        SequenceType: "a sequence",
-        OptionalType: "an optional",
-        MapType: "a map",
-    }
-    return words.get(type.__class__, "an opaque type")
-
-
-def _tensors(
-    left: TensorType | SparseTensorType, right: TensorType | SparseTensorType
-) -> str | None:
-    if left.element != right.element and "undefined" not in (left.element, right.element):
-        return f"elements are `{left.element}` and `{right.element}`"
-    if left.shape is None or right.shape is None:
-        return None
-    if len(left.shape) != len(right.shape):
-        return f"the rank is {len(left.shape)} and {len(right.shape)}"
-    for index, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
-        one, other = plain_dim(a), plain_dim(b)
-        if (
-            isinstance(one, int)
-            and isinstance(other, int)
-            and one != other
-            and min(one, other) >= 0
-        ):
-            return f"dimension {index} is {one} and {other}"
-    return None
-
-
-def plain_dim(dim: Dim) -> int | str | None:
-    """A dimension without its decorators."""
-    return dim.value if isinstance(dim, DecoratedDim) else dim
-
-
 FAMILY = Family(
     check,
     (
         Rule(
             "value-info-duplicate",
             "error",
-            "names in one `value_info` list are distinct; a warning if the entries are the same",
+            "a value has one entry in `value_info`; a warning if the entries are equal",
             "proto GraphProto.value_info",
         ),
         Rule(
@@ -221,7 +155,7 @@ FAMILY = Family(
         Rule(
             "value-info-conflict",
             "error",
-            "all declarations of a value agree, and with the initializer's data",
+            "declarations of a value agree with each other and with the initializer's data",
             "IR Graphs",
         ),
     ),

@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The IR version, and what may only be used from some version on.
+"""Rules for the IR version, and for constructs that need a newer one.
 
-What: `ir_version` is there and known, and the model uses nothing that is newer.
-Why: a reader of that IR version does not know the field, and reads another model than was meant.
-Fix: raise `ir_version`, or do without the construct.
+What: `ir_version` is present and known, and the model uses no newer constructs.
+Why: a reader of that IR version ignores the newer field, and so reads a different model.
+Fix: raise `ir_version`, or do not use the construct.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onnxtext.ast.model import Fragment, Function, Graph, Node, ValueInfo
+from onnxtext.ast.model import Fragment, Function, Graph
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
 from onnxtext.ast.values import Attribute
-from onnxtext.checker.finding import Finding, Place, quoted
-from onnxtext.checker.registry import Family, Rule
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import Subject
-from onnxtext.checker.walk import MOST_PLACES, attributes, inner_types, tensors, type_uses
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import (
+    MOST_PLACES,
+    attributes,
+    decorated,
+    inner_types,
+    tensors,
+    type_uses,
+)
 from onnxtext.diagnostics import Severity
 
 NEWEST = 14
-"""The newest IR version of the table of rules; an installed onnx may know newer ones."""
+"""The newest IR version that these rules cover; an installed onnx may know newer ones."""
 
 ELEMENTS = {
     "bfloat16": 4,
@@ -32,11 +39,11 @@ ELEMENTS = {
     "uint2": 13, "int2": 13,
     "float6e2m3": 14, "float6e3m2": 14,
 }  # fmt: skip
-"""The IR version that each newer element type came with (proto TensorProto.DataType, Version)."""
+"""The IR version that introduced each newer element type (proto TensorProto.DataType, Version)."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find what is wrong with the versions of a model."""
+    """Check the versions of a model."""
     model = subject.model
     if model is None:
         yield from _headless(subject)
@@ -48,15 +55,15 @@ def check(subject: Subject) -> Iterator[Finding]:
             "ir-version-missing",
             "the model has no `ir_version`" if version is None else "`ir_version` is 0",
             (place,),
-            help="add `ir_version: 10` to the header, or the version the model was made for"
+            help="add `ir_version: 10` to the header, or the version of the original model"
             if model.opset_imports
-            else "put `<ir_version: 10, opset_import: [21]>` before the graph, or the versions the "
-            "model was made for",
+            else "put `<ir_version: 10, opset_import: [21]>` before the graph, or the original "
+            "versions of the model",
         )
     elif not 1 <= version <= NEWEST and not 1 <= version <= newest_known():
         yield Finding(
             "ir-version-unknown",
-            f"`ir_version` {version} is not known: the newest known is {newest_known()}",
+            f"`ir_version` {version} is unknown: the newest known is {newest_known()}",
             (place,),
             help=f"write a version from 1 to {newest_known()}",
             notes=("newer constructs are not checked",) if version > 0 else (),
@@ -74,21 +81,21 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _headless(subject: Subject) -> Iterator[Finding]:
-    """A text of a graph and nothing else is fine as such, but most are meant to be models."""
+    """Report a lone graph: it is valid as a fragment, but usually a model was intended."""
     root = subject.root
     if isinstance(root, Fragment) and isinstance(root.item, Graph) and root.item.at >= 0:
         yield Finding(
             "ir-version-missing",
-            f"the graph {quoted(root.item.name)} has no header, so it is no model",
+            f"the graph {quoted(root.item.name)} has no header, so it is not a model",
             (Place(root.item, ("name",)),),
-            help="put `<ir_version: 10, opset_import: [21]>` before it, to make it one",
-            notes=("it was checked as a graph on its own",),
+            help="put `<ir_version: 10, opset_import: [21]>` before it",
+            notes=("it was checked as a single graph",),
             severity="warning",
         )
 
 
 def newest_known() -> int:
-    """The newest IR version that we or the installed onnx know."""
+    """Return the newest IR version that these rules or the installed onnx know."""
     import onnx
 
     return max(NEWEST, int(onnx.IR_VERSION))
@@ -100,9 +107,9 @@ def _needs(subject: Subject, version: int) -> Iterator[Finding]:
         if needed > version and some:
             yield Finding(
                 "needs-ir-version",
-                f"{what} needs IR version {needed}, the model declares {version}",
+                f"{what} needs IR version {needed}, but the model declares {version}",
                 (some[0]._replace(label=f"since IR version {needed}"), *some[1:]),
-                help=f"raise `ir_version` to {needed}, or do without it",
+                help=f"raise `ir_version` to {needed}, or remove the construct",
                 severity=severity,
             )
 
@@ -111,7 +118,7 @@ Need = tuple[int, str, Iterable[Place], Severity | None]
 
 
 def _newer(subject: Subject, version: int) -> Iterator[Need]:
-    """Constructs that came with some version: that, what they are, and where they are used."""
+    """Yield each newer construct: the version it needs, its name, its places, the severity."""
     model = subject.model
     assert model is not None
     if version < 3 and model.opset_imports:
@@ -166,7 +173,7 @@ def _has_infos(scope: Scope) -> bool:
 def _with_metadata(subject: Subject, version: int) -> list[Place]:
     if version >= 10:
         return []
-    found = [Place(item) for item in _statements(subject) if item.metadata]
+    found = [Place(item) for item in decorated(subject) if item.metadata]
     return [*found, *_with_decorator(subject, "meta", version)]
 
 
@@ -175,22 +182,9 @@ def _with_decorator(subject: Subject, name: str, version: int) -> list[Place]:
         return []
     return [
         Place(item)
-        for item in _statements(subject)
+        for item in decorated(subject)
         if any(d.name.rpartition(".")[2] == name for d in item.decorators)
     ]
-
-
-def _statements(subject: Subject) -> list[Graph | Function | Node | ValueInfo]:
-    """The statements that carry decorators or metadata; there are few."""
-    found: list[Graph | Function | Node | ValueInfo] | None = subject.memo.get("decorated")
-    if found is None:
-        found = subject.memo["decorated"] = []
-        for scope in subject.scopes:
-            found += [item for item in (scope.place,) if item.decorators or item.metadata]
-            for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
-                found += [item for item in values if item.decorators or item.metadata]
-            found += [item for item in scope.nodes if item.decorators or item.metadata]
-    return found
 
 
 def _newer_types(subject: Subject) -> Iterator[Need]:
@@ -230,16 +224,11 @@ FAMILY = Family(
         Rule(
             "ir-version-missing", "error", "`ir_version` is present and not 0", "IR Models, proto"
         ),
-        Rule(
-            "ir-version-unknown",
-            "warning",
-            "`ir_version` is one that is known",
-            "IR Versioning",
-        ),
+        Rule("ir-version-unknown", "warning", "`ir_version` is known", "IR Versioning"),
         Rule(
             "needs-ir-version",
             "error",
-            "nothing is used that the declared `ir_version` does not have",
+            "the model uses no construct that is newer than its `ir_version`",
             "IR, proto Version",
         ),
         Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a diff is shown; one renderer a module."""
+"""Renderers of diffs, one module per format."""

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A diff as lines with marks, as people read them: what the text and Markdown renderers share."""
+"""Convert a diff to marked lines, which the text and Markdown renderers share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.diff.model import FieldChange, ItemChange, ModelDiff, Place, WeightChange
+from onnxtext.diff.result import FieldChange, ItemChange, ModelDiff, Place, WeightChange
 from onnxtext.printer.strings import value_name, word
 
 MOST_RENAMES = 20
-"""So many renamed values are shown; JSON has all."""
+"""Maximum number of renames to show; JSON has all."""
 
 _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name")
-"""Fields that the headline of a statement shows."""
+"""Fields that are part of the headline of a statement."""
 
 VERDICTS = {
     "same": "the models are the same",
@@ -27,9 +27,9 @@ class Line(NamedTuple):
     """A line of a diff.
 
     Attributes:
-        mark: `-`, `+`, `~` (renamed or moved), ` ` (where it is), `#` (a remark), or `@` for the
-            head of a hunk.
-        text: one line.
+        mark: `-`, `+`, `~` (renamed or moved), ` ` (context), `#` (a remark), or `@` for the head
+            of a hunk.
+        text: the line.
     """
 
     mark: str
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 def hunks(diff: ModelDiff) -> Iterator[list[Line]]:
-    """The differences, each as lines that belong together."""
+    """Return the differences, each as a list of lines."""
     for item in diff.items:
         yield list(_item(item))
     if diff.renames:
@@ -55,23 +55,23 @@ def hunks(diff: ModelDiff) -> Iterator[list[Line]]:
             ],
         ]
     if diff.notes:
-        yield [Line("@", "not compared"), *[Line("#", note) for note in diff.notes]]
+        yield [Line("@", "not compare_messages"), *[Line("#", note) for note in diff.notes]]
 
 
 def _item(item: ItemChange) -> Iterator[Line]:
     yield Line("@", _head(item))
     if item.actions == ("added",):
-        yield from _marked("+", item.new_text or "")
+        yield from _with_marks("+", item.new_text or "")
         return
     if item.actions == ("removed",):
-        yield from _marked("-", item.old_text or "")
+        yield from _with_marks("-", item.old_text or "")
         return
     shown = [change for change in item.fields if _in_headline(item, change)]
     if shown:
-        yield from _marked("-", item.old_text or "")
-        yield from _marked("+", item.new_text or "")
+        yield from _with_marks("-", item.old_text or "")
+        yield from _with_marks("+", item.new_text or "")
     elif item.new_text:
-        yield from _marked(" ", item.new_text)
+        yield from _with_marks(" ", item.new_text)
     indent = "  " if item.new_text else ""
     for change in item.fields:
         if change not in shown:
@@ -106,18 +106,18 @@ def _field(change: FieldChange, indent: str) -> Iterator[Line]:
     head = "" if named or not change.path else f"{change.path}: "
     for mark, text in (("-", change.old), ("+", change.new)):
         if text is not None:
-            yield from _marked(mark, f"{head}{text}", indent)
+            yield from _with_marks(mark, f"{head}{text}", indent)
     if change.weights is not None:
         yield Line("#", indent + weight_text(change.weights))
 
 
-def _marked(mark: str, text: str, indent: str = "") -> Iterator[Line]:
+def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
     for line in text.split("\n"):
         yield Line(mark, indent + line if line else line)
 
 
 def weight_text(weights: WeightChange) -> str:
-    """How the elements of a tensor differ, in one line."""
+    """Format how the elements of a tensor differ, in one line."""
     parts = []
     if weights.changed is not None and weights.elements:
         share = 100 * weights.changed / weights.elements

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A diff as JSON, for programs; the schema is described in `docs/diff.md`."""
+"""Render a diff as JSON; `docs/diff.md` describes the schema."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from onnxtext.diff.model import ModelDiff
+from onnxtext.diff.result import ModelDiff
 
 VERSION = 1
-"""Of the schema; it changes when a field changes its meaning or goes away."""
+"""Version of the schema; it changes when the meaning of a field changes or a field is removed."""
 
 
 def render(diff: ModelDiff) -> str:
-    """One JSON object, with a final newline."""
+    """Return one JSON object with a final newline."""
     made = {
         "version": VERSION,
         "old": diff.old_label,

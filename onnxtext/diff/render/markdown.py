@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A diff as Markdown, for comments on pull requests."""
+"""Render a diff as Markdown, for comments on pull requests."""
 
 from __future__ import annotations
 
 import re
 
 from onnxtext.diagnostics.safe import safe
-from onnxtext.diff.model import ModelDiff
 from onnxtext.diff.render.hunks import VERDICTS, hunks
 from onnxtext.diff.render.stat import ACTIONS, counts
+from onnxtext.diff.result import ModelDiff
 
 MOST_CHARACTERS = 60_000
-"""GitHub takes no comment of more than 65,536 characters."""
+"""GitHub rejects comments of more than 65,536 characters."""
 
 
 def render(diff: ModelDiff) -> str:
-    """Markdown, with a final newline: a table of numbers, then the hunks, folded.
+    """Return a table of counts, then the hunks, folded.
 
-    Whatever the models say stands in code, whose fence is longer than any in it; so nothing of it
-    is taken for Markdown, HTML, a mention or a link.
+    Everything from the models is in code blocks with a fence longer than any in it, so none of it
+    is interpreted as Markdown, HTML, a mention or a link.
     """
     title = f"### {_code(diff.old_label)} → {_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
@@ -42,7 +42,7 @@ def render(diff: ModelDiff) -> str:
 
 
 def _body(diff: ModelDiff) -> tuple[str, int]:
-    """The hunks that fit, and how many do not."""
+    """Return the hunks that fit, and the number of those that do not."""
     parts: list[str] = []
     size = 0
     left_out = 0
@@ -59,12 +59,12 @@ def _body(diff: ModelDiff) -> tuple[str, int]:
 
 
 def _line(mark: str, text: str) -> str:
-    """A line; `!` is how the highlighter of GitHub marks what is neither old nor new."""
+    """Format a line; GitHub's highlighter uses `!` for changes that are neither old nor new."""
     return f"{'!' if mark == '~' else mark}{safe(text)}"
 
 
 def _code(text: str) -> str:
-    """Text of unknown origin as code on one line."""
+    """Format untrusted text as inline code."""
     shown = safe(text)
     ticks = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
     space = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""

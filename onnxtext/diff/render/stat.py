@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A diff in numbers."""
+"""Render a diff as a summary of counts."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from onnxtext.diff.model import ModelDiff
 from onnxtext.diff.render.hunks import VERDICTS
+from onnxtext.diff.result import ModelDiff
 
 ACTIONS = ("added", "removed", "changed", "moved", "renamed")
 
 
 def counts(diff: ModelDiff) -> dict[str, Counter[str]]:
-    """How often what happened to which kind of thing."""
+    """Count the actions by kind of item."""
     made: dict[str, Counter[str]] = {}
     for item in diff.items:
         for action in item.actions:
@@ -23,7 +23,7 @@ def counts(diff: ModelDiff) -> dict[str, Counter[str]]:
 
 
 def render(diff: ModelDiff) -> str:
-    """A line for each kind, and the verdict; "" for models without differences."""
+    """Return a line for each kind, and the verdict; "" for equal models."""
     if not diff.differs:
         return ""
     found = counts(diff)

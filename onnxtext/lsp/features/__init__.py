@@ -6,12 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 
 def register(server: Server) -> None:
     """Add all features to a server."""
-    from onnxtext.lsp import requests
     from onnxtext.lsp.features import (
         calls,
         code_actions,
@@ -23,6 +22,7 @@ def register(server: Server) -> None:
         links,
         navigation,
         rename,
+        requests,
         selection,
         semantic_tokens,
         signature_help,

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
 
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import FunctionKey, function_key, plain_domain
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.index import Index
-from onnxtext.lsp.names import outermost
-from onnxtext.lsp.spots import spot_at
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import FunctionKey, function_key, plain_domain
+from onnxtext.lsp.index.cursor import target_at
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.names import outermost
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 
 def register(server: Server) -> None:
@@ -35,13 +35,15 @@ def prepare(
         return None
     index = document.version.index
     offset = document.version.lines.offset(params.position)
-    spot = spot_at(index, offset)
-    if spot is None or spot.kind not in ("function", "graph"):
+    at_cursor = target_at(index, offset)
+    if at_cursor is None or at_cursor.kind not in ("function", "graph"):
         return None
-    if spot.kind == "function" and spot.key is not None:
-        scope = index.functions().get(spot.key[2])
+    if at_cursor.kind == "function" and at_cursor.key is not None:
+        scope = index.functions().get(at_cursor.key[2])
     else:
-        scope = next((s for s in index.scopes if s.parent is None and s.name == spot.name), None)
+        scope = next(
+            (s for s in index.scopes if s.parent is None and s.name == at_cursor.name), None
+        )
     return None if scope is None else [_item(document, scope)]
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.checker.registry import rules
+from onnxtext.checker.context.registry import rules
 from onnxtext.diagnostics import Diagnostic, Edit
-from onnxtext.lsp.diagnostics import convert, span_of
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.edits import text_edits, workspace_edit
+from onnxtext.lsp.features.diagnostics import convert, span_of
+from onnxtext.lsp.features.edits import text_edits, workspace_edit
+from onnxtext.lsp.index.document import Document
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 FIX_ALL = "source.fixAll.onnxtext"
 _MOST = 100

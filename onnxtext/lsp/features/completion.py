@@ -10,13 +10,13 @@ from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute
-from onnxtext.checker.scopes import Opsets, Scope
-from onnxtext.checker.signatures import Signature, newest_versions
-from onnxtext.lsp.context import Context, context_at
-from onnxtext.lsp.document import Document
+from onnxtext.checker.context.scopes import Opsets, Scope
+from onnxtext.checker.context.signatures import Signature, newest_versions
 from onnxtext.lsp.features.signature_help import target_of
-from onnxtext.lsp.names import parameter_names
-from onnxtext.lsp.operators import (
+from onnxtext.lsp.index.completion_context import Context, context_at
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.names import parameter_names
+from onnxtext.lsp.index.operators import (
     attribute_line,
     documentation,
     enumerated,
@@ -27,13 +27,13 @@ from onnxtext.lsp.operators import (
     placeholder,
     signature_text,
 )
-from onnxtext.lsp.positions import Lines
+from onnxtext.lsp.index.positions import Lines
 from onnxtext.printer.strings import quoted, value_name, word
-from onnxtext.syntax.headers import FUNCTION_KEYS, MODEL_KEYS
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.tensor.elements import ELEMENTS
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 _MOST = 400
 """So many items are sent; what is typed next makes fewer."""

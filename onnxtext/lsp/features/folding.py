@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.document import Version
+from onnxtext.lsp.index.document import Version
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 _PIECES = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\]|\\.)*"|#[^\n]*|=>|[()\[\]{}<>]', re.DOTALL

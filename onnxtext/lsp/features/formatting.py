@@ -10,13 +10,13 @@ from lsprotocol import types as t
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Edit, OnnxTextError
-from onnxtext.lsp.document import Document, read_partial
-from onnxtext.lsp.edits import minimal_edits, text_edits
+from onnxtext.lsp.features.edits import minimal_edits, text_edits
+from onnxtext.lsp.index.document import Document, read_partial
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.document import Version
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.index.document import Version
+    from onnxtext.lsp.server.server import Server
 
 
 def register(server: Server) -> None:
@@ -88,7 +88,7 @@ def formatting_edits(
         span: only edits of its lines; they are proven to change nothing of what the text says.
         model: what the text was parsed to without an error, if it was parsed already.
     """
-    from onnxtext.checker.repair import apply_edits
+    from onnxtext.checker.engine.repair import apply_edits
     from onnxtext.format.text import format_source
 
     try:

@@ -10,11 +10,12 @@ from lsprotocol import types as t
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
-from onnxtext.checker.scopes import GIVEN, Scope
-from onnxtext.checker.signatures import Signature
-from onnxtext.checker.subject import plain_domain
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.operators import (
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.lsp.index.cursor import CursorTarget, target_at
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.operators import (
     attribute_documentation,
     documentation,
     function_documentation,
@@ -22,12 +23,11 @@ from onnxtext.lsp.operators import (
     parameter_of,
     signature_text,
 )
-from onnxtext.lsp.spots import Spot, spot_at
-from onnxtext.lsp.tensors import statistics
+from onnxtext.lsp.index.tensors import statistics
 from onnxtext.printer.strings import word
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 
 def register(server: Server) -> None:
@@ -41,33 +41,33 @@ def hover(server: Server, params: t.HoverParams) -> t.Hover | None:
     if document is None:
         return None
     version = document.version
-    spot = spot_at(version.index, version.lines.offset(params.position))
-    if spot is None:
+    at_cursor = target_at(version.index, version.lines.offset(params.position))
+    if at_cursor is None:
         return None
-    said = describe(document, spot)
+    said = describe(document, at_cursor)
     if not said:
         return None
     content = t.MarkupContent(t.MarkupKind.Markdown, said)
-    return t.Hover(content, version.lines.range(spot.span))
+    return t.Hover(content, version.lines.range(at_cursor.span))
 
 
-def describe(document: Document, spot: Spot) -> str | None:
+def describe(document: Document, at_cursor: CursorTarget) -> str | None:
     """What to say, in Markdown."""
-    match spot.kind:
+    match at_cursor.kind:
         case "operator":
-            return _operator(document, spot)
+            return _operator(document, at_cursor)
         case "function":
-            return _function(document, spot)
+            return _function(document, at_cursor)
         case "value":
-            return _value(document, spot)
+            return _value(document, at_cursor)
         case "attribute":
-            return _attribute(document, spot)
+            return _attribute(document, at_cursor)
         case "parameter":
-            return _parameter(document, spot)
+            return _parameter(document, at_cursor)
         case "literal":
-            return _literal(document, spot)
+            return _literal(document, at_cursor)
         case "graph":
-            return _fence(f"{word(spot.name)} () => () {{…}}") + "\n\ngraph"
+            return _fence(f"{word(at_cursor.name)} () => () {{…}}") + "\n\ngraph"
     return None
 
 
@@ -78,45 +78,45 @@ def _fence(text: str) -> str:
     return f"{longest}onnxtxt\n{text}\n{longest}"
 
 
-def _operator(document: Document, spot: Spot) -> str | None:
-    assert spot.statement is not None
-    node: Node = spot.statement.item
+def _operator(document: Document, at_cursor: CursorTarget) -> str | None:
+    assert at_cursor.statement is not None
+    node: Node = at_cursor.statement.item
     index = document.version.index
-    target = index.target(spot.statement)
+    target = index.target(at_cursor.statement)
     if isinstance(target, Signature):
         domain = target.domain or "ai.onnx"
         state = ", **deprecated**" if target.deprecated else ""
         origin = f"`{domain}` {target.since}{state}"
         return f"{_fence(signature_text(target))}\n\n{origin}\n\n{documentation(target)}"
     domain = plain_domain(node.domain)
-    opsets = spot.statement.scope.opsets
+    opsets = at_cursor.statement.scope.opsets
     if opsets is not None and domain not in opsets.versions:
         return f"`{node.op_type}`: its domain `{domain or 'ai.onnx'}` is not imported"
     return f"`{node.op_type}`: no schema of it is known in `{domain or 'ai.onnx'}`"
 
 
-def _function(document: Document, spot: Spot) -> str | None:
-    assert spot.key is not None
-    scope = document.version.index.functions().get(spot.key[2])
+def _function(document: Document, at_cursor: CursorTarget) -> str | None:
+    assert at_cursor.key is not None
+    scope = document.version.index.functions().get(at_cursor.key[2])
     if scope is None:
         return None
     said = function_documentation(scope)
     return f"{_fence(function_text(scope))}\n\nfunction of this model\n\n{said}".rstrip()
 
 
-def _value(document: Document, spot: Spot) -> str | None:
-    assert spot.key is not None
+def _value(document: Document, at_cursor: CursorTarget) -> str | None:
+    assert at_cursor.key is not None
     index = document.version.index
-    scope = index.scopes[spot.key[1]]
-    type = document.type_of(scope, spot.name)
-    head = f"{type} {word(spot.name)}" if type is not None else word(spot.name)
-    lines = [_fence(head), *_origin(scope, spot.name)]
-    if type is None and spot.name in scope.position:
+    scope = index.scopes[at_cursor.key[1]]
+    type = document.type_of(scope, at_cursor.name)
+    head = f"{type} {word(at_cursor.name)}" if type is not None else word(at_cursor.name)
+    lines = [_fence(head), *_origin(scope, at_cursor.name)]
+    if type is None and at_cursor.name in scope.position:
         lines.append("its type is not known")
-    tensor = _tensor(document, scope, spot.name)
+    tensor = _tensor(document, scope, at_cursor.name)
     if tensor is not None:
         lines.append(tensor)
-    doc = _doc(scope, spot.name)
+    doc = _doc(scope, at_cursor.name)
     if doc:
         lines.append(doc)
     return "\n\n".join(lines)
@@ -171,39 +171,39 @@ def _doc(scope: Scope, name: str) -> str:
     return ""
 
 
-def _attribute(document: Document, spot: Spot) -> str | None:
-    assert spot.statement is not None
-    target = document.version.index.target(spot.statement)
-    if isinstance(target, Signature) and spot.name in target.attributes:
-        return attribute_documentation(target, spot.name)
+def _attribute(document: Document, at_cursor: CursorTarget) -> str | None:
+    assert at_cursor.statement is not None
+    target = document.version.index.target(at_cursor.statement)
+    if isinstance(target, Signature) and at_cursor.name in target.attributes:
+        return attribute_documentation(target, at_cursor.name)
     if isinstance(target, Scope) and target.function is not None:
         for item in target.function.attributes:
-            if (item.name if isinstance(item, Attribute) else item) == spot.name:
+            if (item.name if isinstance(item, Attribute) else item) == at_cursor.name:
                 return f"{_fence(parameter_of(item))}\n\nparameter of `{target.name}`"
     return None
 
 
-def _parameter(document: Document, spot: Spot) -> str | None:
-    assert spot.key is not None
-    function = document.version.index.scopes[spot.key[1]].function
+def _parameter(document: Document, at_cursor: CursorTarget) -> str | None:
+    assert at_cursor.key is not None
+    function = document.version.index.scopes[at_cursor.key[1]].function
     for item in function.attributes if function is not None else ():
-        if (item.name if isinstance(item, Attribute) else item) == spot.key[2]:
+        if (item.name if isinstance(item, Attribute) else item) == at_cursor.key[2]:
             assert function is not None
             return f"{_fence(parameter_of(item))}\n\nattribute parameter of `{function.name}`"
     return None
 
 
-def _literal(document: Document, spot: Spot) -> str | None:
+def _literal(document: Document, at_cursor: CursorTarget) -> str | None:
     """What a tensor in the text holds."""
-    assert spot.statement is not None
+    assert at_cursor.statement is not None
     base = None if document.path is None else document.path.parent
     model = document.version.index.model
-    item = spot.statement.item
+    item = at_cursor.statement.item
     if isinstance(item, ValueInfo):
         if item.data is None:
             return None
         return statistics(item.type, item.data, model, base)
-    value = item.attributes[spot.attribute].value if spot.attribute >= 0 else None
+    value = item.attributes[at_cursor.attribute].value if at_cursor.attribute >= 0 else None
     if isinstance(value, (Tensor, SparseTensor)):
         return statistics(None, value, model, base)
-    return _attribute(document, spot)
+    return _attribute(document, at_cursor)

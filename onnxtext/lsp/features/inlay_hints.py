@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.names import Statement
-from onnxtext.lsp.statements import Located
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.statements import Located
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 
 def register(server: Server) -> None:

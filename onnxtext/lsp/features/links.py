@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.document import Document, Version
+from onnxtext.lsp.index.document import Document, Version
 from onnxtext.source import Span
 from onnxtext.weights.paths import PathError, inside
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 _LINKS = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'  # passed over

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.names import Role, Symbol
-from onnxtext.lsp.spots import Spot, symbol_at
+from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.names import Role, Symbol
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 _KINDS = {
     "definition": t.DocumentHighlightKind.Write,
@@ -36,7 +36,7 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlight)
 
 
-def symbol_under(server: Server, params: Cursor) -> tuple[Document, Symbol, Spot] | None:
+def symbol_under(server: Server, params: Cursor) -> tuple[Document, Symbol, CursorTarget] | None:
     """The document of a request, the name under its cursor, and the place where it stands there."""
     document = server.document(params.text_document.uri)
     if document is None:

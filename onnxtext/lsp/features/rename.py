@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
-from onnxtext.checker.scopes import Scope
-from onnxtext.checker.subject import plain_domain
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.edits import workspace_edit
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import places, symbol_under
-from onnxtext.lsp.index import Index
-from onnxtext.lsp.names import Symbol, parameter_names
-from onnxtext.lsp.sections import name_of
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.names import Symbol, parameter_names
+from onnxtext.lsp.index.sections import name_of
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 REFUSED = -32803
 
@@ -36,8 +36,8 @@ def prepare(server: Server, params: t.PrepareRenameParams) -> t.PrepareRenamePla
     found = symbol_under(server, params)
     if found is None:
         return None
-    document, symbol, spot = found
-    return t.PrepareRenamePlaceholder(document.version.lines.range(spot.span), symbol.name)
+    document, symbol, at_cursor = found
+    return t.PrepareRenamePlaceholder(document.version.lines.range(at_cursor.span), symbol.name)
 
 
 def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.document import Version
-from onnxtext.lsp.names import Statement
+from onnxtext.lsp.index.document import Version
+from onnxtext.lsp.index.names import Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 
 def register(server: Server) -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from lsprotocol import types as t
 
-from onnxtext.lsp.document import Document, Version
-from onnxtext.lsp.names import Statement
-from onnxtext.lsp.plain import match_plain
-from onnxtext.lsp.reuse import fill
-from onnxtext.lsp.token_kinds import (
+from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.exporter_lines import match_plain
+from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.reuse import fill
+from onnxtext.lsp.index.token_kinds import (
     MODIFIERS,
     TYPES,
     Token,
@@ -27,7 +27,7 @@ from onnxtext.lsp.token_kinds import (
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 

@@ -9,12 +9,12 @@ from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute
-from onnxtext.checker.scopes import Opsets, Scope
-from onnxtext.checker.signatures import Signature, newest_versions
-from onnxtext.checker.subject import plain_domain
-from onnxtext.lsp.context import Context, context_at
-from onnxtext.lsp.document import Document
-from onnxtext.lsp.operators import (
+from onnxtext.checker.context.scopes import Opsets, Scope
+from onnxtext.checker.context.signatures import Signature, newest_versions
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.lsp.index.completion_context import Context, context_at
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.operators import (
     attribute_line,
     documentation,
     known_schemas,
@@ -26,7 +26,7 @@ from onnxtext.lsp.operators import (
 from onnxtext.printer.strings import word
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 
 def register(server: Server) -> None:

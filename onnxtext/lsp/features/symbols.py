@@ -11,15 +11,15 @@ import orjson
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Graph
-from onnxtext.checker.scopes import Scope
-from onnxtext.lsp.document import Document, Version
-from onnxtext.lsp.names import Occurrence, Statement
-from onnxtext.lsp.plain import match_plain
-from onnxtext.lsp.reuse import fill
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.exporter_lines import match_plain
+from onnxtext.lsp.index.names import Occurrence, Statement
+from onnxtext.lsp.index.reuse import fill
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.server import Server
+    from onnxtext.lsp.server.server import Server
 
 _MOST_FOUND = 500
 _DEEPEST = 60

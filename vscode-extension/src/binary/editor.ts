@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What opens when somebody clicks on a `.onnx` file: an editor that puts the text of the model in
- * its own place, or says why it cannot.
+ * The editor for `.onnx` files: it opens the text of the model in its place, or reports why it
+ * cannot.
  */
 
 import * as vscode from 'vscode';
@@ -36,13 +36,13 @@ class BinaryEditor implements vscode.CustomReadonlyEditorProvider {
   }
 }
 
-/** Shows a binary model as text. */
+/** Open a binary model as text. */
 export async function showText(binary: vscode.Uri, options: vscode.TextDocumentShowOptions = {}): Promise<vscode.TextEditor> {
   const document = await vscode.workspace.openTextDocument(textOf(binary));
   return await vscode.window.showTextDocument(await withLanguage(document), options);
 }
 
-/** Its name says nothing of the language of the text. */
+/** Set the language, which the file name does not determine. */
 async function withLanguage(document: vscode.TextDocument): Promise<vscode.TextDocument> {
   if (document.languageId === LANGUAGE) return document;
   return await vscode.languages.setTextDocumentLanguage(document, LANGUAGE);
@@ -57,7 +57,7 @@ function page(message: string, links: [text: string, target: string][] = []): st
 }
 
 export function registerBinaryEditor(): vscode.Disposable {
-  // Texts that are restored from the last session.
+  // Texts restored from the last session.
   const opened = (document: vscode.TextDocument) => {
     if (document.uri.scheme === SCHEME) void withLanguage(document);
   };

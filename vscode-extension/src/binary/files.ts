@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A file system of texts: what is read from `onnx:/models/a.onnx` is the text of that binary model,
- * and what is written to it becomes the model. The weights stay where they are, in the binary.
+ * A file system of texts: reading `onnx:/models/a.onnx` gives the text of that binary model,
+ * and writing it changes the model. The weights stay in the binary.
  */
 
 import * as path from 'node:path';
@@ -12,16 +12,16 @@ import type { Server } from '../server/server.ts';
 import { binariesEditable, largestBinary } from '../settings.ts';
 import { binaryOf } from './uris.ts';
 
-/** VS Code hands no larger text to extensions. */
+/** VS Code passes no larger text to extensions. */
 const LARGEST_TEXT = 50 * 1024 * 1024;
 
 export class BinaryFiles implements vscode.FileSystemProvider, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changed.event;
   readonly #server: Server;
-  /** Texts that may be edited, whatever the setting says. */
+  /** Texts that are editable regardless of the setting. */
   readonly #editable = new Set<string>();
-  /** Text to the digest of the binary that it was last read from or written to. */
+  /** For each text, the digest of the binary that was last read or written. */
   readonly #digests = new Map<string, string>();
 
   constructor(server: Server) {
@@ -32,13 +32,13 @@ export class BinaryFiles implements vscode.FileSystemProvider, vscode.Disposable
     return binariesEditable() || this.#editable.has(text.toString());
   }
 
-  /** Allow edits of a text, and saving them as binary. */
+  /** Allow editing a text and saving it as binary. */
   makeEditable(text: vscode.Uri): void {
     this.#editable.add(text.toString());
     this.#changed.fire([{ type: vscode.FileChangeType.Changed, uri: text }]);
   }
 
-  /** The setting that makes all texts editable has changed. */
+  /** Handle a change of the setting that makes all texts editable. */
   refresh(): void {
     this.#changed.fire(vscode.workspace.textDocuments
       .filter(({ uri }) => this.#digests.has(uri.toString()))
@@ -59,7 +59,7 @@ export class BinaryFiles implements vscode.FileSystemProvider, vscode.Disposable
     const bytes = Buffer.from(text, 'utf8');
     if (bytes.length > LARGEST_TEXT) {
       throw vscode.FileSystemError.Unavailable(
-        `The text of ${nameOf(uri)} has ${megabytes(bytes.length)}; VS Code hands extensions no more than ${megabytes(LARGEST_TEXT)}. ${onTheCommandLine(uri)}`);
+        `The text of ${nameOf(uri)} has ${megabytes(bytes.length)}; the limit of VS Code for extensions is ${megabytes(LARGEST_TEXT)}. ${onTheCommandLine(uri)}`);
     }
     this.#digests.set(uri.toString(), digest);
     return bytes;
@@ -86,7 +86,7 @@ export class BinaryFiles implements vscode.FileSystemProvider, vscode.Disposable
     return watcher;
   }
 
-  // Files come and go in the file system of the binaries.
+  // Files are created and deleted in the file system of the binaries.
   readDirectory(uri: vscode.Uri): never {
     throw vscode.FileSystemError.FileNotADirectory(uri);
   }
@@ -117,7 +117,7 @@ export function tooLarge(uri: vscode.Uri, bytes: number): string | undefined {
 }
 
 function onTheCommandLine(uri: vscode.Uri): string {
-  return `On the command line \`onnxtext from-binary ${nameOf(uri)}\` has no such limit.`;
+  return `Run \`onnxtext from-binary ${nameOf(uri)}\`, which has no such limit.`;
 }
 
 function megabytes(bytes: number): string {

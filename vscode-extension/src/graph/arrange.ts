@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * From the graphs of a model to a drawing: what is drawn, how large it is, and where ELK
- * (https://eclipse.dev/elk) puts it.
+ * Arrange the graphs of a model as a drawing: choose nodes, compute sizes, and get positions from ELK
+ * (https://eclipse.dev/elk).
  */
 
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs/lib/elk-api.js';
@@ -17,14 +17,14 @@ const TITLE_HEIGHT = 24;
 const LINE_HEIGHT = 15;
 const GAP = 40;
 const MOST_CHARACTERS = 34;
-/** Up to so many edges, names and types are written beside them. */
+/** The maximum number of edges with names and types beside them. */
 const MOST_LABELS = 300;
-/** Beyond so many nodes, ELK takes fewer pains with crossings; */
+/** Above this number of nodes, ELK minimizes crossings less thoroughly; */
 const MANY_NODES = 300;
-/** beyond so many, also with layers. */
+/** above this number, also layers. */
 const VERY_MANY_NODES = 1000;
 
-/** Draws a model's graphs, at most `mostNodes` nodes of them. */
+/** Draw a model's graphs, at most `mostNodes` nodes. */
 export async function arrange(model: GraphDocument, options: ViewOptions, mostNodes: number, layout: Layout): Promise<Drawing> {
   const scene = new Scene(model, options, mostNodes);
   const drawing: Drawing = { width: 0, height: 0, nodes: [], groups: [], edges: [], omitted: scene.omitted };
@@ -32,7 +32,7 @@ export async function arrange(model: GraphDocument, options: ViewOptions, mostNo
   for (const root of roots) {
     const titled = roots.length > 1;
     const arranged = await layout(scene.elkOf(root, titled, false)).catch(
-      // ELK 0.12 stumbles over some graphs; less of it does not.
+      // ELK 0.12 fails for some graphs, but not with its default options.
       () => layout(scene.elkOf(root, titled, true)));
     place(arranged, scene, drawing, drawing.width === 0 ? 0 : drawing.width + GAP);
   }
@@ -66,9 +66,9 @@ class Scene {
   }
 
   /**
-   * A graph that no node holds, with all that it holds, as ELK wants it.
+   * Convert a top-level graph with its nested graphs to ELK's input.
    *
-   * @param plain whether ELK's defaults are used, but for the direction.
+   * @param plain whether to use ELK's defaults for all but the direction.
    */
   elkOf(root: Graph, titled: boolean, plain: boolean): ElkNode {
     const inside: GraphEdge[] = [];
@@ -77,7 +77,7 @@ class Scene {
     const edges = inside.filter((edge) => seen.has(edge.from) && seen.has(edge.to) && edge.from !== edge.to);
     const nested = root.nodes.some((node) => this.#bodies(node).length > 0);
     const options = this.#options(seen.size, nested, plain);
-    // Without nesting each level is laid out for itself, and inherits nothing.
+    // Without nesting each level is laid out separately, and inherits no options.
     if (!nested) elk.layoutOptions = { ...options, ...elk.layoutOptions };
     return {
       id: `root ${root.id}`,
@@ -140,17 +140,17 @@ class Scene {
       ...(nodes > VERY_MANY_NODES
         ? { 'elk.layered.layering.strategy': 'LONGEST_PATH_SOURCE', 'elk.layered.crossingMinimization.greedySwitch.type': 'OFF' }
         : {}),
-      // With nesting, ELK 0.12 stumbles over it; with many nodes it takes long.
+      // It fails in ELK 0.12 with nesting, and is slow with many nodes.
       ...(nested || nodes > VERY_MANY_NODES ? {} : { 'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES' }),
       'elk.layered.thoroughness': nodes > MANY_NODES ? '1' : '7',
-      // Straight lines through long networks.
+      // Prefer straight lines through long networks.
       'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',
       'elk.edgeRouting': 'POLYLINE',
     };
   }
 }
 
-/** Reads ELK's places into the drawing, moved to the right. */
+/** Copy ELK's positions to the drawing, shifted to the right. */
 function place(arranged: ElkNode, scene: Scene, drawing: Drawing, right: number): void {
   const visit = (elk: ElkNode, depth: number) => {
     const box = { x: (elk.x ?? 0) + right, y: elk.y ?? 0, width: elk.width ?? 0, height: elk.height ?? 0 };
@@ -171,7 +171,7 @@ function place(arranged: ElkNode, scene: Scene, drawing: Drawing, right: number)
 
 function drawnEdge(elk: ElkExtendedEdge, scene: Scene, right: number): DrawnEdge {
   const edge = scene.edges.get(elk.id);
-  if (!edge) throw new Error(`ELK made up the edge ${elk.id}`);
+  if (!edge) throw new Error(`ELK returned an unknown edge ${elk.id}`);
   const points: number[] = [];
   for (const section of elk.sections ?? []) {
     for (const point of [section.startPoint, ...(section.bendPoints ?? []), section.endPoint]) {
@@ -184,7 +184,7 @@ function drawnEdge(elk: ElkExtendedEdge, scene: Scene, right: number): DrawnEdge
   return drawn;
 }
 
-/** What a node says, and how it looks. */
+/** The text and style of a node. */
 function wordsOf(node: GraphNode): Pick<DrawnNode, 'id' | 'kind' | 'title' | 'detail' | 'hint' | 'category'> {
   const operator = node.kind === 'node';
   const title = operator ? node.op : node.name;
@@ -205,7 +205,7 @@ function sizeOf(node: GraphNode): [width: number, height: number] {
   return [width, detail ? 2 * LINE_HEIGHT + 10 : LINE_HEIGHT + 12];
 }
 
-/** Roughly, in pixels: the web view's fonts are the user's. */
+/** An estimate in pixels, because the fonts are the user's. */
 function textWidth(text: string): number {
   return Math.round(Math.min(text.length, MOST_CHARACTERS) * 7.2) + 24;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Which operators are alike. Operators of other domains are sorted by the same words. */
+/** Sort operators into categories by words in their names, in any domain. */
 
 import type { Category } from './protocol.ts';
 

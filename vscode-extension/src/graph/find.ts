@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Which node of a model stands at a place in its text. */
+/** Find the node at a place in the text of a model. */
 
 import type { GraphDocument, GraphNode, Position, Range } from './protocol.ts';
 
-/** Negative if a stands before b, 0 if they are the same place. */
+/** Negative if a precedes b, 0 if they are equal. */
 function compare(a: Position, b: Position): number {
   return a.line - b.line || a.character - b.character;
 }
@@ -25,14 +25,14 @@ export function nodeAt(document: GraphDocument, position: Position): GraphNode |
   for (const graph of document.graphs) {
     for (const node of graph.nodes) {
       if (contains(node.range, position)) {
-        // Of two at the same place the later is deeper: graphs come before what they hold.
+        // Of two at the same place the later is deeper: graphs precede their nodes.
         if (!best || within(node.range, best.range)) best = node;
       } else if (!onLine && node.range.start.line === position.line) {
         onLine = node;
       }
     }
   }
-  // In the blanks before a node of a sub-graph, the node around it is not what is meant.
+  // In the blanks before a node of a subgraph, do not select the enclosing node.
   if (best && onLine && within(onLine.range, best.range)) return onLine;
   return best ?? onLine;
 }

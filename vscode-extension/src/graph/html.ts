@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The page of the graph view. It loads two files of the extension, and nothing else. */
+/** The page of the graph view, which loads only two files of the extension. */
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';

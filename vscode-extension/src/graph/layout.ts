@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Layouts in a thread; a new one ends the one before. */
+/** Run layouts in a worker thread; a new layout cancels the previous one. */
 
 import { Worker } from 'node:worker_threads';
 import type { Drawing } from './protocol.ts';
 import type { Answer, Task } from './worker.ts';
 
-/** Deep graphs need it: ELK walks them recursively. */
+/** For deep graphs, which ELK walks recursively. */
 const STACK_MEGABYTES = 64;
 
 export class Superseded extends Error {}
 
 export class Layouter {
   readonly #script: string;
-  /** It is kept: ELK is faster the second time. */
+  /** Kept because ELK is faster the second time. */
   #worker: Worker | undefined;
-  /** Ends the layout that is being made. */
+  /** Cancel the current layout. */
   #abandon: (() => void) | undefined;
 
   /** @param script path of the bundled worker. */
@@ -24,9 +24,9 @@ export class Layouter {
   }
 
   /**
-   * The drawing of a model's graphs.
+   * Lay out a model's graphs.
    *
-   * @throws Superseded if another one was asked for before this one was done.
+   * @throws Superseded if another layout was requested before this one finished.
    */
   async layout(task: Task): Promise<Drawing> {
     if (this.#abandon) this.stop();
@@ -55,7 +55,7 @@ export class Layouter {
     });
   }
 
-  /** End the thread, and what it is doing. */
+  /** Stop the thread and its layout. */
   stop(): void {
     const worker = this.#worker;
     this.#worker = undefined;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The graph view: a panel beside a text, in step with it and with its cursor. */
+/** The graph view: a panel beside a text that follows its changes and its cursor. */
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -70,7 +70,7 @@ function nameOf(document: vscode.TextDocument): string {
   return path.posix.basename(document.uri.scheme === SCHEME ? binaryOf(document.uri).path : document.uri.path);
 }
 
-/** What was drawn last, for those who measure. */
+/** The last drawing, for measurements. */
 export interface Drawn {
   nodes: number;
   edges: number;
@@ -85,18 +85,18 @@ class GraphPanel {
   readonly #disposables: vscode.Disposable[] = [];
   #options: ViewOptions = viewOptions();
   #model: GraphDocument | undefined;
-  /** What was laid out last, but for the places in the text. */
+  /** The last laid-out model, without places in the text. */
   #laidOut = '';
   #timer: NodeJS.Timeout | undefined;
   #busy = false;
   #again = false;
-  /** The selection that the view itself has made in the text. */
+  /** The selection that the view made in the text. */
   #own: string | undefined;
   #times = { request: 0, layout: 0, drawing: 0 };
   #ready: () => void = () => undefined;
   readonly #isReady = new Promise<void>((resolve) => { this.#ready = resolve; });
   #isDrawn: (drawn: Drawn | undefined) => void = () => undefined;
-  /** The first drawing; undefined if there could be none. */
+  /** The first drawing; undefined if drawing failed. */
   readonly drawn = new Promise<Drawn | undefined>((resolve) => { this.#isDrawn = resolve; });
 
   constructor(context: vscode.ExtensionContext, server: Server, document: vscode.TextDocument, panel: vscode.WebviewPanel) {
@@ -109,7 +109,7 @@ class GraphPanel {
       panel.webview.onDidReceiveMessage((message: FromView) => { this.#take(message); }),
       panel.onDidDispose(() => { this.#dispose(); }),
       vscode.workspace.onDidChangeTextDocument((event) => { if (mine(event.document.uri)) this.#schedule(); }),
-      // With the findings come the types.
+      // The types arrive with the findings.
       vscode.languages.onDidChangeDiagnostics(({ uris }) => { if (uris.some(mine)) this.#schedule(); }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
         if (mine(textEditor.document.uri) && selections[0]) this.#follow(selections[0].active);
@@ -133,7 +133,7 @@ class GraphPanel {
     this.#timer = setTimeout(() => void this.#draw(), DELAY);
   }
 
-  /** Draws the newest text; while that goes on, changes wait, so that something is seen soon. */
+  /** Draw the newest text. Changes wait until the drawing is shown. */
   async #draw(): Promise<void> {
     this.#again = true;
     if (this.#busy) return;
@@ -182,7 +182,7 @@ class GraphPanel {
   #follow(position: vscode.Position): void {
     if (!this.#model) return;
     const node = nodeAt(this.#model, position);
-    // Where the view has put the cursor, it knows better: other nodes may stand on that line too.
+    // If the view set the cursor, keep its selection: the line may have other nodes.
     const own = this.#own !== undefined && node?.range.start.line === nodeById(this.#model, this.#own)?.range.start.line;
     if (!own) this.#own = undefined;
     this.#post({ type: 'select', id: this.#own ?? node?.id ?? null, scroll: !own });
@@ -208,7 +208,7 @@ class GraphPanel {
     }
   }
 
-  /** Put the cursor on a node. */
+  /** Move the cursor to a node. */
   async #reveal(id: string, focus: boolean): Promise<void> {
     const node = this.#model && nodeById(this.#model, id);
     if (!node) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What the server says of a model's graphs, and what the extension and the graph view tell each other. */
+/** The types of the server's graph answer, and of the messages between extension and graph view. */
 
 export interface Position {
   line: number;
@@ -17,20 +17,20 @@ export type NodeKind = 'node' | 'input' | 'output' | 'initializer';
 export interface GraphNode {
   id: string;
   kind: NodeKind;
-  /** The operator with its domain, if it is none of ONNX's own; empty for values. */
+  /** The operator, with its domain unless it is a standard one; empty for values. */
   op: string;
   name: string;
   /** One short line: attributes of a node, type of a value. */
   detail: string;
   range: Range;
-  /** Ids of the graphs that its attributes hold. */
+  /** The ids of the graphs in its attributes. */
   bodies: string[];
 }
 
 export interface GraphEdge {
   from: string;
   to: string;
-  /** Name of the value that flows. */
+  /** The name of the value. */
   value: string;
   type: string | null;
 }
@@ -39,17 +39,17 @@ export interface Graph {
   id: string;
   name: string;
   range: Range;
-  /** The node whose attribute holds this graph; null for the model's graph and for functions. */
+  /** The node with this graph in an attribute; null for the main graph and functions. */
   parent: string | null;
   nodes: GraphNode[];
   edges: GraphEdge[];
 }
 
-/** Answer of the request `onnxtext/graph`. */
+/** The answer to the request `onnxtext/graph`. */
 export interface GraphDocument {
   version: number | null;
   graphs: Graph[];
-  /** Whether there was more than the server tells. */
+  /** Whether the answer was truncated. */
   truncated: boolean;
 }
 
@@ -67,10 +67,10 @@ export interface DrawnNode extends Box {
   kind: NodeKind;
   title: string;
   detail: string;
-  /** What it says when pointed at. */
+  /** The tooltip. */
   hint: string;
   category: Category;
-  /** Whether graphs are drawn inside of it. */
+  /** Whether graphs are drawn inside it. */
   open: boolean;
 }
 
@@ -78,16 +78,16 @@ export interface DrawnNode extends Box {
 export interface DrawnGroup extends Box {
   id: string;
   title: string;
-  /** Nesting: the model's graph and functions have 0. */
+  /** The nesting depth; 0 for the main graph and functions. */
   depth: number;
 }
 
 export interface DrawnEdge {
   from: string;
   to: string;
-  /** What it says when pointed at: the value and its type. */
+  /** The tooltip: the value and its type. */
   hint: string;
-  /** x and y in turn. */
+  /** Alternating x and y. */
   points: number[];
   label?: { text: string; x: number; y: number };
 }
@@ -98,11 +98,11 @@ export interface Drawing {
   nodes: DrawnNode[];
   groups: DrawnGroup[];
   edges: DrawnEdge[];
-  /** How many nodes of the model are not drawn. */
+  /** The number of nodes that are not drawn. */
   omitted: number;
 }
 
-/** What operators are alike: they have a colour in common. */
+/** Categories of operators, each with a colour. */
 export type Category =
   | 'layer' | 'activation' | 'normalization' | 'pool' | 'shape' | 'arithmetic' | 'control' | 'constant' | 'quantization' | 'value' | 'other';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A thread of its own for the layouts: thousands of nodes take seconds. */
+/** The worker thread for layouts: thousands of nodes take seconds. */
 
 import ELK from 'elkjs/lib/elk.bundled.js';
 import { parentPort } from 'node:worker_threads';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Help for those who have no Python that can run the server. */
+/** Guide users without a Python that can run the server. */
 
 import { execFile } from 'node:child_process';
 import * as path from 'node:path';
@@ -12,11 +12,11 @@ import type { Misfit } from './probe.ts';
 import type { Server } from './server.ts';
 
 const run = promisify(execFile);
-/** What a private environment needs beside what is bundled. */
+/** The packages of a private environment; the rest is bundled. */
 const PACKAGES = ['onnx>=1.17', 'orjson>=3.10', 'ml_dtypes>=0.5'];
 const PIP_MINUTES = 10;
 
-/** Say that there is no interpreter that works, why, and what can be done about it. */
+/** Report that no interpreter works, with the reason and possible actions. */
 export async function offerHelp(misfits: Misfit[], context: vscode.ExtensionContext, server: Server): Promise<void> {
   const found = misfits.map(({ command, reason }) => `${path.basename(command)}: ${reason}`).join('; ') || 'none was found';
   const actions: Record<string, () => unknown> = {
@@ -33,7 +33,7 @@ export async function offerHelp(misfits: Misfit[], context: vscode.ExtensionCont
   if (action !== undefined) await actions[action]?.();
 }
 
-/** Make an environment of the extension's own, and use it. It asks before it downloads anything. */
+/** Make a private environment and use it, after asking before any download. */
 export async function setUp(context: vscode.ExtensionContext, server: Server): Promise<void> {
   const question = `Make a Python environment in ${context.globalStorageUri.fsPath} and install ${PACKAGES.join(', ')} into it with pip?`;
   if ((await vscode.window.showInformationMessage(question, { modal: true }, 'Install')) !== 'Install') return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Where Python may be found: the settings, the Python extension's choice, a private one, the path. */
+/** Find candidate Python interpreters: setting, Python extension, private environment, PATH. */
 
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -10,7 +10,7 @@ import { serverSettings } from '../settings.ts';
 
 const ON_PATH = process.platform === 'win32' ? ['python', 'py'] : ['python3', 'python'];
 
-/** The candidates in the order of trial, and how many of them somebody chose. */
+/** The candidates in the order they are tried, and how many of them the user chose. */
 export interface Candidates {
   commands: string[];
   chosen: number;
@@ -26,7 +26,7 @@ export async function candidates(storage: vscode.Uri): Promise<Candidates> {
   return { commands: [...new Set(commands)], chosen: chosen.length };
 }
 
-/** The interpreter of the environment that `Set Up a Private Environment` makes. */
+/** The interpreter of the private environment. */
 export function privateInterpreter(storage: vscode.Uri): string {
   const folder = path.join(storage.fsPath, 'environment');
   return process.platform === 'win32' ? path.join(folder, 'Scripts', 'python.exe') : path.join(folder, 'bin', 'python');
@@ -41,7 +41,7 @@ async function activeInterpreter(): Promise<string | undefined> {
   return resolved?.executable.uri?.fsPath;
 }
 
-/** Calls back when another interpreter is selected in the Python extension. */
+/** Call `callback` when another interpreter is selected in the Python extension. */
 export async function onDidSelect(callback: () => void): Promise<vscode.Disposable> {
   const python = await pythonExtension();
   return python?.environments.onDidChangeActiveEnvironmentPath(callback) ?? new vscode.Disposable(() => undefined);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What a Python interpreter has of what the server needs. No `vscode` here: the tests run it. */
+/** Test whether a Python interpreter can run the server. Does not import `vscode`, for the tests. */
 
 import { execFile, type ExecFileException } from 'node:child_process';
 
-/** What the package has to bring along; all else is bundled. */
+/** The packages that the environment must have; the others are bundled. */
 const COMPILED = ['onnx', 'numpy', 'google.protobuf', 'ml_dtypes', 'orjson'] as const;
 const MODULES = ['onnxtext', 'onnxtext.lsp', 'pygls', ...COMPILED] as const;
 const SECONDS = 20;
@@ -22,7 +22,7 @@ print(json.dumps({"version": list(sys.version_info[:3]), "executable": sys.execu
 `;
 
 export interface Probe {
-  /** As it was asked for. */
+  /** The command as given. */
   command: string;
   executable: string;
   version: number[];
@@ -45,9 +45,9 @@ export interface Plan {
 }
 
 /**
- * Asks an interpreter what it has.
+ * Ask an interpreter for its packages.
  *
- * @param directory where it runs: Python imports from there first, so it must not be somebody's.
+ * @param directory the working directory; Python imports from it first, so it must be trusted.
  */
 export async function probe(command: string, directory: string): Promise<Probe | Misfit> {
   return await new Promise((resolve) => {
@@ -72,7 +72,7 @@ function explained(error: ExecFileException, errors: string): string {
   return errors.trim().split('\n').at(-1) || error.message;
 }
 
-/** What to do with an interpreter. */
+/** Decide how to use an interpreter. */
 export function plan(found: Probe | Misfit, source: 'auto' | Mode): Plan | Misfit {
   if ('reason' in found) return found;
   const { command, executable, version, modules } = found;
@@ -94,8 +94,8 @@ function packageOf(module: string): string {
 }
 
 /**
- * The first interpreter that works. One with onnxtext itself comes before one that can only run the
- * bundled copy, unless that one stands in the settings.
+ * Return the first interpreter that works. One with onnxtext is preferred to one that can only run
+ * the bundled copy, unless that one is in the settings.
  */
 export async function choose(
   candidates: string[], source: 'auto' | Mode, directory: string, preferred: number,

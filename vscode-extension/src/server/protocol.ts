@@ -9,26 +9,26 @@ import { LSPErrorCodes, RequestType, ResponseError } from 'vscode-languageclient
 import type { GraphDocument } from '../graph/protocol.ts';
 
 export interface FromBinaryResult {
-  /** The model as text; the bytes of large weights are left out, so that it can be read to its end. */
+  /** The model as text, without the bytes of large weights. */
   text: string;
-  /** Of the binary, in bytes. */
+  /** The size of the binary, in bytes. */
   size: number;
-  /** SHA-256 of the binary, in hexadecimal digits. */
+  /** The SHA-256 of the binary, in hexadecimal. */
   digest: string;
 }
 
 export interface ToBinaryParams {
   text: string;
-  /** URI of the binary that the weights are taken from. */
+  /** The URI of the binary that supplies the weights. */
   original: string;
-  /** URI of the file to write; the original without it. */
+  /** The URI of the file to write; by default the original. */
   target?: string;
-  /** If the original is no longer this, nothing is written. */
+  /** The expected digest of the original; if it differs, nothing is written. */
   digest?: string;
 }
 
 export interface ToBinaryResult {
-  /** Bytes. */
+  /** The size in bytes. */
   written: number;
   digest: string;
 }
@@ -37,7 +37,7 @@ export interface ConvertParams {
   uri: string;
   target: string;
   direction: 'to-binary' | 'from-binary';
-  /** Overwrite a target that holds something else. */
+  /** Overwrite a target with other content. */
   force?: boolean;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The language server: found, started, restarted, stopped. */
+/** Find, start, restart and stop the language server. */
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -17,7 +17,7 @@ export type Status =
   | { state: 'running'; plan: Plan; version: string }
   | { state: 'failed'; misfits: Misfit[] };
 
-/** A request that cannot be made because there is no server; the message is for people. */
+/** A request failed because there is no server; the message is shown to users. */
 export class NoServer extends Error {}
 
 const MOST_CRASHES = 3;
@@ -41,7 +41,7 @@ export class Server implements vscode.Disposable {
     return this.#status;
   }
 
-  /** Start the server, or stop it and start it again. Calls wait for each other. */
+  /** Start or restart the server. Concurrent calls run one after the other. */
   async restart(): Promise<void> {
     this.#turn = this.#turn.then(async () => {
       try {
@@ -56,7 +56,7 @@ export class Server implements vscode.Disposable {
   }
 
   /**
-   * Make a request of the server, when it is up.
+   * Send a request to the server as soon as it runs.
    *
    * @throws NoServer if there is none.
    */
@@ -86,7 +86,7 @@ export class Server implements vscode.Disposable {
     this.#set({ state: 'starting' });
     const settings = serverSettings();
     const { commands, chosen } = await candidates(this.#context.globalStorageUri);
-    // Python imports from where it runs; a workspace's files are not what is wanted there.
+    // Python imports from its working directory, which must not be the workspace.
     const home = this.#context.asAbsolutePath('bundled');
     const { plan, misfits } = await choose(commands, settings.source, home, chosen);
     for (const each of misfits) this.log.info(`not ${each.command}: ${each.reason}`);
@@ -147,7 +147,7 @@ export class Server implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** Stop the server, for good. */
+  /** Stop the server permanently. */
   async shutdown(): Promise<void> {
     await this.#turn;
     await this.#stop();

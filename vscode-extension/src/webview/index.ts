@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Which of many boxes lie in an area: a grid of lists. */
+/** A spatial index (a grid of lists): find the boxes in an area. */
 
 import type { Box } from '../graph/protocol.ts';
 import { overlap } from './paths.ts';
@@ -9,7 +9,7 @@ const CELL = 600;
 
 export class SpatialIndex<T> {
   readonly #cells = new Map<string, { box: Box; item: T }[]>();
-  /** What spans too many cells. */
+  /** Boxes that span too many cells. */
   readonly #large: { box: Box; item: T }[] = [];
 
   add(box: Box, item: T): void {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The graph view's page: messages in and out, search, selection, keys. */
+/** The script of the graph view's page: messages, search, selection, keys. */
 
 import type { DrawnNode, FromView, ToView, ViewOptions } from '../graph/protocol.ts';
 import { Picture } from './picture.ts';
 import { fitting, handle, showing, type View, zoomed } from './view.ts';
 
-/** A drawing that is too large to be read as a whole is opened at this scale. */
+/** The initial scale of drawings that do not fit readably. */
 const FIRST_SCALE = 0.5;
 
 const vscode = acquireVsCodeApi<{ uri: string }>();

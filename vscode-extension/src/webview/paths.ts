@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Paths of SVG. */
+/** Build SVG paths. */
 
 import type { Box } from '../graph/protocol.ts';
 
@@ -8,7 +8,7 @@ const ROUND = 12;
 
 const spell = (value: number) => String(Math.round(value * 10) / 10);
 
-/** A line through points (x and y in turn) with its corners rounded off. */
+/** A line through points (alternating x and y) with rounded corners. */
 export function roundedLine(points: number[]): string {
   const count = points.length / 2;
   if (count < 2) return '';
@@ -25,7 +25,7 @@ export function roundedLine(points: number[]): string {
   return `${path}L${spell(lastX)} ${spell(lastY)}`;
 }
 
-/** A place on the way from one point to another, at most half the way. */
+/** A point on the segment between two points, at most halfway. */
 function towards([x, y]: [number, number], [toX, toY]: [number, number]): [number, number] {
   const length = Math.hypot(toX - x, toY - y);
   const part = length === 0 ? 0 : Math.min(ROUND, length / 2) / length;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The drawing as SVG. Only what is in sight is in the page; from afar, where no words can be read,
- * nodes of a kind are one path. So 2,000 nodes cost no more than the dozens in sight.
+ * The drawing as SVG. The page has only visible elements; at small scales, where text is unreadable,
+ * all nodes of a category are one path. So the cost depends on what is visible.
  */
 
 import type { Box, Category, DrawnEdge, DrawnNode, Drawing } from '../graph/protocol.ts';
@@ -10,9 +10,9 @@ import { SpatialIndex } from './index.ts';
 import { boundsOf, boxPath, roundedLine } from './paths.ts';
 import type { View } from './view.ts';
 
-/** Below this scale words cannot be read. */
+/** Below this scale text is unreadable. */
 const READABLE = 0.3;
-/** So many nodes are drawn in full at any scale. */
+/** Up to this number, nodes are drawn in full at any scale. */
 const FEW = 250;
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 
@@ -30,7 +30,7 @@ export function element<K extends keyof SVGElementTagNameMap>(
 export class Picture {
   readonly #svg: SVGSVGElement;
   readonly #world = element('g');
-  /** Graphs, and nodes that hold graphs: what lies behind the edges. */
+  /** Graphs, and nodes with graphs, which are drawn behind the edges. */
   readonly #backdrop = element('g');
   readonly #overview = element('g');
   readonly #edges = element('g');
@@ -69,7 +69,7 @@ export class Picture {
       else this.#index.add(node, { kind: 'node', node });
     }
     for (const edge of drawing.edges) if (edge.points.length >= 4) this.#index.add(boundsOf(edge.points), { kind: 'edge', edge });
-    // What is larger lies further behind.
+    // Larger boxes are further behind.
     const area = ({ width, height }: Box) => width * height;
     this.#backdrop.replaceChildren(...[
       ...drawing.groups.map((group) => ({ size: area(group), shown: groupElement(group) })),
@@ -82,7 +82,7 @@ export class Picture {
     this.#clear();
   }
 
-  /** Shows what is in sight. */
+  /** Update the visible elements. */
   show(view: View, width: number, height: number): void {
     this.#world.setAttribute('transform', `translate(${String(view.x)} ${String(view.y)}) scale(${String(view.scale)})`);
     const afar = view.scale < READABLE && this.#drawing.nodes.length > FEW;
@@ -108,7 +108,7 @@ export class Picture {
     if (afar && selected) this.#overview.append(element('path', { d: boxPath(selected), class: 'selected' }));
   }
 
-  /** Marks a node, the edges at it, and what is found by a search. */
+  /** Highlight a node, its edges, and the results of a search. */
   mark(selected: string | null, matches: Set<string>): void {
     this.#selected = selected;
     this.#matches = matches;
@@ -158,7 +158,7 @@ function edgeElement({ from, to, points, hint, label }: DrawnEdge): SVGElement {
   const d = roundedLine(points);
   const made = element('g', { class: 'edge', 'data-from': from, 'data-to': to },
     element('title', {}, hint),
-    // Lines are thin: a wider one is there for the pointer.
+    // A wider invisible line makes the edge easier to point at.
     element('path', { d, class: 'target' }),
     element('path', { d, class: 'line', 'marker-end': 'url(#arrow)' }));
   if (label) made.append(element('text', { x: label.x, y: label.y + 10 }, label.text));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Where one looks at the drawing from: moved and scaled by mouse, wheel, touch and keys. */
+/** The viewport of the drawing: pan and zoom by mouse, wheel, touch and keys. */
 
 import type { Box } from '../graph/protocol.ts';
 
@@ -13,7 +13,7 @@ export interface View {
 const SMALLEST = 0.005;
 const LARGEST = 4;
 
-/** A view that shows all of a drawing, or its beginning if it would be too small to be read. */
+/** A view of the whole drawing, or of its beginning if that would be unreadably small. */
 export function fitting(drawing: { width: number; height: number }, width: number, height: number, least = SMALLEST): View {
   const margin = 24;
   const whole = Math.min((width - margin) / Math.max(1, drawing.width), (height - margin) / Math.max(1, drawing.height), 1.25);
@@ -22,14 +22,14 @@ export function fitting(drawing: { width: number; height: number }, width: numbe
   return { x: drawing.width * scale > width ? (width - drawing.width * scale) / 2 : place(drawing.width, width), y: place(drawing.height, height), scale };
 }
 
-/** The view scaled about a place on the screen. */
+/** Scale the view around a place on the screen. */
 export function zoomed({ x, y, scale }: View, factor: number, atX: number, atY: number): View {
   const next = Math.min(LARGEST, Math.max(SMALLEST, scale * factor));
   const ratio = next / scale;
   return { x: atX - (atX - x) * ratio, y: atY - (atY - y) * ratio, scale: next };
 }
 
-/** The view moved so that a box is in its middle, if it is not in sight. */
+/** Center the view on a box if the box is not visible. */
 export function showing(view: View, box: Box, width: number, height: number): View {
   const left = box.x * view.scale + view.x;
   const top = box.y * view.scale + view.y;
@@ -44,7 +44,7 @@ export function showing(view: View, box: Box, width: number, height: number): Vi
   };
 }
 
-/** Moves and scales by pointer and wheel. */
+/** Pan and zoom by pointer and wheel. */
 export function handle(target: SVGSVGElement, get: () => View, set: (view: View) => void): void {
   let grabbed: { x: number; y: number; view: View } | undefined;
   target.addEventListener('pointerdown', (event) => {
@@ -54,7 +54,7 @@ export function handle(target: SVGSVGElement, get: () => View, set: (view: View)
     if (!grabbed) return;
     const [right, down] = [event.clientX - grabbed.x, event.clientY - grabbed.y];
     if (!target.hasPointerCapture(event.pointerId) && Math.hypot(right, down) < 4) return;
-    // Only now: a captured pointer clicks on nothing else.
+    // Not earlier: a captured pointer cannot click on other elements.
     target.setPointerCapture(event.pointerId);
     target.classList.add('moving');
     set({ ...grabbed.view, x: grabbed.view.x + right, y: grabbed.view.y + down });

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What decorated statements mean: `@set` and `@unset` change fields that the sugar shows otherwise.
+
+A decorated statement is lowered and lifted again without care for what sugar cannot say: so its
+fields are what the model really holds. All others, nearly all of any model, are taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from onnxtext.ast.model import Function, Graph, Node, Presence, ValueInfo
+from onnxtext.ast.records import Decorator, FieldValue, Number, Record, Word
+from onnxtext.ast.types import SparseTensorType, TensorType
+from onnxtext.ast.values import NoData, SparseTensor, Tensor
+from onnxtext.proto.decode.messages import Lifter
+from onnxtext.proto.decode.values import lift_tensor
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.generic import RecordError, lift_record, lower_record
+from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.schema import message_spec
+from onnxtext.wire.reader import WireError, read_fields
+
+_FIELDS = {
+    "name": "name",
+    "op_type": "op_type",
+    "domain": "domain",
+    "overload": "overload",
+    "input": "inputs",
+    "output": "outputs",
+    "node": "nodes",
+    "attribute": "attributes",
+    "attribute_proto": "attributes",
+    "opset_import": "opset_imports",
+    "quantization_annotation": "quantization",
+    "type": "type",
+    "data_type": "type",
+    "dims": "type",
+    "doc_string": "doc_string",
+}
+"""Fields of the schema to those of the tree."""
+_DATA = {
+    "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
+    "string_data", "external_data", "data_location",
+}  # fmt: skip
+
+
+def changed_fields(decorators: Iterable[Decorator], target: str = "") -> dict[str, FieldValue]:
+    """The fields that `@set` and `@unset` change, and what they are set to; `Word("")` if unset.
+
+    Args:
+        decorators: of a statement.
+        target: `type` or `data` for the decorators of a value's type or default.
+    """
+    prefix = f"{target}." if target else ""
+    changed: dict[str, FieldValue] = {}
+    for decorator in decorators:
+        if decorator.name == f"{prefix}set":
+            for argument in decorator.arguments:
+                if isinstance(argument.key, str):
+                    changed[argument.key] = argument.value
+        elif decorator.name == f"{prefix}unset":
+            for argument in decorator.arguments:
+                if isinstance(argument.value, Word):
+                    changed[argument.value.text] = UNSET
+    return changed
+
+
+UNSET = Word("")
+
+
+S = TypeVar("S", Node, Graph, Function, ValueInfo)
+
+
+class ResolvedFields:
+    """Makes statements what their decorators make of them.
+
+    Attributes:
+        resources: the text's blobs.
+    """
+
+    def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
+        self._lowering = Lowering(Habits(Presence(version=1)), resources)
+        self._lifter = Lifter(careful=False)
+        self.originals: dict[int, object] = {}
+        self._kept: list[object] = []  # so that no id is given twice
+
+    def node(self, node: Node) -> Node:
+        """A node as it is after its decorators."""
+        changed = changed_fields(node.decorators).keys() & _FIELDS.keys()
+        if not changed:
+            return node
+        try:
+            lifted = self._lifter.node(memoryview(self._lowering.node(node)))
+        except (LowerError, WireError):
+            return node
+        return self._made(node, _taking(node, lifted, changed))
+
+    def graph(self, graph: Graph) -> Graph:
+        """A graph as it is after its decorators."""
+        changed = changed_fields(graph.decorators)
+        if not changed:
+            return graph
+        try:
+            lifted = self._lifter.graph(memoryview(b"".join(self._lowering.graph(graph))))
+        except (LowerError, WireError):
+            return graph
+        made = _taking(graph, lifted, changed.keys())
+        if "input" in changed:
+            made.inputs = lifted.inputs
+        if "output" in changed:
+            made.outputs = lifted.outputs
+        if changed.keys() & {"initializer", "sparse_initializer", "value_info"}:
+            made.values = lifted.values
+        sparse = changed.get("sparse_initializer")
+        if isinstance(sparse, tuple):
+            plain = [v for v in made.values if not isinstance(v.data, SparseTensor)]
+            made.values = [*plain, *map(_sparse_initializer, sparse)]
+        return self._made(graph, made)
+
+    def function(self, function: Function) -> Function:
+        """A function as it is after its decorators."""
+        changed = changed_fields(function.decorators).keys()
+        if not changed:
+            return function
+        try:
+            lifted = self._lifter.function(memoryview(self._lowering.function(function)))
+        except (LowerError, WireError):
+            return function
+        made = _taking(function, lifted, changed)
+        made.inputs = lifted.inputs if "input" in changed else made.inputs
+        made.outputs = lifted.outputs if "output" in changed else made.outputs
+        made.values = lifted.values if "value_info" in changed else made.values
+        return self._made(function, made)
+
+    def value(self, value: ValueInfo) -> ValueInfo:
+        """A declared value as it is after its decorators."""
+        changed = changed_fields(value.decorators).keys() & _FIELDS.keys()
+        if not changed or value.data is not None:
+            return value
+        try:
+            lifted = self._lifter.value_info(memoryview(self._lowering.value_info(value)))
+        except (LowerError, WireError):
+            return value
+        return self._made(value, _taking(value, lifted, changed))
+
+    def type_record(self, value: ValueInfo) -> Record | None:
+        """The type of a declared value field by field; None if it has none, or is invalid."""
+        try:
+            data = self._lowering.value_info(value)
+            type = field_of(lift_record(message_spec("ValueInfoProto"), data), "type")
+        except (LowerError, RecordError, WireError):
+            return None
+        return type if isinstance(type, Record) else None
+
+    def initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
+        """An initializer as it is after its decorators."""
+        changed = changed_fields(value.decorators, "data" if is_input else "").keys()
+        if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, SparseTensor):
+            return value
+        try:
+            pieces = self._lowering.initializer(value, is_input=is_input)
+            lifted = self._lifter.initializer(b"".join(pieces))
+        except (LowerError, WireError):
+            return value
+        made = replace(lifted, decorators=value.decorators, metadata=value.metadata, at=value.at)
+        return self._made(value, made)
+
+    def tensor(self, tensor: Tensor) -> Tensor:
+        """A tensor in an attribute as it is after its decorators."""
+        if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
+            return tensor
+        try:
+            type, name, data, _ = lift_tensor(self._lowering.tensor(tensor))
+        except (LowerError, WireError):
+            return tensor
+        return Tensor(type, data, name, tensor.decorators)
+
+    def original(self, item: object) -> object:
+        """The statement of the tree that an effective one stands for."""
+        return self.originals.get(id(item), item)
+
+    def _made(self, original: object, made: S) -> S:
+        self.originals[id(made)] = original
+        self._kept.append(made)
+        return made
+
+
+def _taking(original: S, lifted: S, fields: Iterable[str]) -> S:
+    """A copy of a statement with some fields of another."""
+    made = replace(original)
+    for field in fields:
+        name = _FIELDS.get(field)
+        if name is not None and hasattr(made, name):
+            setattr(made, name, getattr(lifted, name))
+    return made
+
+
+def _sparse_initializer(record: FieldValue) -> ValueInfo:
+    """A sparse initializer that only a record can spell: without a name, or without indices."""
+    nothing = Tensor(TensorType("undefined", ()), NoData())
+    parts = {1: nothing, 2: Tensor(TensorType("int64", (0,)), NoData())}
+    dims: tuple[int, ...] = ()
+    if isinstance(record, Record):
+        try:
+            data = lower_record(message_spec("SparseTensorProto"), record)
+            for field in read_fields(data, 0, len(data)):
+                if field.number in parts:
+                    type, name, stored, decorators = lift_tensor(data[field.value : field.end])
+                    parts[field.number] = Tensor(type, stored, name, tuple(decorators))
+        except (RecordError, WireError):
+            pass
+        dims = _dims(record)
+    values = parts[1]
+    sparse = SparseTensor(dims, values, parts[2])
+    return ValueInfo(values.name or "", SparseTensorType(values.type.element, dims), sparse)
+
+
+def _dims(record: Record) -> tuple[int, ...]:
+    for field in record.fields:
+        if field.key == "dims" and isinstance(field.value, tuple):
+            return tuple([number_of(item) or 0 for item in field.value])
+    return ()
+
+
+def field_of(record: Record, name: str) -> FieldValue | None:
+    """A field of a record, the last one of that name; None if it has none."""
+    found: FieldValue | None = None
+    for field in record.fields:
+        if field.key == name:
+            found = field.value
+    return found
+
+
+def number_of(value: FieldValue | None) -> int | None:
+    """A whole number in a record; None for everything else."""
+    if not isinstance(value, Number):
+        return None
+    try:
+        return int(value.text, 0 if "x" in value.text else 10)
+    except ValueError:
+        return None

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is checked: a model, or a part of one, with its scopes found once for all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.types import SparseTensorType
+from onnxtext.ast.values import SparseTensor
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
+from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
+from onnxtext.checker.context.signatures import Schemas
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.checker.isolation.inference import Inference
+
+FunctionKey = tuple[str, str, str]
+"""Domain, name and overload."""
+
+
+@dataclass(slots=True)
+class Options:
+    """What rules may look at besides the model.
+
+    Attributes:
+        base_dir: the directory of external data; None if there is none to look into.
+        active: the slugs of the rules that are on.
+        selected: those that were asked for by name, or all.
+        encoded: gives the model as bytes; None if that cannot be had.
+        assumed: the operator sets of a fragment, which says nothing of them.
+        inference: the shape inference of onnx.
+    """
+
+    base_dir: Path | None = None
+    active: frozenset[str] = field(default_factory=frozenset)
+    selected: frozenset[str] = field(default_factory=frozenset)
+    encoded: Callable[[], bytes | None] | None = None
+    assumed: Opsets | None = None
+    inference: Inference = field(default_factory=Inference)
+
+
+_MOST_QUESTIONS = 200
+"""How often the name that was probably meant is looked for in one model."""
+
+
+class Subject:
+    """A model or a fragment of one, and its scopes.
+
+    Attributes:
+        root: what is checked.
+        model: the model; None for a fragment.
+        ir_version: 0 if it is not known.
+        options: what else rules may look at.
+        effective: statements after their decorators.
+        scopes: all graphs and function bodies, outer before inner.
+        main: the main graph's; None if there is none.
+        functions: by domain, name and overload; the first where several have the same.
+        memo: what several families compute once.
+        found: what the families before have found.
+        echoes: what of that follows from other findings, and is not told.
+    """
+
+    def __init__(self, root: Model | Fragment, options: Options) -> None:
+        self.root = root
+        self.model = root if isinstance(root, Model) else None
+        self.options = options
+        self.effective = ResolvedFields(self.model.resources if self.model else {})
+        self.ir_version = (self.model.ir_version or 0) if self.model else 0
+        self.scopes: list[Scope] = []
+        self.main: Scope | None = None
+        self.functions: dict[FunctionKey, Scope] = {}
+        self.memo: dict[str, Any] = {}
+        self.found: list[Finding] = []
+        self.echoes: list[Finding] = []
+        self._questions = 0
+        if self.model is not None:
+            self._add_model(self.model)
+        elif isinstance(root, Fragment):
+            self._add_fragment(root)
+
+    @cached_property
+    def schemas(self) -> Schemas:
+        """The operator schemas of the installed onnx."""
+        return Schemas()
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the model holds a graph at all."""
+        return self.model is None or "graph" not in changed_fields(self.model.decorators)
+
+    def nodes(self) -> Iterator[tuple[Scope, Node]]:
+        """Every node and its scope."""
+        for scope in self.scopes:
+            for node in scope.nodes:
+                yield scope, node
+
+    def active(self, *slugs: str) -> bool:
+        """Whether one of these rules is on."""
+        return not self.options.active.isdisjoint(slugs)
+
+    def near(self, name: str, candidates: Iterable[str]) -> str | None:
+        """The name that was probably meant; None after many questions, which take time."""
+        if self._questions >= _MOST_QUESTIONS:
+            return None
+        self._questions += 1
+        return nearest(name, candidates)
+
+    @property
+    def patient(self) -> bool:
+        """Whether there have been few enough findings to look for causes of the next."""
+        return self._questions < _MOST_QUESTIONS
+
+    def lints(self, slug: str) -> bool:
+        """Whether to tell what a rule is silent about unless it is asked for by name."""
+        return slug in self.options.selected
+
+    # ---- Building ---------------------------------------------------------------------------
+
+    def _add_model(self, model: Model) -> None:
+        opsets = Opsets.of(model.opset_imports)
+        if self.ir_version in (1, 2) and not model.opset_imports:
+            opsets = Opsets({"": 1})  # before IR 3 there was one operator set
+        if self.has_graph:
+            self.main = self._add_graph(model.graph, "main", None, None, opsets)
+        for training in model.training:
+            for graph, kind in (
+                (training.initialization, "initialization"),
+                (training.algorithm, "algorithm"),
+            ):
+                if graph is not None:
+                    scope = self._add_graph(graph, kind, None, None, opsets)  # type: ignore[arg-type]
+                    scope.beside = self.main if kind == "algorithm" else None
+        for function in model.functions:
+            scope = self._add_function(function)
+            self.functions.setdefault(function_key(scope.owner), scope)
+
+    def _add_fragment(self, fragment: Fragment) -> None:
+        match fragment.item:
+            case Graph() as graph:
+                self._add_graph(graph, "fragment", None, None, self.options.assumed)
+            case Function() as function:
+                scope = self._add_function(function)
+                self.functions[function_key(scope.owner)] = scope
+            case Node() as node:
+                self._add_nodes([node])
+            case list() as nodes:
+                self._add_nodes(nodes)
+            case _:
+                pass
+
+    def _add_nodes(self, nodes: list[Node]) -> None:
+        """Nodes on their own: what they use is not known."""
+        defined = {name for node in nodes for name in node.outputs}
+        used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
+        graph = Graph("nodes", nodes=nodes)
+        graph.inputs = [ValueInfo(name) for name in used if name not in defined]
+        self._add_graph(graph, "nodes", None, None, self.options.assumed)
+
+    def _add_graph(
+        self, tree: Graph, kind: Kind, parent: Scope | None, holder: Node | None,
+        opsets: Opsets | None,
+    ) -> Scope:  # fmt: skip
+        effective = self.effective
+        graph = effective.graph(tree) if tree.decorators else tree
+        scope = Scope(tree, kind, graph.name, parent=parent, holder=holder, opsets=opsets)
+        scope.quantization = graph.quantization
+        if parent is not None:
+            scope.function = parent.function
+            scope.depth = parent.depth + 1
+        for value in graph.inputs:
+            made = self._value(value)
+            scope.inputs.append(made)
+            if value.data is not None:
+                scope.initializers.append(self._initializer(value, is_input=True))
+        scope.outputs = [self._value(value) for value in graph.outputs]
+        self._add_values(scope, graph.values)
+        if any(d.name == "value_info" for d in tree.decorators):
+            scope.infos = [*map(_declaration, scope.initializers), *scope.infos]
+        self._finish(scope, graph.nodes)
+        return scope
+
+    def _add_function(self, tree: Function) -> Scope:
+        function = self.effective.function(tree) if tree.decorators else tree
+        scope = Scope(function, "function", function.name, opsets=Opsets.of(function.opset_imports))
+        scope.tree = tree
+        scope.function = function
+        scope.inputs = [self._value(value) for value in function.inputs]
+        scope.outputs = [self._value(value) for value in function.outputs]
+        self._add_values(scope, function.values)
+        self._finish(scope, function.nodes)
+        return scope
+
+    def _add_values(self, scope: Scope, values: Iterable[ValueInfo]) -> None:
+        for value in values:
+            if value.data is None:
+                scope.infos.append(self._value(value))
+            else:
+                scope.initializers.append(self._initializer(value, is_input=False))
+
+    def _value(self, value: ValueInfo) -> ValueInfo:
+        return self.effective.value(value) if value.decorators else value
+
+    def _initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
+        if value.decorators:
+            return self.effective.initializer(value, is_input=is_input)
+        return value
+
+    def _finish(self, scope: Scope, nodes: list[Node]) -> None:
+        if any(node.decorators for node in nodes):
+            make = self.effective.node
+            nodes = [make(node) if node.decorators else node for node in nodes]
+        scope.nodes = nodes
+        scope.find_definitions()
+        self.scopes.append(scope)
+        for index, node in enumerate(nodes):
+            if node.attributes:
+                for place, graph in visible_graphs(node):
+                    child = self._add_graph(graph, "nested", scope, node, scope.opsets)
+                    child.holder_index = index
+                    child.attribute = place
+                    scope.children.setdefault(index, []).append(child)
+
+
+def _declaration(value: ValueInfo) -> ValueInfo:
+    """The `value_info` entry of an initializer (SPEC 10)."""
+    type = value.type
+    if isinstance(value.data, SparseTensor) and not isinstance(type, SparseTensorType):
+        type = SparseTensorType(value.data.values.type.element, value.data.dims)
+    return ValueInfo(value.name, type, at=value.at)
+
+
+def plain_domain(domain: str | None) -> str:
+    """A domain by its short name: "" and `ai.onnx` are the same (IR spec, Operator sets)."""
+    return "" if domain is None or domain == "ai.onnx" else domain
+
+
+def function_key(function: Graph | Function) -> FunctionKey:
+    """What tells functions apart."""
+    assert isinstance(function, Function)
+    return plain_domain(function.domain), function.name, function.overload or ""

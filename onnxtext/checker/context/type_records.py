@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types that no sugar spells, as records of `TypeProto`: only these can be incomplete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from onnxtext.ast.model import Function, ValueInfo
+from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, Type
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.resolved_fields import field_of
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.walk import TYPES, rich_attributes
+
+
+class TypeRecord(NamedTuple):
+    """A type that is written field by field.
+
+    Attributes:
+        record: of a `TypeProto`.
+        place: where.
+        name: of the value or attribute.
+        required: whether a type without any field is incomplete, too.
+    """
+
+    record: Record
+    place: Place
+    name: str
+    required: bool
+
+
+def type_records(subject: Subject) -> list[TypeRecord]:
+    """Every type that is written, or changed, field by field."""
+    known: list[TypeRecord] | None = subject.memo.get("type-records")
+    if known is None:
+        known = [*_of_values(subject), *_of_attributes(subject)]
+        subject.memo["type-records"] = known
+    return known
+
+
+def has_record(value: ValueInfo) -> bool:
+    """Whether the type of a value is written or changed field by field."""
+    for decorator in value.decorators:
+        if decorator.name in ("type.set", "type.unset"):
+            return True
+        if decorator.name == "set" and any(item.key == "type" for item in decorator.arguments):
+            return True
+    return value.type is not None and _is_changed(value.type)
+
+
+def _of_values(subject: Subject) -> Iterator[TypeRecord]:
+    lift = subject.effective.type_record
+    for scope in subject.scopes:
+        for kind in (scope.inputs, scope.outputs, scope.infos):
+            required = scope.kind == "main" and kind is not scope.infos
+            for value in kind:
+                if (value.decorators or _is_decorated(value.type)) and has_record(value):
+                    record = lift(value)
+                    if record is not None:
+                        yield TypeRecord(record, Place(value, ("type",)), value.name, required)
+        for node in scope.nodes:
+            for index, type in enumerate(node.output_types):
+                if type is not None and _is_decorated(type) and _is_changed(type):
+                    record = lift(ValueInfo(node.outputs[index], type))
+                    if record is not None:
+                        place = Place(node, ("output_types", index))
+                        yield TypeRecord(record, place, node.outputs[index], False)
+
+
+def _of_attributes(subject: Subject) -> Iterator[TypeRecord]:
+    for node, index, attribute in rich_attributes(subject):
+        yield from _of_attribute(subject, attribute, Place(node, ("attributes", index)))
+    for scope in subject.scopes:
+        if isinstance(scope.owner, Function):
+            for index, item in enumerate(scope.owner.attributes):
+                if isinstance(item, Attribute):
+                    place = Place(scope.place, ("attributes", index))
+                    yield from _of_attribute(subject, item, place)
+
+
+def _of_attribute(subject: Subject, attribute: Attribute, place: Place) -> Iterator[TypeRecord]:
+    value = attribute.value
+    records: list[FieldValue | None] = []
+    if isinstance(value, Record):
+        records.append(field_of(value, "tp"))
+        several = field_of(value, "type_protos")
+        records += several if isinstance(several, tuple) else ()
+    else:
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, TYPES) and _is_changed(item):
+                records.append(subject.effective.type_record(ValueInfo("", item)))
+    for record in records:
+        if isinstance(record, Record):
+            yield TypeRecord(record, place, attribute.name, True)
+
+
+def _is_decorated(type: Type | None) -> bool:
+    """Whether a type may hold decorators: a plain tensor's are seen at a glance."""
+    return type is not None and (
+        bool(type.decorators)
+        or not hasattr(type, "shape")
+        or any(isinstance(dim, DecoratedDim) for dim in type.shape or ())
+    )
+
+
+def _is_changed(type: Type) -> bool:
+    """Whether `@set` or `@unset` changes a type, or one in it."""
+    while True:
+        if _changes(type.decorators):
+            return True
+        if any(
+            _changes(dim.decorators)
+            for dim in getattr(type, "shape", None) or ()
+            if isinstance(dim, DecoratedDim)
+        ):
+            return True
+        if isinstance(type, (SequenceType, OptionalType)):
+            type = type.element
+        elif isinstance(type, MapType):
+            type = type.value
+        else:
+            return False
+
+
+def _changes(decorators: Iterable[Decorator]) -> bool:
+    return any(decorator.name in ("set", "unset") for decorator in decorators)

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walks that several families share: all declared types, all tensors, all distinct attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.types import (
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    RawData,
+    SparseTensor,
+    Tensor,
+    TensorData,
+)
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+
+MOST_PLACES = 12
+"""How many places of one type are remembered."""
+
+
+class TypeUse(NamedTuple):
+    """A type and where it is declared.
+
+    Attributes:
+        type: the type.
+        places: the first places.
+        names: of the values declared there.
+    """
+
+    type: Type
+    places: list[Place]
+    names: list[str]
+
+
+def type_uses(subject: Subject) -> list[TypeUse]:
+    """Every distinct type that is declared, in the order of first use."""
+    known: list[TypeUse] | None = subject.memo.get("types")
+    if known is not None:
+        return known
+    found: dict[int, TypeUse] = {}
+    full: set[int] = set()  # types with as many places as are remembered
+
+    def add(type: Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
+        use = found.get(id(type))
+        if use is None:
+            use = found[id(type)] = TypeUse(type, [], [])
+        use.places.append(Place(item, part))
+        use.names.append(name)
+        if len(use.places) == MOST_PLACES:
+            full.add(id(type))
+
+    for scope in subject.scopes:
+        for value in declared_values(scope):
+            if value.type is not None and id(value.type) not in full:
+                add(value.type, value.name, value, ("type",))
+        for node in scope.nodes:
+            types = node.output_types
+            if types and not full.issuperset(map(id, types)):
+                for index, type in enumerate(types):
+                    if type is not None and id(type) not in full:
+                        add(type, node.outputs[index], node, ("output_types", index))
+    for node, index, attribute in rich_attributes(subject):
+        value_types = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+        for item in value_types:
+            if isinstance(item, TYPES) and id(item) not in full:
+                add(item, attribute.name, node, ("attributes", index, "value"))
+    subject.memo["types"] = list(found.values())
+    return subject.memo["types"]  # type: ignore[no-any-return]
+
+
+TYPES = (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
+"""The classes of types that are made of element types."""
+
+
+def declared_values(scope: Scope) -> Iterator[ValueInfo]:
+    """The inputs, outputs and value infos of a scope."""
+    yield from scope.inputs
+    yield from scope.outputs
+    yield from scope.infos
+
+
+def inner_types(type: Type) -> Iterator[Type]:
+    """A type and all types in it."""
+    stack = [type]
+    while stack:
+        item = stack.pop()
+        yield item
+        if isinstance(item, (SequenceType, OptionalType)):
+            stack.append(item.element)
+        elif isinstance(item, MapType):
+            stack.append(item.value)
+
+
+def attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
+    """Every distinct attribute, with the first node that has it and its index there."""
+    known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("attributes")
+    if known is None:
+        seen: set[int] = set()
+        known = subject.memo["attributes"] = []
+        for scope in subject.scopes:
+            for node in scope.nodes:
+                if node.attributes:
+                    for index, attribute in enumerate(node.attributes):
+                        if id(attribute) not in seen:
+                            seen.add(id(attribute))
+                            known.append((node, index, attribute))
+    return known
+
+
+def rich_attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
+    """Those of the distinct attributes that hold more than numbers and strings."""
+    known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("rich-attributes")
+    if known is None:
+        known = [item for item in attributes(subject) if item[2].type not in _SIMPLE]
+        subject.memo["rich-attributes"] = known
+    return known
+
+
+_SIMPLE = frozenset(
+    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
+     AttributeType.INTS, AttributeType.STRINGS}
+)  # fmt: skip
+
+
+Decorated = Graph | Function | Node | ValueInfo
+"""Statements that can have decorators and metadata."""
+
+
+def decorated(subject: Subject) -> list[Decorated]:
+    """Every statement with decorators or metadata."""
+    found: list[Decorated] | None = subject.memo.get("decorated")
+    if found is None:
+        found = subject.memo["decorated"] = []
+        for scope in subject.scopes:
+            for values in (
+                (scope.place,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
+                scope.nodes,
+            ):  # fmt: skip
+                found += [item for item in values if item.decorators or item.metadata]
+    return found
+
+
+class TensorUse(NamedTuple):
+    """A tensor.
+
+    Attributes:
+        name: "" if it has none.
+        type: element type and dims.
+        data: as it is stored.
+        decorators: its own.
+        place: where.
+        sparse: the sparse tensor it is a part of.
+    """
+
+    name: str
+    type: TensorType
+    data: TensorData
+    decorators: tuple[Decorator, ...]
+    place: Place
+    sparse: SparseTensor | None = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The dims; all are numbers."""
+        return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
+
+    def words(self) -> str:
+        """What to call it in a message."""
+        return f"the tensor `{self.name}`" if self.name else "this tensor"
+
+
+_ORDINARY = frozenset(
+    {"float", "double", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+     "uint64"}
+)  # fmt: skip
+"""Element types that every IR version has, and of which any bytes are elements."""
+
+
+def tensors(subject: Subject) -> list[TensorUse]:
+    """Every tensor, in initializers, attributes, and sparse ones, that may break a rule.
+
+    Nearly all initializers are raw data, which by its making fits its dims, of an ordinary type.
+    """
+    known: list[TensorUse] | None = subject.memo.get("tensors")
+    if known is None:
+        known = subject.memo["tensors"] = list(_tensors(subject))
+    return known
+
+
+def _tensors(subject: Subject) -> Iterator[TensorUse]:
+    for scope in subject.scopes:
+        for value in scope.initializers:
+            type = value.type
+            ordinary = isinstance(type, TensorType) and type.element in _ORDINARY
+            if ordinary and isinstance(value.data, RawData) and not value.decorators:
+                continue
+            place = Place(value, ("data",))
+            if isinstance(value.data, SparseTensor):
+                yield from _parts(subject, value.data, place, value.name)
+            elif isinstance(value.type, TensorType) and value.data is not None:
+                yield TensorUse(value.name, value.type, value.data, value.decorators, place)
+    for node, index, attribute in rich_attributes(subject):
+        items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+        place = Place(node, ("attributes", index, "value"))
+        for item in items:
+            if isinstance(item, Tensor):
+                yield _use(subject, item, place, item.name or "", None)
+            elif isinstance(item, SparseTensor):
+                yield from _parts(subject, item, place, "")
+
+
+def _parts(subject: Subject, sparse: SparseTensor, place: Place, name: str) -> Iterator[TensorUse]:
+    yield _use(subject, sparse.values, place, name or sparse.values.name or "", sparse)
+    yield _use(subject, sparse.indices, place, sparse.indices.name or "", sparse)
+
+
+def _use(
+    subject: Subject, tensor: Tensor, place: Place, name: str, sparse: SparseTensor | None
+) -> TensorUse:
+    if tensor.decorators:
+        tensor = subject.effective.tensor(tensor)
+    return TensorUse(name, tensor.type, tensor.data, tensor.decorators, place, sparse)
+
+
+def sparse_tensors(subject: Subject) -> Iterator[tuple[str, SparseTensor, Place]]:
+    """Every sparse tensor: its name, itself, its place."""
+    for scope in subject.scopes:
+        for value in scope.initializers:
+            if isinstance(value.data, SparseTensor):
+                yield value.name, value.data, Place(value, ("data",))
+    for node, index, attribute in rich_attributes(subject):
+        items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+        for item in items:
+            if isinstance(item, SparseTensor):
+                place = Place(node, ("attributes", index, "value"))
+                yield item.values.name or attribute.name, item, place

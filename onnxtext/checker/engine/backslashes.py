@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Backslashes that a plain string loses: `"c:\temp"` is `c:temp`.
+
+In the official syntax `\X` is X for every X. Only a text shows that: the model has the string
+without the backslash. `from-binary` prints no such string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.checker.context.registry import BACKSLASH_LOST
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.source import Source, Span
+
+_PERHAPS = re.compile(r'\\[^\\"]')
+_TOKENS = re.compile(
+    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'  # a text
+    r'|(?<!\w)file"[^"]*"'
+    r'|(?<!\w)b"[^"\\]*(?:\\.[^"\\]*)*"'
+    r'|(?P<plain>"[^"\\]*(?:\\.[^"\\]*)*")'
+    r"|#[^\n]*",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_NAMED = {"n": "a line break", "r": "a carriage return", "t": "a tab"}
+
+
+def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
+    """Find plain strings that lose backslashes, in a text that has been parsed."""
+    text = source.text
+    if "\\" not in text or _PERHAPS.search(text) is None:
+        return
+    for found in _TOKENS.finditer(text):
+        token = found["plain"]
+        if token is None or "\\" not in token:
+            continue
+        lost = [item for item in _ESCAPE.finditer(token) if item[1] not in '\\"']
+        if lost:
+            yield _finding(source, found.start(), token, lost)
+
+
+def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> Diagnostic:
+    spans = [Span(at + item.start(), at + item.end()) for item in lost]
+    first = lost[0][0] if lost[0][1].isprintable() else "\\"
+    help = "write `\\\\` for a backslash"
+    meant = next((item[1] for item in lost if item[1] in _NAMED), None)
+    if meant is not None:
+        help += f', or `b"…"`, in which `\\{meant}` is {_NAMED[meant]}'
+    edits = tuple([Edit(Span(span.start, span.start + 1), "\\\\") for span in spans])
+    return Diagnostic(
+        BACKSLASH_LOST.slug,
+        f"the string loses a backslash: `{first}` stands for `{first[1:]}`"
+        if len(first) > 1
+        else "the string loses a backslash",
+        "warning",
+        source=source,
+        labels=tuple(map(Label, spans[:_MOST])),
+        notes=(f"the rule: {BACKSLASH_LOST.title} ({BACKSLASH_LOST.source})",),
+        help=help,
+        fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if _is_escaped(token, lost) else None,
+    )
+
+
+_MOST = 12
+"""How many backslashes of one string are shown."""
+
+
+def _is_escaped(token: str, lost: list[re.Match[str]]) -> bool:
+    """Whether the text goes on as it was once the backslashes are doubled."""
+    return all(item[1] != "\n" for item in lost) and len(token) < 10_000

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings that follow from another one: one mistake in a model is told once.
+
+A node whose name of an input is nowhere defined has perhaps the wrong number of inputs, too; a node
+that lost its output leaves a name undefined. Only what says more about the mistake is told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.scopes import Scope
+
+_BY_ITEM = {
+    "op-type-missing": ("value-undefined", "input-count"),
+    "value-undefined": ("input-count", "function-call-arity", "optional-input-missing"),
+    "input-count": ("optional-input-missing",),
+    "attribute-unknown": ("attribute-required",),
+    "graph-output-undefined": ("graph-output-untyped",),
+}
+"""What follows, at the same node or value."""
+_BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
+"""What follows, of the same name in the same graph."""
+_BY_OWNER = {
+    "input-duplicate": ("subgraph-arity",),
+    "function-input-duplicate": ("function-call-arity",),
+}
+"""What follows, about the same graph or function."""
+_UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
+
+
+def without_echoes(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
+    """The findings that do not follow from others.
+
+    Args:
+        findings: all of a model.
+        scopes: its graphs and functions.
+    """
+    if len(findings) < 2 or len({finding.slug for finding in findings}) < 2:
+        return findings
+    scope_of = _scopes(scopes)
+    kept = _without(findings, _BY_ITEM, lambda finding: id(finding.places[0].item))
+    kept = _without(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
+    owner_of = _owners(scopes)
+    kept = _without(kept, _BY_OWNER, owner_of)
+    return _without_lost(kept, scope_of)
+
+
+def _owners(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
+    """What says which graph or function a finding is about, by any of its places; 0 for none."""
+    owners = {id(scope.place): id(scope) for scope in scopes}
+    owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}
+    return lambda finding: next(
+        (owners[id(place.item)] for place in finding.places if id(place.item) in owners), 0
+    )
+
+
+def _without(
+    findings: list[Finding],
+    echoes: Mapping[str, tuple[str, ...]],
+    key: Callable[[Finding], Hashable],
+) -> list[Finding]:
+    """The findings without those that follow from one with the same key."""
+    causes = {
+        (key(finding), slug)
+        for finding in findings
+        if finding.severity is None  # what is only a warning here explains no error
+        for slug in echoes.get(finding.slug, ())
+    }
+    slugs = {slug for _, slug in causes}
+    return [
+        finding
+        for finding in findings
+        if finding.slug not in slugs
+        or (key(finding), finding.slug) not in causes
+        or (finding.slug == "value-undefined" and _is_of_several(finding))
+    ]
+
+
+def _is_of_several(finding: Finding) -> bool:
+    """Whether a finding is about several nodes."""
+    return len({id(place.item) for place in finding.places}) > 1
+
+
+def _without_lost(findings: list[Finding], scope_of: Callable[[Finding], int]) -> list[Finding]:
+    """The findings without the names that nodes without outputs leave undefined, one for each."""
+    lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
+    if not lost:
+        return findings
+    kept = []
+    for finding in findings:
+        scope = scope_of(finding) if finding.slug in _UNDEFINED else 0
+        if lost[scope]:
+            lost[scope] -= 1
+        else:
+            kept.append(finding)
+    return kept
+
+
+def _scopes(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
+    """What says which graph or function the first place of a finding stands in; 0 for none."""
+    owners: dict[int, int] = {}
+    for scope in scopes:
+        for item in (*scope.nodes, *scope.outputs):
+            owners.setdefault(id(item), id(scope))
+    return lambda finding: owners.get(id(finding.places[0].item), 0)
+
+
+def _name(finding: Finding) -> str:
+    """The name that a finding is about."""
+    item, part, _ = finding.places[0]
+    if part[:1] == ("inputs",):
+        return str(item.inputs[part[1]])
+    return str(item.name)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a project: the table `[tool.onnxtext]` of its `pyproject.toml`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onnxtext.checker.context.registry import rules
+from onnxtext.checker.engine.run import ALL
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+FILE = "pyproject.toml"
+
+
+class SettingsError(ValueError):
+    """The settings make no sense; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project has set.
+
+    Attributes:
+        select: rules to turn on; `all` is every rule.
+        ignore: rules to turn off.
+        strict: whether warnings count.
+        max_findings: how many findings are shown of one file.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    strict: bool = False
+    max_findings: int | None = None
+
+
+def find_settings(directory: Path) -> Settings:
+    """The settings for what is in a directory: of the nearest `pyproject.toml` that has any.
+
+    Raises:
+        SettingsError: they make no sense.
+        OSError: the file cannot be read.
+    """
+    directory = directory.resolve()
+    for place in (directory, *directory.parents):
+        path = place / FILE
+        if path.is_file():
+            table = _table(path)
+            if table is not None:
+                return _settings(path, table)
+    return Settings()
+
+
+def _table(path: Path) -> dict[str, Any] | None:
+    try:
+        whole = tomllib.loads(path.read_text("utf-8"))
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
+        raise SettingsError(f"{path}: {str(error)[:200]}") from None
+    except RecursionError:
+        raise SettingsError(f"{path}: it is nested too deeply") from None
+    tool = whole.get("tool")
+    table = tool.get("onnxtext") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _settings(path: Path, table: dict[str, Any]) -> Settings:
+    where = f"{path}: [tool.onnxtext]"
+    unknown = table.keys() - {"select", "ignore", "strict", "max-findings"}
+    if unknown:
+        raise SettingsError(f"{where} has no setting {sorted(unknown)[0]!r}")
+    for key in ("select", "ignore"):
+        slugs = table.get(key, [])
+        if not isinstance(slugs, list) or not all(isinstance(slug, str) for slug in slugs):
+            raise SettingsError(f"{where} {key} is a list of rules")
+        for slug in slugs:
+            if slug not in rules() and slug != ALL:
+                raise SettingsError(f"{where} {key}: there is no rule {slug!r}")
+    strict = table.get("strict", False)
+    if not isinstance(strict, bool):
+        raise SettingsError(f"{where} strict is true or false")
+    most = table.get("max-findings")
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+        raise SettingsError(f"{where} max-findings is a number, 0 for all")
+    return Settings(tuple(table.get("select", ())), tuple(table.get("ignore", ())), strict, most)

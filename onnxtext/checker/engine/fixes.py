@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`check --fix`: repairs a text until nothing is left to repair, and makes no new errors."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from onnxtext.ast.model import Fragment, Graph, Model
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.engine.repair import Repaired, repair
+from onnxtext.checker.engine.run import find_in, severity_of
+from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
+from onnxtext.checker.engine.suppressions import Suppressions
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.recursion import room_for_nesting
+from onnxtext.source import Source
+
+_MOST_ROUNDS = 100
+"""More than any text needs: each round does all that can be done at once."""
+
+_GUESSES = ("import", "rename")
+_MOST_TRIED = 20
+"""How many guesses are tried one by one, if all together lead to new errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A text and what is wrong with it."""
+
+    source: Source
+    subject: Subject
+    findings: list[Finding]
+
+    def errors(self) -> Counter[str]:
+        """How many errors there are of each rule."""
+        return Counter([item.slug for item in self.findings if severity_of(item) == "error"])
+
+
+def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
+    """Repair what can be repaired safely in a text.
+
+    Returns:
+        The new text, whose model computes the same; and what was done. The text is empty if it
+        could not be read.
+
+    Raises:
+        UnknownRule: a slug is no rule's.
+    """
+    from onnxtext.api import decode_text
+
+    # The rule is off by default; its findings are repaired all the same.
+    options["select"] = (*(options.get("select") or ()), "value-unused")
+    done: list[str] = []
+    text = ""
+    with contextlib.suppress(OnnxTextError), room_for_nesting():
+        text = decode_text(data, name)
+        checked = _check(text, name, options)
+        # One repair makes room for the next: a name that is corrected may be out of order.
+        for _ in range(_MOST_ROUNDS):
+            step = _repair(checked, options)
+            if step is None:
+                break
+            made, checked = step
+            text = made.text
+            done += made.done
+    return Repaired(text, tuple(done))
+
+
+def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
+    source = Source(text, name)
+    root = parse_any(source)
+    alone = isinstance(root, Fragment)
+    encoded = None
+    if isinstance(root, Model):  # the inference of onnx finds what a wrong repair leads to
+        encoded, _ = encoded_for_checks(root, source, options.get("base_dir"))
+    if isinstance(root, Fragment) and isinstance(root.item, Graph):
+        from onnxtext.syntax.parse import parse_model
+
+        root = parse_model(source)
+    subject, findings = find_in(root, encoded=encoded, **options)
+    if alone:  # a header would make another thing of it
+        findings = [item for item in findings if not _is_kind(item, ("import",))]
+    return _Checked(source, subject, findings)
+
+
+def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
+    return finding.repair is not None and finding.repair.kind in kinds
+
+
+def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Checked] | None:
+    """Do what leads to no errors that the text did not have; None if there is nothing to do."""
+    spoken = Suppressions(checked.source).spoken(checked.findings, checked.subject)
+    wanted = [item for item in spoken if item.repair is not None]
+    before = checked.errors()
+    for chosen in _choices(wanted):
+        made = repair(checked.source, checked.subject, chosen)
+        if made.done:
+            after = _check(made.text, checked.source.name, options)
+            if not after.errors() - before:
+                return made, after
+    return None
+
+
+def _choices(wanted: list[Finding]) -> Iterator[list[Finding]]:
+    """All findings; those whose repair is no guess; then the others one by one."""
+    yield wanted
+    guesses = [item for item in wanted if _is_kind(item, _GUESSES)]
+    if guesses:
+        yield [item for item in wanted if not _is_kind(item, _GUESSES)]
+        yield from [[item] for item in guesses[:_MOST_TRIED]]

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs and nodes on their own: nothing says which version of the operators they are for.
+
+The newest is tried first. If something does not fit it, so are older ones, as far back as they
+differ for the operators that are used: a fragment is right if it is right in one version. If there
+is none, what is told is what is wrong in the version with the fewest errors, and which one that is.
+
+What is not defined may be a value of what stands around the fragment; for a list of nodes nothing
+is known of types but what the nodes say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxtext.ast.model import Fragment, Function
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.scopes import Opsets
+from onnxtext.checker.context.signatures import Schemas, newest_versions
+from onnxtext.checker.context.subject import Options, Subject, plain_domain
+from onnxtext.checker.engine.run import find
+from onnxtext.checker.inference.objections import errors_of
+from onnxtext.collector import paused_collector
+
+_MOST_NODES = 5_000
+"""Larger fragments are checked with the newest version only."""
+_ABOUT_OPERATORS = frozenset(
+    {"op-unknown", "op-deprecated", "input-count", "output-count", "optional-input-missing",
+     "output-empty-required", "attribute-unknown", "attribute-required", "attribute-type",
+     "type-mismatch", "shape-mismatch", "subgraph-arity"}
+)  # fmt: skip
+"""Rules that depend on the version."""
+
+
+def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, list[Finding]]:
+    """What breaks the rules that are on, in the version of the operators that fits best.
+
+    Args:
+        fragment: a graph, a node or a list of nodes; a function says what it imports.
+        options: what rules may look at.
+    """
+    with paused_collector():
+        if isinstance(fragment.item, Function):
+            subject = Subject(fragment, options)
+            return subject, find(subject)
+        best: tuple[int, int, Subject, list[Finding]] | None = None
+        newest = newest_versions()[""]
+        for version in _versions(Subject(fragment, options), newest):
+            opsets = Opsets({**newest_versions(), "": version})
+            subject = Subject(fragment, replace(options, assumed=opsets))
+            found = find(subject)
+            count = len([item for item in errors_of(subject) if item.slug in _ABOUT_OPERATORS])
+            if best is None or count < best[0]:
+                best = count, version, subject, found
+            if not count:
+                break
+        assert best is not None
+        _, version, subject, found = best
+        return subject, [_told(item, version) for item in found]
+
+
+def _versions(subject: Subject, newest: int) -> list[int]:
+    """The newest version, and older ones in which an operator that is used was another."""
+    names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
+    if sum(len(scope.nodes) for scope in subject.scopes) > _MOST_NODES:
+        return [newest]
+    schemas = Schemas()
+    changes = {since for name in names for since in schemas.history("", name)}
+    return [newest, *sorted({since - 1 for since in changes if 1 < since <= newest}, reverse=True)]
+
+
+def _told(finding: Finding, version: int) -> Finding:
+    if finding.slug not in _ABOUT_OPERATORS:
+        return finding
+    note = f"checked with version {version} of the standard operators, which fits best"
+    return replace(finding, notes=(*finding.notes, note))

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A topological order for the nodes of a graph, where sorting changes no value."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Function, Graph, Node
+from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.checker.context.resolved_fields import changed_fields
+from onnxtext.checker.context.scopes import used_names
+from onnxtext.checker.context.subject import Subject
+
+_NAMING = {"input", "output", "attribute", "node"}
+"""The fields by which decorators change what uses what."""
+
+
+def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
+    """An order in which every node stands behind those whose outputs it uses.
+
+    Args:
+        subject: what is checked.
+        graph: whose nodes are to be sorted.
+
+    Returns:
+        The indices of the nodes, moved as little as possible; None if there is no such order, or
+        if a name may mean something else in it: one that is defined twice, or also in a graph
+        around; or that a decorator changes.
+    """
+    scope = next((scope for scope in subject.scopes if scope.place is graph), None)
+    if scope is None or scope.again:
+        return None
+    if any(scope.find_outer(name) is not None for name in scope.position):
+        return None
+    decorated = [graph, *walk_graphs(graph), *walk_nodes(graph)]
+    if any(changed_fields(item.decorators).keys() & _NAMING for item in decorated):
+        return None
+    return sorted_order(graph.nodes)
+
+
+def _used(node: Node) -> Iterator[str]:
+    """The names that a node uses, and the graphs in it, their outputs included."""
+    yield from used_names(node)
+    for graph in walk_graphs(node):
+        for output in graph.outputs:
+            yield output if isinstance(output, str) else output.name
+
+
+def sorted_order(nodes: list[Node]) -> list[int] | None:
+    """A topological order that keeps as much of the given one as it can; None for a cycle."""
+    producer: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        for name in node.outputs:
+            if name:
+                producer.setdefault(name, index)
+    waiting = [0] * len(nodes)
+    users: list[list[int]] = [[] for _ in nodes]
+    for index, node in enumerate(nodes):
+        for other in {producer[name] for name in _used(node) if name in producer}:
+            if other != index:
+                users[other].append(index)
+                waiting[index] += 1
+    ready = [index for index, count in enumerate(waiting) if not count]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        index = heapq.heappop(ready)
+        order.append(index)
+        for user in users[index]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, user)
+    return order if len(order) == len(nodes) else None

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--fix`: safe changes of a text, and the proof that they change nothing else.
+
+Edits are made in the text, so comments and layout stay. The new text is then parsed again and
+compared with what the tree should have become: if that differs in anything, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
+from onnxtext.checker.context.finding import Finding, Repair
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.engine.node_order import safe_order
+from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
+from onnxtext.source import Source, Span
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.parse import parse_model
+from onnxtext.syntax.span_map import Places, locate
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A text after its repair.
+
+    Attributes:
+        text: the new text; the old one if nothing could be done.
+        done: what was done, a line each.
+    """
+
+    text: str
+    done: tuple[str, ...]
+
+
+def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Repaired:
+    """Mend what can be mended safely: one finding after the other, each proven on its own.
+
+    Args:
+        source: the text.
+        subject: the model it was read as.
+        findings: what was found in it.
+    """
+    wanted = [
+        (finding, finding.repair)
+        for finding in findings
+        if finding.repair is not None and finding.repair.kind != "respell"
+    ]
+    model = subject.model
+    if model is None:
+        return Repaired(source.text, ())
+    planned: list[tuple[_Change, str]] = []
+    seen: set[int] = set()
+    edits: list[Edit] = []
+    for finding, how in wanted[:_MOST_REPAIRS]:
+        if how.kind == "sort" and id(how.item) in seen:
+            continue
+        seen.add(id(how.item))
+        change = _plan(source, subject, how)
+        if change is not None and not _overlaps(change.edits, edits):
+            planned.append((change, f"{change.title} [{finding.slug}]"))
+            edits += change.edits
+    kept = planned
+    if planned and not _proven(source, model, [change for change, _ in planned]):
+        kept = []
+        for item in planned[:_MOST_TRIED]:
+            if _proven(source, model, [*[change for change, _ in kept], item[0]]):
+                kept.append(item)
+    if not kept:
+        return Repaired(source.text, ())
+    text = apply_edits(source.text, [edit for change, _ in kept for edit in change.edits])
+    return Repaired(text, tuple([title for _, title in kept]))
+
+
+def fix_of(
+    source: Source, subject: Subject, finding: Finding, labels: Sequence[Label]
+) -> Fix | None:
+    """A repair as edits of the text, for editors; None where it takes too long to plan.
+
+    It is not proven: whoever applies it to a text of many mistakes uses `repair`.
+
+    Args:
+        source: the text.
+        subject: the model it was read as.
+        finding: what is to be mended.
+        labels: its places in the text.
+    """
+    how = finding.repair
+    if how is None:
+        return None
+    if how.kind == "respell":
+        return _respell(source, how, labels) if len(labels) == len(finding.places) else None
+    if how.kind == "sort" and len(how.item.nodes) > _MOST_SORTED:
+        return None
+    change = _plan(source, subject, how)
+    return None if change is None else Fix(change.title, tuple(change.edits))
+
+
+_MOST_SORTED = 300
+_MOST_REPAIRS = 500
+_MOST_TRIED = 20
+"""How many repairs are proven one by one if all together cannot be."""
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """A text after edits that do not overlap."""
+    parts = []
+    at = 0
+    for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
+        parts += [text[at : edit.span.start], edit.text]
+        at = edit.span.end
+    return "".join([*parts, text[at:]])
+
+
+@dataclass(slots=True)
+class _Change:
+    """One repair: what it does to the text, and what to the tree.
+
+    Attributes:
+        title: what it does, in words.
+        edits: in the text.
+        repair: what is to be done.
+        item: the part of the tree that changes.
+        order: the new order of a graph's nodes.
+    """
+
+    title: str
+    edits: list[Edit]
+    repair: Repair
+    item: object
+    order: list[int] | None = None
+
+
+def _overlaps(new: list[Edit], old: list[Edit]) -> bool:
+    return any(
+        (a.span.start < b.span.end and b.span.start < a.span.end) or a.span == b.span
+        for a in new
+        for b in old
+    )
+
+
+def _plan(source: Source, subject: Subject, how: Repair) -> _Change | None:
+    try:
+        match how.kind:
+            case "import":
+                return _import(source, subject, how)
+            case "rename":
+                return _rename(source, subject, how)
+            case "remove":
+                return _remove(source, subject, how)
+            case "sort":
+                return _sort(source, subject, how)
+    except (ValueError, LookupError):
+        pass
+    return None
+
+
+# ---- Imports ------------------------------------------------------------------------------------
+
+
+def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
+    domain, version = how.argument
+    entry = f'"{domain}": {version}' if domain else f"{version}"
+    owner = how.item
+    if isinstance(owner, Model) and not domain and owner.ir_version in (1, 2):
+        return None  # without imports such a model uses version 1
+    start = 0 if isinstance(owner, Model) else owner.at
+    end = subject.root.graph.at if isinstance(owner, Model) else _body(source, owner)  # type: ignore[union-attr]
+    tokens = load_lexer().tokens(source.text, start, min(end, start + 100_000))
+    official = isinstance(owner, Model) and owner.presence.version is None
+    if not domain and (official or isinstance(owner, Function)):
+        entry = f'"": {version}'
+    title = f"import version {version} of {domain or 'the standard operators'}"
+    for index, token in enumerate(tokens):
+        if token == "opset_import":
+            bracket = tokens[index + 2]
+            at = bracket.at + 1
+            rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
+            separator = "" if rest in ("]", "") else ", "
+            return _Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
+    for index, token in enumerate(tokens):
+        if token == "<":
+            closing = list(map(str, tokens)).index(
+                ">", index
+            )  # ValueError: it is too long to be edited
+            last = tokens[closing - 1]
+            at = last.at + len(last)
+            line = source.text.rfind("\n", 0, last.at) + 1
+            indent = source.text[line : last.at][: _blank(source.text[line : last.at])]
+            broken = "\n" in source.text[token.at : tokens[closing].at]
+            gap = f"\n{indent}" if broken and closing - index > 1 else " "
+            lead = "" if last == "<" else gap if last == "," else f",{gap}"
+            comma = "," if last == "," and broken else ""
+            edit = Edit(Span(at, at), f"{lead}opset_import: [{entry}]{comma}")
+            return _Change(title, [edit], how, owner)
+    if isinstance(owner, Model):
+        return _Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how, owner)
+    return None
+
+
+def _body(source: Source, function: Function) -> int:
+    """Where the first node of a function stands, which is behind its header."""
+    return function.nodes[0].at if function.nodes else len(source.text)
+
+
+def _blank(text: str) -> int:
+    return len(text) - len(text.lstrip(" \t"))
+
+
+# ---- Names --------------------------------------------------------------------------------------
+
+
+def _rename(source: Source, subject: Subject, how: Repair) -> _Change | None:
+    right, uses = how.argument
+    if any(subject.effective.original(node) is not node for node, _ in uses):
+        return None  # a decorator says what its inputs are
+    spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
+    edits = []
+    for node, index in uses:
+        span = locate(source, node.at, "node").find("names", index).span
+        edits.append(Edit(span, spelled))
+    return _Change(f"write `{right}` for `{how.item}`", edits, how, None)
+
+
+def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None:
+    wrong, right = how.argument
+    starts = [label.span.start for label in labels if not label.message]
+    spans = [Span(start, start + len(wrong)) for start in starts]
+    if any(source.text[span.start : span.end] != wrong for span in spans):
+        return None
+    edits = tuple([Edit(span, right) for span in sorted(spans)])
+    return Fix(f"write `{right}` for `{wrong}`", edits, "unsafe")
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+# ---- Removing -----------------------------------------------------------------------------------
+
+
+def _remove(source: Source, subject: Subject, how: Repair) -> _Change | None:
+    value = subject.effective.original(how.item)
+    if not isinstance(value, ValueInfo) or value.at < 0:
+        return None
+    span = locate(source, value.at, "value_info").span
+    text = source.text
+    start, end = span.start, span.end
+    lexer = load_lexer()
+    following = lexer.token(text, end)
+    if following == ",":
+        assert following is not None
+        end = following.at + 1
+        line_end = text.find("\n", end)
+        # A line of its own goes as a whole, unless a comment stands in it.
+        line_start = text.rfind("\n", 0, start) + 1
+        if not text[line_start:start].strip() and line_end >= 0 and not text[end:line_end].strip():
+            start, end = line_start, line_end + 1
+        else:
+            while end < len(text) and text[end] == " ":
+                end += 1
+    else:
+        before = text.rfind(",", 0, start)
+        if before >= 0 and not text[before + 1 : start].strip():
+            start = before
+    return _Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], how, value)
+
+
+# ---- Sorting ------------------------------------------------------------------------------------
+
+
+def _sort(source: Source, subject: Subject, how: Repair) -> _Change | None:
+    graph = how.item
+    nodes: list[Node] = graph.nodes
+    order = safe_order(subject, graph)
+    if order is None:
+        return None
+    spans = [_whole(source, node) for node in nodes]
+    blocks = _blocks(source.text, spans)
+    if blocks is None:
+        return None
+    texts = [source.text[start:end] for start, end in blocks]
+    edits = [
+        Edit(Span(*blocks[place]), texts[index])
+        for place, index in enumerate(order)
+        if place != index
+    ]
+    return _Change("sort the nodes", edits, how, graph, order)
+
+
+def _whole(source: Source, node: Node) -> Span:
+    found: Places = locate(source, node.at, "node")
+    return found.span
+
+
+def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
+    """Each node with the comments that belong to it; None where nodes share a line.
+
+    Comments on lines of their own belong to the node below, those behind a node to it
+    (docs/design.md, Layout). Blank lines stay where they are.
+    """
+    found = []
+    for index, span in enumerate(spans):
+        start = span.start
+        line_start = text.rfind("\n", 0, start) + 1
+        if text[line_start:start].strip():
+            return None
+        floor = spans[index - 1].end if index else 0
+        while line_start > floor:
+            above = text.rfind("\n", 0, line_start - 1) + 1
+            if above < floor or not text[above : line_start - 1].strip().startswith("#"):
+                break
+            line_start = above
+        first = line_start + len(text[line_start:start]) - len(text[line_start:start].lstrip(" \t"))
+        line_end = text.find("\n", span.end)
+        end = len(text) if line_end < 0 else line_end
+        behind = text[span.end : end].strip()
+        if behind and not behind.startswith("#"):
+            return None
+        found.append((first, span.end + len(text[span.end : end].rstrip())))
+    return found
+
+
+# ---- Proof --------------------------------------------------------------------------------------
+
+
+def _proven(source: Source, model: Model, changes: list[_Change]) -> bool:
+    """Whether the edited text says exactly the changed model."""
+    edits = [edit for change in changes for edit in change.edits]
+    try:
+        made = parse_model(Source(apply_edits(source.text, edits), source.name))
+        return made == expected(model, changes)
+    except (OnnxTextError, KeyError):  # KeyError: a part that the tree does not hold as it stands
+        return False
+
+
+def expected(model: Model, changes: Iterable[_Change]) -> Model:
+    """What a model becomes by changes; it is not changed itself."""
+    memo: dict[int, object] = {}
+    made = copy.deepcopy(model, memo)
+    removed: set[int] = set()
+    for change in changes:
+        how = change.repair
+        if how.kind == "import":
+            owner = memo[id(change.item)]
+            domain, version = how.argument
+            assert isinstance(owner, (Model, Function))
+            official = isinstance(owner, Model) and owner.presence.version is None
+            stored = domain or ("" if official or isinstance(owner, Function) else None)
+            owner.opset_imports.insert(0, OpsetImport(stored, version))
+        elif how.kind == "rename":
+            right, uses = how.argument
+            for node, index in uses:
+                copied = memo[id(node)]
+                assert isinstance(copied, Node)
+                inputs = list(copied.inputs)
+                inputs[index] = right
+                copied.inputs = tuple(inputs)
+        elif how.kind == "remove":
+            removed.add(id(memo[id(change.item)]))
+        elif how.kind == "sort":
+            graph = memo[id(change.item)]
+            assert isinstance(graph, (Graph, Function))
+            assert change.order is not None
+            graph.nodes = [graph.nodes[index] for index in change.order]
+    if removed:
+        _remove_values(made, removed)
+    return made
+
+
+def _remove_values(model: Model, removed: set[int]) -> None:
+    from onnxtext.ast.visit import walk_graphs
+
+    for graph in walk_graphs(model):
+        graph.values = [value for value in graph.values if id(value) not in removed]

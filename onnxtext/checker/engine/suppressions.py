@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comments that silence findings: `# onnxtext: ignore[slug, …]`.
+
+At the end of a line such a comment is about what stands in that line; on a line of its own, about
+the statement below it (docs/design.md, Layout).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
+from onnxtext.diagnostics import Diagnostic, Label
+from onnxtext.source import Source, Span
+
+if TYPE_CHECKING:
+    from onnxtext.checker.context.subject import Subject
+    from onnxtext.checker.engine.places import TextPlaces
+
+_MARK = "onnxtext: ignore"
+_TOKENS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"|#[^\n]*', re.DOTALL)
+_COMMENT = re.compile(r"#\s*onnxtext:\s*ignore(?:\[([^\]\n]*)\])?")
+
+
+@dataclass(slots=True)
+class _Suppression:
+    """One slug of a comment.
+
+    Attributes:
+        slug: "" if the comment names none, and silences everything.
+        span: of the slug in the text.
+        line: the line whose statements it is about.
+        used: whether it has silenced anything.
+    """
+
+    slug: str
+    span: Span
+    line: int
+    used: bool = False
+
+
+@dataclass(slots=True)
+class Suppressions:
+    """The comments of a text that silence findings."""
+
+    source: Source
+    _by_line: dict[int, list[_Suppression]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Find them."""
+        if _MARK not in self.source.text:
+            return
+        for found in _TOKENS.finditer(self.source.text):
+            if found.group().startswith("#"):
+                comment = _COMMENT.match(found.group())
+                if comment is not None:
+                    self._add(found.start(), comment)
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._by_line)
+
+    def _add(self, at: int, comment: re.Match[str]) -> None:
+        source = self.source
+        line = source.position(at).line
+        if not source.text[source.line_starts[line - 1] : at].strip():
+            line = self._next_statement(line)
+        slugs = comment.group(1)
+        if slugs is None or not slugs.strip():
+            made = [_Suppression("", Span(at, at + comment.end()), line)]
+        else:
+            made = [
+                _Suppression(slug.group(), Span(start, start + len(slug.group())), line)
+                for slug in re.finditer(r"[^\s,]+", slugs)
+                for start in (at + comment.start(1) + slug.start(),)
+            ]
+        self._by_line.setdefault(line, []).extend(made)
+
+    def _next_statement(self, line: int) -> int:
+        """The first line behind this one that holds more than a comment."""
+        while line < len(self.source.line_starts):
+            line += 1
+            if (
+                not self.source.line(line).lstrip().startswith("#")
+                and self.source.line(line).strip()
+            ):
+                break
+        return line
+
+    def silence(self, finding: Finding, diagnostic: Diagnostic, places: TextPlaces) -> bool:
+        """Whether a finding is silenced."""
+        if not diagnostic.labels:
+            return False
+        offsets = {diagnostic.labels[0].span.start, places.start(finding.places[0])}
+        lines = {self.source.position(offset).line for offset in offsets}
+        statement = places.statement(finding.places[0])
+        if statement is not None:
+            lines.add(self.source.position(statement.end).line)
+        return self._silence(finding.slug, lines)
+
+    def silence_at(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding about the text, not about a statement, is silenced."""
+        lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
+        return self._silence(diagnostic.code, lines)
+
+    def _silence(self, slug: str, lines: Iterable[int]) -> bool:
+        silenced = False
+        for line in lines:
+            for suppression in self._by_line.get(line, ()):
+                if suppression.slug in ("", slug):
+                    suppression.used = silenced = True
+        return silenced
+
+    def spoken(self, findings: list[Finding], subject: Subject) -> list[Finding]:
+        """The findings that are not silenced."""
+        if not self:
+            return findings
+        from onnxtext.checker.engine.places import TextPlaces
+
+        places = TextPlaces(self.source, subject)
+        return [
+            finding
+            for finding in findings
+            if not self.silence(
+                finding,
+                Diagnostic("", "", labels=(Label(places.span(finding.places[0])),)),
+                places,
+            )
+        ]
+
+    def unused(self, active: frozenset[str]) -> list[Diagnostic]:
+        """What is to be said about those that have silenced nothing."""
+        if UNUSED_SUPPRESSION.slug not in active:
+            return []
+        found = []
+        known = rules()
+        for suppression in (item for items in self._by_line.values() for item in items):
+            slug = suppression.slug
+            if suppression.used or (slug in known and slug not in active):
+                continue
+            what = f"`{slug}` " if slug else ""
+            message = f"{what}is silenced here, but there is nothing to silence".strip()
+            if not slug:
+                message = "this comment silences nothing"
+            elif slug not in known:
+                message = f"`{slug}` is no rule"
+            found.append(
+                Diagnostic(
+                    UNUSED_SUPPRESSION.slug,
+                    message,
+                    "warning",
+                    source=self.source,
+                    labels=(Label(suppression.span),),
+                    help="remove it",
+                )
+            )
+        return found

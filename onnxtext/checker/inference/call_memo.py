@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of functions: a body is gone through once for each kind of arguments, not for each path.
+
+Two calls in each of 30 functions are a billion paths, but a few kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+
+_MOST_NODES = 20_000
+"""How many nodes of called functions are gone through, besides twice those of the model."""
+_DEEPEST = 100
+"""How deep calls are followed."""
+
+
+class CallMemo:
+    """What is known of the calls of functions.
+
+    Attributes:
+        known: the types of the outputs, by the key of a call.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.known: dict[tuple[object, ...], Any] = {}
+        self._budget = _MOST_NODES + 2 * sum(len(scope.nodes) for scope in subject.scopes)
+        self._depth = 0
+        self._kept: list[object] = []  # so that no id is given twice
+
+    def key(
+        self,
+        function: Scope,
+        inputs: Sequence[object],
+        parameters: Mapping[str, Attribute] | None = None,
+    ) -> tuple[object, ...]:
+        """The kind of a call: the function, the types of the inputs, and the attributes."""
+        if not parameters:
+            return (id(function), *inputs)
+        given = [(name, attribute.type, self._value(attribute.value))
+                 for name, attribute in parameters.items()]  # fmt: skip
+        return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
+
+    def _value(self, value: object) -> object:
+        """An attribute's value by what it is if it is short, else by its identity."""
+        if isinstance(value, (int, float, str, bytes)):
+            return type(value), value
+        if (
+            isinstance(value, tuple)
+            and len(value) < 16
+            and all(isinstance(item, (int, float, str, bytes)) for item in value)
+        ):
+            return (*map(type, value), *value)
+        self._kept.append(value)
+        return id(value)
+
+    def enter(self, function: Scope) -> bool:
+        """Whether a body may be gone through: calls are neither too deep nor too many."""
+        self._budget -= 1 + len(function.nodes)
+        if self._budget < 0 or self._depth >= _DEEPEST:
+            return False
+        self._depth += 1
+        return True
+
+    def leave(self) -> None:
+        """The end of a body."""
+        self._depth -= 1

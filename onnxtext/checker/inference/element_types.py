@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types without shapes, propagated through graphs, bodies and calls.
+
+Every value gets a type from its declaration, or from the node that computes it: type variables of
+the operator's schema are bound by the inputs. What is not known stays unknown, and breaks no rule.
+What was found once for an operator and the types of its inputs is remembered: most nodes of a model
+are like others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.elements import element_of, shown, type_text
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.inference.call_memo import CallMemo
+from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
+
+
+class Misfit(NamedTuple):
+    """Why inputs do not fit an operator.
+
+    Attributes:
+        message: what is wrong.
+        inputs: the indices of the inputs that it is about.
+        help: how to fix it.
+    """
+
+    message: str
+    inputs: tuple[int, ...]
+    help: str
+
+
+Types = Environment[str | None]
+"""The types of the values of a scope, and of those around it."""
+
+
+class TypeInference:
+    """One walk over a model.
+
+    Attributes:
+        findings: what does not fit.
+        environments: what was found out in each scope (by id) when it was first gone through.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.findings: list[Finding] = []
+        self.environments: dict[int, Types] = {}
+        # Not the subject: it remembers the walk, and what refers to itself is freed slowly.
+        self._scopes = subject.scopes
+        self._functions = subject.functions
+        self._targets = targets(subject)
+        self._texts: dict[int, str | None] = {}
+        self._bound: dict[tuple[Any, ...], tuple[Texts, Misfit | None]] = {}
+        self._calls = CallMemo(subject)
+        self._told: set[tuple[int, str, int]] = set()
+
+    @classmethod
+    def of(cls, subject: Subject) -> TypeInference:
+        """The walk over a model, which is done once."""
+        known: TypeInference | None = subject.memo.get("element-types")
+        if known is None:
+            known = subject.memo["element-types"] = cls(subject)
+            known.run()
+        return known
+
+    def run(self) -> list[Finding]:
+        """Go through all graphs, and through the functions that nothing calls."""
+        main: Types | None = None
+        for scope in self._scopes:
+            if scope.parent is not None or scope.kind == "function":
+                continue
+            around = main if scope.kind == "algorithm" else None
+            environment = self._scope(scope, (), around)
+            main = environment if scope.kind == "main" else main
+        called = {key[0] for key in self._calls.known}
+        for scope in self._functions.values():
+            if id(scope) not in called:
+                self._scope(scope, (), None)
+        return self.findings
+
+    def _text(self, type: Type | None) -> str | None:
+        if type is None:
+            return None
+        try:
+            return self._texts[id(type)]
+        except KeyError:
+            text = self._texts[id(type)] = type_text(type)
+            return text
+
+    # ---- Scopes -----------------------------------------------------------------------------
+
+    def _scope(self, scope: Scope, given: Texts, around: Types | None) -> Types:
+        """Go through a graph or a body.
+
+        Args:
+            scope: it.
+            given: the types of its inputs, as far as its caller knows.
+            around: what it sees besides.
+        """
+        text = self._text
+        types: dict[str, str | None] = {}
+        declared: dict[str, tuple[str, ValueInfo]] = {}
+        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+            found = text(value.type)
+            if found is not None and value.name not in declared:
+                declared[value.name] = found, value
+        for value in (*scope.inputs, *scope.initializers):
+            known = declared.get(value.name)
+            types[value.name] = known[0] if known is not None else None
+        for index, value in enumerate(scope.inputs[: len(given)]):
+            self._give(scope, value, given[index], types)
+        environment: Types = Environment(types, around)
+        self.environments.setdefault(id(scope), environment)
+        resolved = self._targets[id(scope)]
+        for index, node in enumerate(scope.nodes):
+            made = self._node(scope, index, node, resolved[index], environment)
+            typed = node.output_types
+            for number, name in enumerate(node.outputs):
+                if not name:
+                    continue
+                found = made[number] if number < len(made) else None
+                own = text(typed[number]) if typed else None
+                if own is not None:
+                    if found is not None and found != own:
+                        place = Place(node, ("output_types", number))
+                        self._differs(node, number, found, own, place)
+                    # Which of the two is wrong is unknown: nodes behind it get no findings.
+                    found = own if found in (None, own) else None
+                elif name in declared:
+                    own, value = declared[name]
+                    if found is not None and found != own:
+                        self._differs(node, number, found, own, Place(value, ("type",)))
+                    found = own if found in (None, own) else None
+                types.setdefault(name, found)
+        return environment
+
+    def _give(
+        self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
+    ) -> None:
+        """Bind an input of a body."""
+        own = types.get(value.name)
+        if own is None:
+            types[value.name] = given
+        elif given is not None and own != given and scope.holder is not None:
+            holder = scope.holder
+            self._tell(
+                value,
+                f"the input {quoted(value.name)} of {scope.words()} is declared "
+                f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
+                (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
+                f"declare it `{shown(given)}`",
+            )
+
+    def _differs(self, node: Node, number: int, found: str, declared: str, place: Place) -> None:
+        name = node.outputs[number]
+        places = [Place(node, ("outputs", number), f"computed as `{shown(found)}`")]
+        if place.item is not node:
+            places.append(place._replace(label=f"declared as `{shown(declared)}`"))
+        else:
+            places = [place._replace(label=f"`{node.op_type}` gives `{shown(found)}`")]
+        self._tell(
+            node,
+            f"{quoted(name)} is declared `{shown(declared)}`, but `{node.op_type}` computes "
+            f"`{shown(found)}`",
+            tuple(places),
+            f"declare it `{shown(found)}`, or insert a `Cast`",
+            number,
+        )
+
+    def _tell(
+        self, item: object, message: str, places: tuple[Place, ...], help: str, number: int = -1
+    ) -> None:
+        """Report something once, however often a body is gone through."""
+        key = id(item), message.partition("`")[0], number
+        if key not in self._told:
+            self._told.add(key)
+            self.findings.append(Finding("type-mismatch", message, places, help=help))
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def _node(
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Types
+    ) -> Texts:
+        """The types of a node's outputs."""
+        types = environment.known
+        find = environment.find
+        inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
+        children = scope.children.get(index)
+        if type(target) is Scope:
+            return self._call(target, inputs)
+        if type(target) is not Signature:
+            for child in children or ():
+                self._scope(child, (), environment)
+            return ()
+        key = id(target), inputs, len(node.outputs), "" in node.inputs
+        known = self._bound.get(key)
+        if known is None:
+            known = self._bound[key] = bind(target, inputs, node)
+        made, misfit = known
+        if misfit is not None:
+            places = [
+                Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in misfit.inputs
+            ]
+            self._tell(node, misfit.message, tuple(places), misfit.help)
+        if children:
+            return self._bodies(node, inputs, children, environment) or made
+        special = OUTPUT_TYPES.get(node.op_type)
+        if special is not None and misfit is None and not target.domain:
+            computed = special(node, inputs)
+            return (computed, *made[1:]) if computed is not None else made
+        return made
+
+    def _call(self, function: Scope, inputs: Texts) -> Texts:
+        key = self._calls.key(function, inputs)
+        known: Texts | None = self._calls.known.get(key)
+        if known is None:
+            if not self._calls.enter(function):
+                return ()
+            self._calls.known[key] = ()  # it may call itself
+            environment = self._scope(function, inputs, None)
+            self._calls.leave()
+            known = tuple([environment.find(value.name) for value in function.outputs])
+            self._calls.known[key] = known
+        return known
+
+    def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:
+        """Go through the graphs that a node holds; the types of its outputs that follow."""
+        made: list[Texts] = []
+        for body in bodies:
+            given = _given(node, inputs, body)
+            inner = self._scope(body, given, environment)
+            made.append(tuple([inner.find(value.name) for value in body.outputs]))
+        match node.op_type:
+            case "If":
+                if len(made) == 2:
+                    self._branches(node, bodies, made)
+                return made[0]
+            case "Loop":
+                return made[0][1:]
+            case "Scan":
+                return made[0]
+            case "SequenceMap":
+                return tuple([f"seq({text})" if text is not None else None for text in made[0]])
+        return ()
+
+    def _branches(self, node: Node, bodies: list[Scope], made: list[Texts]) -> None:
+        for index, (left, right) in enumerate(zip(*made, strict=False)):
+            if left is not None and right is not None and left != right:
+                self._tell(
+                    node,
+                    f"the branches of this `If` disagree: output {index + 1} is `{shown(left)}` in "
+                    f"`{bodies[0].attribute}`, and `{shown(right)}` in `{bodies[1].attribute}`",
+                    (
+                        Place(bodies[0].outputs[index], ("type",), f"`{shown(left)}`"),
+                        Place(bodies[1].outputs[index], ("type",), f"`{shown(right)}`"),
+                    ),
+                    "insert a `Cast` in one of them",
+                    index,
+                )
+
+
+def _given(node: Node, inputs: Texts, body: Scope) -> Texts:
+    """The types that a node gives the inputs of its body."""
+    match node.op_type:
+        case "Loop":
+            return ("tensor(int64)", "tensor(bool)", *inputs[2:])
+        case "Scan":
+            extra = len(inputs) - len(body.inputs)
+            return inputs[max(extra, 0) :]
+        case "SequenceMap":
+            first = element_of(inputs[0], "seq") if inputs else None
+            rest = [element_of(text, "seq") or text for text in inputs[1:]]
+            return (first, *rest)
+    return ()
+
+
+def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit | None]:
+    """Bind type variables by the types of inputs.
+
+    Returns:
+        The types of the outputs as far as they follow, and what does not fit.
+    """
+    bound: dict[str, tuple[str, int]] = {}
+    for index, text in enumerate(inputs):
+        formal = signature.input(index)
+        if text is None or formal is None:
+            continue
+        allowed = signature.allowed(formal.type)
+        if text not in allowed and not _is_opaque(allowed):
+            near = ", ".join(f"`{shown(item)}`" for item in sorted(allowed)[:12])
+            more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
+            message = (
+                f"the input `{formal.name}` of `{node.op_type}` cannot be `{shown(text)}`: "
+                f"it takes {near}{more}"
+            )
+            return (None,) * len(node.outputs), _misfit(message, (index,), text)
+        if formal.type in signature.variables and formal.homogeneous:
+            first = bound.setdefault(formal.type, (text, index))
+            if first[0] != text:
+                one = signature.input(first[1])
+                assert one is not None
+                names = (
+                    f"`{one.name}` and `{formal.name}`"
+                    if one.name != formal.name
+                    else f"`{one.name}`"
+                )
+                message = (
+                    f"the inputs {names} of `{node.op_type}` are of one type, but here they are "
+                    f"`{shown(first[0])}` and `{shown(text)}`"
+                )
+                return (None,) * len(node.outputs), _misfit(message, (index, first[1]), text)
+    made: list[str | None] = []
+    for index in range(len(node.outputs)):
+        formal = signature.output(index)
+        if formal is None:
+            made.append(None)
+        elif formal.type in signature.variables:
+            allowed = signature.variables[formal.type]
+            known = bound.get(formal.type) if formal.homogeneous else None
+            made.append(known[0] if known else next(iter(allowed)) if len(allowed) == 1 else None)
+        else:
+            made.append(next(iter(signature.allowed(formal.type))))
+    return tuple(made), None
+
+
+def _misfit(message: str, indices: tuple[int, ...], text: str) -> Misfit:
+    castable = text.startswith("tensor(")
+    help = "insert a `Cast`, or give it another value" if castable else "give it another value"
+    return Misfit(message, indices, help)
+
+
+def _is_opaque(allowed: frozenset[str]) -> bool:
+    return any(text.startswith("opaque") for text in allowed)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with shapes, in words about the values at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import (
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.finding import Place, quoted
+
+Explanation = tuple[str, tuple[Place, ...]]
+_NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
+
+
+def written(type: Type) -> str:
+    """A type as the language writes it."""
+    match type:
+        case TensorType(element, shape):
+            return element + _shape(shape)
+        case SparseTensorType(element, shape):
+            return f"sparse_tensor({element}{_shape(shape)})"
+        case SequenceType(element):
+            return f"seq({written(element)})"
+        case OptionalType(element):
+            return f"optional({written(element)})"
+        case MapType(key, value):
+            return f"map({key}, {written(value)})"
+    return "opaque"
+
+
+def _shape(shape: tuple[object, ...] | None) -> str:
+    if shape is None:
+        return "[]"
+    if not shape:
+        return ""
+    dims = [plain_dim(dim) for dim in shape]  # type: ignore[arg-type]
+    return f"[{', '.join('?' if dim is None else str(dim) for dim in dims)}]"
+
+
+def explain(
+    node: Node,
+    said: str,
+    inputs: list[Type | None],
+    place: Callable[[str], Place | None],
+) -> Explanation:
+    """A message and places for an objection of onnx to a node.
+
+    Args:
+        node: the node.
+        said: what onnx says.
+        inputs: the types of its inputs.
+        place: where the type of a value is declared.
+    """
+    shapes = [_plain_shape(type) for type in inputs]
+    if node.op_type == "MatMul" and len(shapes) == 2:
+        found = _product(node, shapes, place, False, False)
+        if found is not None:
+            return found
+    if node.op_type == "Gemm" and len(shapes) >= 2:
+        turned = [
+            any(a.name == name and a.value == 1 for a in node.attributes)
+            for name in ("transA", "transB")
+        ]
+        found = _product(node, shapes[:2], place, *turned)
+        if found is not None:
+            return found
+    message = _NOISE.sub(" ", said).strip().removesuffix(".")
+    places = [Place(node, ("op_type",))]
+    for index, type in enumerate(inputs):
+        if type is not None:
+            places.append(Place(node, ("inputs", index), f"`{written(type)}`"))
+    return f"the inputs of `{node.op_type}` do not fit: {message}", tuple(places)
+
+
+def _plain_shape(type: Type | None) -> list[int | str | None] | None:
+    shape = getattr(type, "shape", None)
+    return None if shape is None else [plain_dim(dim) for dim in shape]
+
+
+def _product(
+    node: Node,
+    shapes: list[list[int | str | None] | None],
+    place: Callable[[str], Place | None],
+    left_turned: bool,
+    right_turned: bool,
+) -> Explanation | None:
+    """Two matrices whose inner dimensions differ."""
+    left, right = shapes
+    if not left or not right:
+        return None
+    columns = left[-2] if left_turned and len(left) > 1 else left[-1]
+    rows = right[-1] if right_turned or len(right) == 1 else right[-2]
+    if not isinstance(columns, int) or not isinstance(rows, int) or columns == rows:
+        return None
+    kinds = ("rows" if left_turned else "columns"), ("columns" if right_turned else "rows")
+    x, w = quoted(node.inputs[0]), quoted(node.inputs[1])
+    places = [Place(node, ("op_type",))]
+    for name, count, kind in ((1, rows, kinds[1]), (0, columns, kinds[0])):
+        declared = place(node.inputs[name])
+        label = f"{quoted(node.inputs[name])} has {count} {kind}"
+        places.append((declared or Place(node, ("inputs", name)))._replace(label=label))
+    message = f"{w} has {rows} {kinds[1]}, but {x} has {columns} {kinds[0]}"
+    return message, tuple(places)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the bodies of functions need of a call: inputs, attributes, and the types of attributes.
+
+Needs pass through calls in bodies: a function needs what the functions it calls need of it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from onnxtext.ast.model import Function, Node
+from onnxtext.ast.values import Attribute, AttributeType, Floats, Reference
+from onnxtext.checker.context.finding import Place, Repair
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import Target, targets
+
+Parameter = tuple[int, Literal["input", "attribute"], str]
+"""A parameter of a function: the function (by id), the kind, the name."""
+
+
+class TypedUse(NamedTuple):
+    """A reference in a body.
+
+    Attributes:
+        type: which type the attribute must have there.
+        place: of the reference.
+    """
+
+    type: AttributeType
+    place: Place
+
+
+class Needs:
+    """What bodies cannot do without, and the types they need.
+
+    Attributes:
+        conflicts: two uses of one attribute parameter that need different types.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self._needed: set[Parameter] = set()
+        self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
+        self._types: dict[Parameter, TypedUse] = {}
+        self._callers: dict[Parameter, list[Parameter]] = {}
+        self._untyped: dict[Parameter, list[Parameter]] = {}
+        resolved = targets(subject)
+        names = {
+            id(scope.function): {value.name for value in scope.inputs}
+            for scope in subject.functions.values()
+        }
+        for scope in subject.scopes:
+            if scope.function is not None:
+                function = id(scope.function)
+                inputs = names.get(function, set())
+                for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+                    if not inputs.isdisjoint(node.inputs):
+                        self._inputs(function, node, target)
+                    if node.attributes:
+                        self._attributes(function, node, target)
+        self._propagate()
+
+    def inputs(self, function: Scope) -> set[str]:
+        """The inputs that some node of the body uses where it needs one."""
+        return {name for name in _inputs(function) if self._has(function, "input", name)}
+
+    def attributes(self, function: Scope) -> set[str]:
+        """The attribute parameters that the body passes on where an attribute is required."""
+        return {name for name in _parameters(function) if self._has(function, "attribute", name)}
+
+    def type(self, function: Scope, name: str) -> TypedUse | None:
+        """Which type the body needs an attribute parameter to have; None if any will do."""
+        parameter: Parameter = id(function.function), "attribute", name
+        return None if parameter in self.conflicts else self._types.get(parameter)
+
+    def _has(self, function: Scope, kind: Literal["input", "attribute"], name: str) -> bool:
+        return (id(function.function), kind, name) in self._needed
+
+    def _inputs(self, function: int, node: Node, target: Target) -> None:
+        """What a node that uses inputs of the function needs."""
+        if type(target) is Signature:
+            for index, name in enumerate(node.inputs):
+                formal = target.input(index)
+                if formal is not None and formal.option == "single":
+                    self._needed.add((function, "input", name))
+        elif type(target) is Scope:
+            for value, name in zip(target.inputs, node.inputs, strict=False):
+                inner: Parameter = id(target.function), "input", value.name
+                self._callers.setdefault(inner, []).append((function, "input", name))
+
+    def _attributes(self, function: int, node: Node, target: Target) -> None:
+        for index, attribute in enumerate(node.attributes):
+            if isinstance(attribute.value, Reference):
+                place = Place(node, ("attributes", index, "value"))
+                self._reference(function, node, attribute, attribute.value.name, target, place)
+
+    def _reference(
+        self,
+        function: int,
+        node: Node,
+        attribute: Attribute,
+        name: str,
+        target: Target,
+        place: Place,
+    ) -> None:
+        outer: Parameter = function, "attribute", name
+        wanted = attribute.type
+        if type(target) is Signature:
+            formal = target.attributes.get(attribute.name)
+            if formal is not None:
+                if formal.required or _is_only_choice(target, node, attribute.name):
+                    self._needed.add(outer)
+                if wanted is not None and wanted != formal.type:
+                    return  # the reference itself is wrong
+                wanted = AttributeType(formal.type)
+        elif type(target) is Scope:
+            inner: Parameter = id(target.function), "attribute", attribute.name
+            default = _parameters(target).get(attribute.name)
+            if default is None or default.value is None:
+                self._callers.setdefault(inner, []).append(outer)
+            if wanted is None:
+                self._untyped.setdefault(inner, []).append(outer)
+        if wanted is not None:
+            use = TypedUse(wanted, place)
+            first = self._types.setdefault(outer, use)
+            if first.type != wanted:
+                self.conflicts.setdefault(outer, (first, use))
+
+    def _propagate(self) -> None:
+        """Pass needs on from the functions that are called to those that call them."""
+        waiting = deque(self._needed)
+        while waiting:
+            for outer in self._callers.get(waiting.popleft(), ()):
+                if outer not in self._needed:
+                    self._needed.add(outer)
+                    waiting.append(outer)
+        typed = deque(self._types)
+        while typed:
+            inner = typed.popleft()
+            for outer in self._untyped.get(inner, ()):
+                if outer not in self._types:
+                    self._types[outer] = self._types[inner]
+                    typed.append(outer)
+
+
+def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
+    """Whether one of several attributes is required, and a node has this one only."""
+    if signature.domain:
+        return False
+    if node.op_type == "Constant":
+        return len(node.attributes) == 1
+    return (node.op_type, name) == ("Split", "num_outputs") and not any(node.inputs[1:])
+
+
+def _inputs(function: Scope) -> Iterator[str]:
+    return (value.name for value in function.inputs)
+
+
+def _parameters(function: Scope) -> dict[str, Attribute | None]:
+    owner = function.owner
+    assert isinstance(owner, Function)
+    return {
+        item if isinstance(item, str) else item.name: None if isinstance(item, str) else item
+        for item in owner.attributes
+    }
+
+
+def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Repair | None:
+    """The repair of an integer that has to be a float: `3.0` for `3`."""
+    value = attribute.value
+    if wanted is AttributeType.FLOAT and type(value) is int and abs(value) <= _EXACT:
+        return Repair("respell", node, (str(value), f"{value}.0"))
+    if wanted is AttributeType.FLOATS and attribute.type is AttributeType.INTS:
+        numbers = value if isinstance(value, tuple) and not isinstance(value, Floats) else ()
+        if numbers and all(isinstance(item, int) and abs(item) <= _EXACT for item in numbers):
+            old = ", ".join(map(str, numbers))
+            return Repair("respell", node, (f"[{old}]", f"[{old.replace(',', '.0,')}.0]"))
+    return None
+
+
+_EXACT = 1 << 24
+"""Greater integers may have no float of 32 bits."""

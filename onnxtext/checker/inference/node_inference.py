@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of one node's outputs, inferred by onnx from the types of its inputs.
+
+Most nodes are like others: what onnx answered for an operator, its attributes and the types of its
+inputs is remembered, whatever the values are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnxtext.ast.model import Node, Presence
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.scopes import Opsets
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.isolation.process import Failure
+from onnxtext.proto.decode.values import lift_type
+from onnxtext.proto.encode.fields import lower_type
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.generic import RecordError
+from onnxtext.proto.presence_defaults import Habits
+from onnxtext.wire.reader import WireError
+
+_LEAST, _MOST = -(1 << 31), (1 << 31) - 1
+"""Versions are of 32 bits in C++."""
+
+Made = tuple[Type | None, ...]
+"""The types of outputs, None where unknown."""
+Answer = Made | str | Failure
+"""The types, the objection of onnx, or why there is no answer."""
+
+
+class NodeInference:
+    """Asks onnx for the types of nodes' outputs."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._inference = subject.options.inference
+        self._version = _clamped(subject.ir_version or 10)
+        resources = subject.model.resources if subject.model else {}
+        self._lowering = Lowering(Habits(Presence(version=1)), resources)
+        self._encoded: dict[Type, bytes] = {}
+        self._equal: dict[Type, Type] = {}
+        self._one: dict[int, Type] = {}
+        self._answers: dict[tuple[object, ...], Answer] = {}
+        self._opsets: dict[int, dict[str, int]] = {}
+        self._kept: list[object] = []  # so that no id is given twice
+        self._lifted_types: dict[bytes, Type | None] = {}
+
+    @classmethod
+    def of(cls, subject: Subject) -> NodeInference:
+        """The one of a model, whose answers all walks share."""
+        known: NodeInference | None = subject.memo.get("node-inference")
+        if known is None:
+            known = subject.memo["node-inference"] = cls(subject)
+        return known
+
+    def plain(
+        self,
+        signature: Signature,
+        node: Node,
+        inputs: Sequence[Type | None],
+        constants: Mapping[str, bytes],
+        opsets: Opsets | None,
+    ) -> Answer:
+        """Infer the types of the outputs of a node without bodies.
+
+        Args:
+            signature: its operator.
+            node: the node; its attributes are no references.
+            inputs: the types of its inputs; None for those left out.
+            constants: encoded tensors, by the names of inputs.
+            opsets: the operator sets in use.
+        """
+        numbers: dict[str, int] = {"": -1}
+        names = [numbers.setdefault(name, len(numbers)) for name in node.inputs]
+        results = [numbers.setdefault(name, len(numbers)) for name in node.outputs]
+        types = [type if type is None else self._interned(type) for type in inputs]
+        given = tuple([constants.get(name) for name in node.inputs]) if constants else ()
+        key = (
+            id(signature), id(opsets), tuple(names), tuple(results), tuple(map(id, types)),
+            tuple(map(id, node.attributes)), given,
+        )  # fmt: skip
+        known = self._answers.get(key)
+        if known is None:
+            self._kept += (signature, opsets, node.attributes)
+            known = self._answers[key] = self._ask_plain(
+                signature, node, names, results, types, given, opsets
+            )
+        return known
+
+    def _ask_plain(
+        self, signature: Signature, node: Node, names: list[int], results: list[int],
+        types: list[Type | None], given: tuple[bytes | None, ...], opsets: Opsets | None,
+    ) -> Answer:  # fmt: skip
+        def spelled(number: int) -> str:
+            return str(number) if number >= 0 else ""
+
+        sample = Node(node.op_type, tuple(map(spelled, names)), tuple(map(spelled, results)),
+                      node.attributes, None, node.domain, node.overload)  # fmt: skip
+        known = dict(zip(sample.inputs, types, strict=True))
+        tensors = {
+            name: data
+            for name, data in zip(sample.inputs, given, strict=False)
+            if name and data is not None
+        }
+        return self.whole(signature, sample, known, tensors, opsets)
+
+    def whole(
+        self,
+        signature: Signature,
+        node: Node,
+        types: Mapping[str, Type | None],
+        constants: Mapping[str, bytes],
+        opsets: Opsets | None,
+    ) -> Answer:
+        """Infer the types of a node's outputs.
+
+        Args:
+            signature: its operator.
+            node: the node.
+            types: the types of all values that it or its bodies use.
+            constants: encoded tensors, by the names of values.
+            opsets: the operator sets in use.
+        """
+        self._kept.append(node)  # lowering remembers attributes by their ids
+        try:
+            data = self._lowering.node(node)
+            given = {
+                name: self._type(type) for name, type in types.items() if name and type is not None
+            }
+        except (LowerError, RecordError):
+            return (None,) * len(node.outputs)
+        answer = self._inference.node(
+            (signature.name, signature.since, signature.domain),
+            data,
+            given,
+            constants,
+            self._versions(opsets),
+            self._version,
+        )
+        if not isinstance(answer, list):
+            return answer
+        made = dict(zip(answer[::2], answer[1::2], strict=False))
+        return tuple([self._lifted(made.get(_bytes(name))) for name in node.outputs])
+
+    def _interned(self, type: Type) -> Type:
+        """One object for all equal types."""
+        known = self._one.get(id(type))
+        if known is None:
+            known = self._one[id(type)] = self._equal.setdefault(type, type)
+            self._kept.append(type)
+        return known
+
+    def _type(self, type: Type) -> bytes:
+        known = self._encoded.get(type)
+        if known is None:
+            known = self._encoded[type] = lower_type(type)
+        return known
+
+    def _lifted(self, data: bytes | None) -> Type | None:
+        if data is None:
+            return None
+        try:
+            return self._lifted_types[data]
+        except KeyError:
+            pass
+        try:
+            known = lift_type(data)
+        except WireError:
+            known = None
+        self._lifted_types[data] = known
+        return known
+
+    def _versions(self, opsets: Opsets | None) -> dict[str, int]:
+        """The operator sets that C++ can take."""
+        known = self._opsets.get(id(opsets))
+        if known is None:
+            versions = opsets.versions.items() if opsets is not None else ()
+            known = self._opsets[id(opsets)] = {
+                domain: _clamped(version) for domain, version in versions if domain.isascii()
+            }
+            self._kept.append(opsets)
+        return known
+
+
+def _clamped(version: int) -> int:
+    return max(_LEAST, min(version, _MOST))
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")

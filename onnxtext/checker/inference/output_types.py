@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators whose output types follow from their attributes, or from what sequences hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.values import AttributeType, SparseTensor, Tensor
+from onnxtext.checker.context.elements import element_of, type_text
+from onnxtext.tensor.elements import ELEMENT_NUMBERS
+
+Texts = tuple[str | None, ...]
+"""Types of inputs, None where not known."""
+
+
+def _attribute(node: Node, name: str) -> Any:
+    return next((item.value for item in node.attributes if item.name == name), None)
+
+
+def _numbered(node: Node, name: str, default: str | None) -> str | None:
+    number = _attribute(node, name)
+    if number is None:
+        return default
+    element = ELEMENT_NUMBERS.get(number) if isinstance(number, int) else None
+    return f"tensor({element.name})" if element is not None else None
+
+
+def _constant(node: Node, inputs: Texts) -> str | None:
+    by_type = {
+        AttributeType.FLOAT: "tensor(float)", AttributeType.FLOATS: "tensor(float)",
+        AttributeType.INT: "tensor(int64)", AttributeType.INTS: "tensor(int64)",
+        AttributeType.STRING: "tensor(string)", AttributeType.STRINGS: "tensor(string)",
+    }  # fmt: skip
+    for item in node.attributes:
+        if isinstance(item.value, Tensor):
+            return type_text(item.value.type)
+        if isinstance(item.value, SparseTensor):
+            # Real models declare the dense tensor that it stands for.
+            return None
+        if item.type in by_type and item.name.startswith("value"):
+            return by_type[item.type]
+    return None
+
+
+def _constant_of_shape(node: Node, inputs: Texts) -> str | None:
+    value = _attribute(node, "value")
+    if value is None:
+        return "tensor(float)"
+    return type_text(value.type) if isinstance(value, Tensor) else None
+
+
+def _like(node: Node, inputs: Texts) -> str | None:
+    return _numbered(node, "dtype", inputs[0] if inputs else None)
+
+
+def _optional(node: Node, inputs: Texts) -> str | None:
+    return f"optional({inputs[0]})" if inputs and inputs[0] is not None else None
+
+
+def _get_element(node: Node, inputs: Texts) -> str | None:
+    return element_of(inputs[0], "optional") or inputs[0] if inputs else None
+
+
+def _sequence(node: Node, inputs: Texts) -> str | None:
+    return f"seq({inputs[0]})" if inputs and inputs[0] is not None else None
+
+
+def _sequence_empty(node: Node, inputs: Texts) -> str | None:
+    text = _numbered(node, "dtype", "tensor(float)")
+    return f"seq({text})" if text is not None else None
+
+
+def _element(node: Node, inputs: Texts) -> str | None:
+    return element_of(inputs[0], "seq") if inputs else None
+
+
+OUTPUT_TYPES = {
+    "Cast": lambda node, inputs: _numbered(node, "to", None),
+    "Constant": _constant,
+    "ConstantOfShape": _constant_of_shape,
+    "RandomNormal": lambda node, inputs: _numbered(node, "dtype", "tensor(float)"),
+    "RandomUniform": lambda node, inputs: _numbered(node, "dtype", "tensor(float)"),
+    "RandomNormalLike": _like,
+    "RandomUniformLike": _like,
+    "EyeLike": _like,
+    "Bernoulli": _like,
+    "Optional": _optional,
+    "OptionalGetElement": _get_element,
+    "SequenceConstruct": _sequence,
+    "SequenceEmpty": _sequence_empty,
+    "SplitToSequence": _sequence,
+    "SequenceAt": _element,
+    "ConcatFromSequence": _element,
+}
+"""For each such operator what gives the type of its first output; None if it is not known."""

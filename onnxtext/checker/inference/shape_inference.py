@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes, propagated by the inference functions of onnx: of a whole model, or node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from onnxtext.ast.model import Function, Node
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import (
+    Attribute,
+    RawData,
+    Reference,
+    SparseTensor,
+    Tensor,
+    TensorData,
+    TypedData,
+)
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.inference.call_memo import CallMemo
+from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference.explain import explain
+from onnxtext.checker.inference.node_inference import Made, NodeInference
+from onnxtext.checker.inference.objections import (
+    contradicted_outputs,
+    failure_of,
+    slug_of,
+    wrong_items,
+)
+from onnxtext.checker.inference.symbolic.operators import TYPES_ALONE
+from onnxtext.checker.inference.type_merging import Joins, given_types, plausible
+from onnxtext.checker.isolation.process import Failure
+from onnxtext.proto.encode.fields import lower_tensor
+from onnxtext.proto.encode.values import LowerError
+
+_MOST_ELEMENTS = 1024
+"""Tensors of up to so many elements are shown to inference: shapes, axes, pads."""
+
+
+Constant = tuple[TensorType, TensorData]
+"""The type and the data of a tensor."""
+
+
+@dataclass(slots=True)
+class Shapes(Environment[Type]):
+    """The types of the values of a scope, small constants among them, and attributes of a call.
+
+    Attributes:
+        constants: the types and data of tensors, by the names of values.
+        places: where a value's type is known from.
+        parameters: the attributes of a call.
+    """
+
+    constants: dict[str, Constant] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    parameters: Mapping[str, Attribute] = field(default_factory=dict)
+
+    def constant(self, name: str) -> Constant | None:
+        """A tensor, if the value is a small constant."""
+        holder = self.holder(name)
+        return holder.constants.get(name) if isinstance(holder, Shapes) else None
+
+    def place(self, name: str) -> Place | None:
+        """Where a value's type is known from."""
+        holder = self.holder(name)
+        return holder.places.get(name) if isinstance(holder, Shapes) else None
+
+
+class ShapeInference:
+    """One walk over a model, node by node.
+
+    Attributes:
+        findings: what does not fit.
+        environments: what was found out in each scope (by id) when it was first gone through.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.findings: list[Finding] = []
+        self.environments: dict[int, Shapes] = {}
+        # Not the subject: it remembers the walk, and what refers to itself is freed slowly.
+        self._scopes = subject.scopes
+        self._targets = targets(subject)
+        self._inference = NodeInference.of(subject)
+        self._joins = Joins()
+        self._told: set[tuple[int, int]] = set()
+        self._encoded: dict[tuple[int, int], bytes | None] = {}
+        self._calls = CallMemo(subject)
+        # What is wrong with a node already says why its outputs are not known.
+        self._wrong = wrong_items(subject)
+        # Neither of two contradictory types is used: what follows from them is no other mistake.
+        self._contradicted = contradicted_outputs(subject)
+
+    @classmethod
+    def of(cls, subject: Subject) -> ShapeInference:
+        """The walk over a model, which is done once."""
+        known: ShapeInference | None = subject.memo.get("shapes")
+        if known is None:
+            known = subject.memo["shapes"] = cls(subject)
+            known.run()
+        return known
+
+    def run(self) -> list[Finding]:
+        """Go through all graphs, and the functions they call."""
+        main: Shapes | None = None
+        for scope in self._scopes:
+            if scope.parent is None and scope.kind != "function":
+                around = main if scope.kind == "algorithm" else None
+                environment = self._scope(scope, (), around)
+                main = environment if scope.kind == "main" else main
+        return self.findings
+
+    # ---- Scopes -----------------------------------------------------------------------------
+
+    def _scope(
+        self,
+        scope: Scope,
+        given: tuple[Type | None, ...],
+        around: Shapes | None,
+        parameters: Mapping[str, Attribute] | None = None,
+    ) -> Shapes:
+        environment = Shapes({}, around, parameters=parameters or {})
+        self.environments.setdefault(id(scope), environment)
+        types, places = environment.known, environment.places
+        declared: dict[str, tuple[Type, Place]] = {}
+        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+            if value.type is not None and value.name not in declared:
+                declared[value.name] = plausible(value.type), Place(value, ("type",))
+        for value in (*scope.inputs, *scope.initializers):
+            if value.name in declared:
+                types[value.name], places[value.name] = declared[value.name]
+        for value, type in zip(scope.inputs, given, strict=False):
+            if type is not None and value.name not in types:
+                types[value.name] = type
+        inputs = {value.name for value in scope.inputs}
+        for value in scope.initializers:
+            small = isinstance(value.type, TensorType) and _is_small(value.type, value.data)
+            if small and value.name not in inputs:
+                environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
+        resolved = self._targets[id(scope)]
+        for index, node in enumerate(scope.nodes):
+            made = self._node(scope, index, node, resolved[index], environment)
+            self._outputs(node, made, declared, environment)
+        return environment
+
+    def _outputs(
+        self,
+        node: Node,
+        made: Made,
+        declared: dict[str, tuple[Type, Place]],
+        environment: Shapes,
+    ) -> None:
+        for number, name in enumerate(node.outputs):
+            if not name or name in environment.known or (id(node), number) in self._contradicted:
+                continue
+            found = made[number] if number < len(made) else None
+            wanted = declared.get(name)
+            if node.output_types and node.output_types[number] is not None:
+                wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
+            if wanted is not None and found is not None:
+                said, both = self._joins.join(wanted[0], found)
+                if said is not None:
+                    if "elements are" not in said:
+                        self._differs(node, number, found, wanted)
+                    continue  # which of the two is wrong is unknown: no findings behind it
+                found = both
+            elif wanted is not None:
+                found = wanted[0]
+            if found is not None:
+                environment.known[name] = found
+                environment.places[name] = (
+                    wanted[1] if wanted is not None else Place(node, ("outputs", number))
+                )
+
+    def _differs(self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]) -> None:
+        from onnxtext.checker.inference.explain import written
+
+        name = node.outputs[number]
+        here = Place(node, ("outputs", number), f"computed as `{written(found)}`")
+        there = wanted[1]._replace(label=f"declared as `{written(wanted[0])}`")
+        same = there.item is node
+        self._tell(
+            node,
+            number,
+            f"{quoted(name)} is declared `{written(wanted[0])}`, but `{node.op_type}` computes "
+            f"`{written(found)}`",
+            (there._replace(label=f"`{node.op_type}` gives `{written(found)}`"),)
+            if same
+            else (here, there),
+            f"declare it `{written(found)}`, or correct the inputs of `{node.op_type}`",
+        )
+
+    def _tell(
+        self,
+        node: Node,
+        number: int,
+        message: str,
+        places: tuple[Place, ...],
+        help: str,
+        slug: str = "",
+    ) -> None:
+        key = id(node), number
+        if key not in self._told:
+            self._told.add(key)
+            self.findings.append(Finding(slug or "shape-mismatch", message, places, help=help))
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def _node(
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
+    ) -> Made:
+        inputs = [environment.find(name) if name else None for name in node.inputs]
+        if type(target) is Scope:
+            if id(node) in self._wrong:
+                return ()  # the body may be right
+            return self._call(node, target, inputs, environment)
+        before = len(self.findings)
+        bodies = scope.children.get(index, ())
+        if any(map(self._is_wrong, bodies)):
+            return ()
+        for body in bodies:
+            self._scope(body, given_types(node, inputs), environment)
+        if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
+            return ()
+        complete = all(
+            type is not None for type, name in zip(inputs, node.inputs, strict=True) if name
+        )
+        if not complete or len(self.findings) > before:
+            return ()
+        if node.op_type == "Constant" and not target.domain:
+            self._remember(node, environment)
+        return self._infer(scope, node, target, environment, inputs)
+
+    def _is_wrong(self, body: Scope) -> bool:
+        """Whether something in a body is wrong already, so that inference would say it again."""
+        values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
+        items = (body.place, *values, *body.nodes)
+        wrong = self._wrong
+        return any(id(item) in wrong for item in items) or any(
+            self._is_wrong(child) for children in body.children.values() for child in children
+        )
+
+    def _infer(
+        self,
+        scope: Scope,
+        node: Node,
+        signature: Signature,
+        environment: Shapes,
+        inputs: list[Type | None],
+    ) -> Made:
+        bodies = scope.children and scope.children.get(self._index(scope, node))
+        if bodies and scope.function is not None:
+            return ()  # references in there are not bound
+        bound = _bound(node, environment.parameters) if scope.function is not None else node
+        constants = {}
+        if signature.domain or signature.name not in TYPES_ALONE:
+            for name in node.inputs:
+                constant = environment.constant(name) if name else None
+                encoded = self._tensor(*constant) if constant is not None else None
+                if encoded is not None:
+                    constants[name] = encoded
+        if bodies:
+            names = {name: environment.find(name) for name in _names_in(bodies)}
+            names |= dict(zip(node.inputs, inputs, strict=True))
+            answer = self._inference.whole(signature, bound, names, constants, scope.opsets)
+        else:
+            answer = self._inference.plain(signature, bound, inputs, constants, scope.opsets)
+        if isinstance(answer, str):
+            self._objection(node, answer, inputs, environment)
+        elif isinstance(answer, Failure):
+            self._failed(node, answer)
+        else:
+            return answer
+        return ()
+
+    def _failed(self, node: Node, failure: Failure) -> None:
+        """Report that onnx gave no answer; that it cannot be asked is reported once."""
+        single = failure.kind not in ("unavailable", "stopped")
+        key = (id(node), -1) if single else (0, -1)
+        if key not in self._told:
+            self._told.add(key)
+            place = Place(node, ("op_type",))
+            self.findings.append(failure_of(failure, place, node=True))
+
+    def _index(self, scope: Scope, node: Node) -> int:
+        return next((i for i in scope.children if scope.nodes[i] is node), -1)
+
+    def _objection(
+        self, node: Node, said: str, inputs: list[Type | None], environment: Shapes
+    ) -> None:
+        explained = explain(node, said, inputs, environment.place)
+        slug = slug_of(said)
+        if slug == "attribute-type" and any(type(a.value) is Reference for a in node.attributes):
+            return  # the call of the function is to blame, and `needs` knows it
+        if slug == "type-mismatch" and "expected to have type but instead is null" in said:
+            return
+        self._tell(
+            node,
+            -1,
+            *explained,
+            "correct a declaration, or reshape, transpose or slice one of the inputs",
+            slug,
+        )
+
+    def _call(self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes) -> Made:
+        parameters = _parameters(function.owner, node, outer)
+        key = self._calls.key(function, inputs, parameters)
+        known: Made | None = self._calls.known.get(key)
+        if known is None:
+            if not self._calls.enter(function):
+                return ()
+            environment = self._scope(function, tuple(inputs), None, parameters)
+            self._calls.leave()
+            made = [environment.find(value.name) for value in function.outputs]
+            known = self._calls.known[key] = tuple(made)
+        return known
+
+    # ---- Encoding ---------------------------------------------------------------------------
+
+    def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
+        """An encoded tensor; None if that cannot be had."""
+        key = id(type), id(data)  # of items of the tree, which outlive the walk
+        if key not in self._encoded:
+            try:
+                self._encoded[key] = b"".join(lower_tensor(type, None, data))
+            except (LowerError, ValueError):
+                self._encoded[key] = None
+        return self._encoded[key]
+
+    def _remember(self, node: Node, environment: Shapes) -> None:
+        for attribute in node.attributes:
+            value = attribute.value
+            if isinstance(value, Tensor) and _is_small(value.type, value.data) and node.outputs:
+                environment.constants[node.outputs[0]] = value.type, value.data
+
+
+def _parameters(function: object, node: Node, outer: Shapes) -> dict[str, Attribute]:
+    """What a call gives the attributes of a function, defaults included."""
+    found: dict[str, Attribute] = {}
+    if isinstance(function, Function):
+        for item in function.attributes:
+            if isinstance(item, Attribute) and item.value is not None:
+                found[item.name] = item
+    for attribute in _bound(node, outer.parameters).attributes:
+        found[attribute.name] = attribute
+    return found
+
+
+def _bound(node: Node, parameters: Mapping[str, Attribute]) -> Node:
+    """A node of a function's body with the attributes of a call in the place of references."""
+    if not any(type(attribute.value) is Reference for attribute in node.attributes):
+        return node
+    attributes = []
+    for attribute in node.attributes:
+        if type(attribute.value) is not Reference:
+            attributes.append(attribute)
+        elif attribute.value.name in parameters:
+            given = parameters[attribute.value.name]
+            attributes.append(replace(given, name=attribute.name))
+    return replace(node, attributes=tuple(attributes))
+
+
+def _is_small(type: Type | None, data: object) -> bool:
+    shape = getattr(type, "shape", None)
+    if (
+        shape is None
+        or isinstance(data, SparseTensor)
+        or not isinstance(data, (RawData, TypedData))
+    ):
+        return False
+    dims = [dim for dim in shape if isinstance(dim, int)]
+    return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
+
+
+def _names_in(bodies: Iterable[Scope]) -> set[str]:
+    """The names of the values that nodes and outputs of bodies use."""
+    found: set[str] = set()
+    for body in bodies:
+        for node in body.nodes:
+            found.update(node.inputs)
+        found.update([value.name for value in body.outputs])
+        for children in body.children.values():
+            found |= _names_in(children)
+    return found

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of all values of a model that was checked, as the language writes them."""
+
+from __future__ import annotations
+
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.elements import shown
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.inference.element_types import TypeInference
+from onnxtext.checker.inference.explain import written
+from onnxtext.checker.inference.node_kinds import types_by_kind
+from onnxtext.checker.inference.shape_inference import ShapeInference
+
+
+def value_types(subject: Subject) -> dict[int, dict[str, str]]:
+    """The types of all values as far as they follow, with shapes where those do.
+
+    Args:
+        subject: a model that was checked.
+
+    Returns:
+        The types by name, for each graph or body by the offset it begins at.
+    """
+    if any(finding.slug == "function-recursive" for finding in subject.found):
+        return {}
+    spelled = _Spelled()
+    by_kind = types_by_kind(subject)
+    if by_kind is not None:
+        return {
+            scope.place.at: {name: spelled[type] for name, type in by_kind[id(scope)].items()}
+            for scope in subject.scopes
+            if scope.place.at >= 0
+        }
+    found: dict[int, dict[str, str]] = {}
+    elements = TypeInference.of(subject).environments
+    shapes = ShapeInference.of(subject).environments
+    for scope in subject.scopes:
+        if scope.place.at < 0:
+            continue
+        types: dict[str, str] = {}
+        plain = elements.get(id(scope))
+        for name, text in plain.known.items() if plain is not None else ():
+            if text is not None:
+                types[name] = _without_shape(text)
+        whole = shapes.get(id(scope))
+        for name, type in whole.known.items() if whole is not None else ():
+            types[name] = spelled[type]
+        found[scope.place.at] = types
+    return found
+
+
+def _without_shape(text: str) -> str:
+    element = shown(text)
+    return f"{element}[]" if element != text else element
+
+
+class _Spelled(dict[Type, str]):
+    """Types as the language writes them, by the types; most values have one of a few."""
+
+    def __missing__(self, type: Type) -> str:
+        text = self[type] = written(type)
+        return text

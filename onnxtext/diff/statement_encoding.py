@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode statements canonically, so that they can be compared independent of their spelling.
+
+The encoding has every field of every message, including fields of future ONNX versions and unknown
+ones, so no difference is missed. Blobs are encoded by name; `tensor_data` compares their bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from onnxtext.ast.model import Node, Presence
+from onnxtext.ast.records import Record
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    AttributeType,
+    Blob,
+    DataFile,
+    FieldData,
+    RawData,
+    TensorData,
+)
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.generic import lift_record
+from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.schema import message_spec
+from onnxtext.wire.writer import delimited
+
+LARGE = 4096
+"""Data with more bytes than this is replaced by a digest."""
+
+
+class StatementEncoder(Lowering):
+    """Lowers the statements of one model, with names of blobs instead of blobs."""
+
+    def __init__(self, presence: Presence) -> None:
+        """Create an encoder for a model with these presence defaults.
+
+        Raises:
+            RecordError: an item of `explicit` is not a field that can be empty.
+        """
+        super().__init__(Habits(presence))
+
+    def tensor_data(
+        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+    ) -> TensorData:
+        """Replace a blob or file by its name, and large raw data by a digest."""
+        match data:
+            case Blob():
+                return FieldData((("raw_data", bytes(self.blob(data, at))),))
+            case DataFile(path, entry):
+                mark = f"onnxtext file {path}#{entry}".encode("utf-8", "surrogateescape")
+                return FieldData((("raw_data", mark),))
+            case RawData() if len(data.data) > LARGE:
+                digest = hashlib.blake2b(data.data, digest_size=16).digest()
+                return FieldData((("raw_data", b"onnxtext data " + digest),))
+        return data
+
+    def tail(self, node: Node) -> bytes:
+        """Encode the fields of a node except its label and the names of its values."""
+        return self._tail(node)
+
+    def blob(self, blob: Blob, at: int) -> bytes | memoryview:
+        """Return the name of a blob instead of its bytes."""
+        return f"onnxtext blob {blob.digest}".encode()
+
+    def _blob_value(
+        self, kind: AttributeType | None, data: bytes | memoryview, digest: str
+    ) -> bytes:
+        return delimited(b"\x22", bytes(data))
+
+
+def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> Record:
+    """Decode a message to a record.
+
+    Args:
+        message: its type.
+        data: its canonical bytes.
+        names: maps the names of tensors to the other model.
+
+    Raises:
+        WireError: the bytes are not a valid message.
+    """
+    record = lift_record(message_spec(message), data)
+    return renamed(record, names) if names else record
+
+
+def renamed(record: Record, names: Callable[[str], str]) -> Record:
+    """Rename tensors in the fields that refer to them (`tensor_name`)."""
+    fields = []
+    for field in record.fields:
+        value = field.value
+        if field.key == "tensor_name" and isinstance(value, bytes):
+            name = value.decode("utf-8", "surrogateescape")
+            value = names(name).encode("utf-8", "surrogateescape")
+        elif isinstance(value, Record):
+            value = renamed(value, names)
+        elif isinstance(value, tuple):
+            value = tuple([renamed(v, names) if isinstance(v, Record) else v for v in value])
+        fields.append(field if value is field.value else replace(field, value=value))
+    return Record(tuple(fields))

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print statements for a diff, with names of blobs instead of large data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import (
+    Attribute,
+    NoData,
+    SparseTensor,
+    TensorData,
+    TypedData,
+)
+from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.layout import STEP
+from onnxtext.printer.strings import value_name, word
+from onnxtext.printer.values import data_text, type_text
+from onnxtext.printer.weights import INLINE_ELEMENTS, Mover
+
+MOST_NAMES = 12
+"""Maximum number of inputs or outputs in a headline."""
+
+_MOST_TYPED = 8 * INLINE_ELEMENTS
+
+
+def node_statement(node: Node) -> str:
+    """Print a node."""
+    return GraphPrinter().node_text(_WithoutLargeData().node(node), "")
+
+
+def node_headline(node: Node) -> str:
+    """Print a node without its attributes and decorators: `[n] y = Op (x)`."""
+    label = f"[{word(node.name)}] " if node.name else ""
+    operator = word(node.op_type) if node.op_type else '""'
+    if node.domain:
+        operator = f"{node.domain}.{operator}"
+        if not all(word(part) == part for part in operator.split(".")):
+            operator = word(operator)
+    return f"{label}{_names(node.outputs)} = {operator} ({_names(node.inputs)})"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = [value_name(name) for name in names[:MOST_NAMES]]
+    if len(names) > MOST_NAMES:
+        shown.append(f"… {len(names) - MOST_NAMES} more")
+    return ", ".join(shown)
+
+
+def value_statement(value: ValueInfo) -> str:
+    """Print a declaration or an initializer."""
+    return GraphPrinter().value_text(_WithoutLargeData().value_info(value), "")
+
+
+def value_headline(value: ValueInfo) -> str:
+    """Print a declaration without decorators and data."""
+    type = "" if value.type is None else type_text(value.type) + " "
+    return type + value_name(value.name)
+
+
+def graph_statement(graph: Graph) -> str:
+    """Print a graph."""
+    return "".join(GraphPrinter().graph_statement(_WithoutLargeData().graph(graph)))
+
+
+def function_statement(function: Function) -> str:
+    """Print a function."""
+    light = _WithoutLargeData()
+    made = replace(
+        function,
+        nodes=[light.node(node) for node in function.nodes],
+        attributes=tuple(
+            [item if isinstance(item, str) else light.attribute(item)
+             for item in function.attributes]
+        ),
+    )  # fmt: skip
+    return GraphPrinter().function_statement(made)
+
+
+def attribute_statement(attribute: Attribute) -> str:
+    """Print an attribute: `name = value`."""
+    return attribute_text(_WithoutLargeData().attribute(attribute), "", GraphPrinter().graph_value)
+
+
+def data_statement(type: TensorType, data: TensorData) -> str:
+    """Print data; `{…}` if it is long and cannot be a blob."""
+    light = _WithoutLargeData().data(type, data, None)
+    if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:
+        return "{…}"
+    return data_text(type, light, "", 80) or "no data"
+
+
+def type_statement(type: Type | None) -> str | None:
+    """Print a type; None if there is none."""
+    return None if type is None else type_text(type)
+
+
+class _WithoutLargeData(Mover):
+    """Copies statements without large data."""
+
+    def __init__(self) -> None:
+        super().__init__(INLINE_ELEMENTS)
+
+    def node(self, node: Node) -> Node:
+        """Copy a node."""
+        if not node.attributes:
+            return node
+        return replace(node, attributes=tuple([self.attribute(item) for item in node.attributes]))
+
+    def graph(self, graph: Graph) -> Graph:
+        """Copy a graph."""
+        return replace(
+            graph,
+            inputs=[self.value_info(value) for value in graph.inputs],
+            values=[self.value_info(value) for value in graph.values],
+            nodes=[self.node(node) for node in graph.nodes],
+        )
+
+    def value_info(self, value: ValueInfo) -> ValueInfo:
+        """Copy a declaration or an initializer."""
+        data = value.data
+        if isinstance(data, SparseTensor):
+            return replace(value, data=self.sparse(data))
+        if data is None or isinstance(data, NoData) or not isinstance(value.type, TensorType):
+            return value
+        return replace(value, data=self.data(value.type, data, value.name))
+
+    def value(self, kind: Any, value: Any, name: str) -> Any:
+        """Copy the value of an attribute, including graphs."""
+        if isinstance(value, Graph):
+            return self.graph(value)
+        if isinstance(value, tuple) and value and isinstance(value[0], Graph):
+            return tuple([self.graph(item) for item in value])
+        return super().value(kind, value, name)
+
+
+def indented(text: str) -> str:
+    """Indent a text by one step."""
+    return "\n".join([STEP + line if line else line for line in text.split("\n")])

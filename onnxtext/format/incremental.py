@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Format large texts incrementally: the statements of long lists one by one.
+
+Runs of nodes and values are replaced by one short placeholder statement each while the rest is
+fully formatted. So only statements with unusual spellings are fully formatted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.format.source_spelling import SourceSpellingPrinter
+from onnxtext.format.statement_writers import LONGEST, NodeWriter, ValueWriter, Writer, Written
+from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
+from onnxtext.printer.layout import STEP
+
+FEWEST = 100
+"""Shorter texts with fewer statements than this are formatted in full."""
+
+SHORTEST = 10_000
+"""Longer texts are formatted incrementally even if they have few statements."""
+
+_KEPT = "__kept_by_fmt_"
+_PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
+
+
+def extract_lists(text: str, model: Model) -> IncrementalText | None:
+    """Format the long lists of a text and replace them by placeholders; None if it has none.
+
+    Args:
+        text: the text, without a byte order mark.
+        model: its syntax tree.
+    """
+    owners: list[Graph | Function] = [model.graph, *model.functions]
+    count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
+    if _KEPT in text or (count < FEWEST and len(text) < SHORTEST):
+        return None
+    cut = IncrementalText(text)
+    for owner in owners:
+        cut.take_out_lists(owner, 0)
+    return cut if cut.is_whole() else None
+
+
+class IncrementalText:
+    """A text with placeholders for runs of formatted statements."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._printer = SourceSpellingPrinter()
+        self._writers: list[tuple[ValueWriter, NodeWriter]] = []
+        self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
+        self._marked = "# fmt:" in source
+        self._offs = 0  # number of `# fmt: off` comments in lists
+        self._parts: list[str] = []
+        self._at = 0
+        self._runs: list[str] = []
+
+    def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
+        """Extract the statements of a graph or function.
+
+        Args:
+            owner: the graph or function.
+            depth: number of enclosing graphs.
+        """
+        while len(self._writers) <= depth:
+            indent = STEP * (1 + 2 * len(self._writers))
+            self._writers.append(
+                (ValueWriter(self._printer, indent), NodeWriter(self._printer, indent))
+            )
+        values, nodes = self._writers[depth]
+        self._take_out(owner.values, values, depth)
+        self._take_out(owner.nodes, nodes, depth)
+
+    def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
+        """Extract the items of a list except the last one, in the order of the text."""
+        source, remembered, plain, marked = (
+            self.source,
+            writer.remembered,
+            self._plain,
+            self._marked,
+        )
+        is_word = str.isidentifier
+        line_end = f"\n{writer.indent}"
+        ends: dict[str, str] = {}  # formatted whitespace by its source
+        run = StatementRun(source, writer)
+        kept = False  # whether `# fmt: off` is in effect
+        for item, following in pairwise(items):
+            at = item.at
+            text = source[at : following.at]
+            if marked and (kept or "# fmt:" in text):
+                kept = self._is_kept(text, kept=kept)
+                self._add(run, at)
+                continue
+            parts = text.split('"')
+            known = remembered.get('"'.join(parts[::2]))
+            if known is not None:
+                texts, breaks = known
+                names = parts[1::2]
+                if (
+                    not any(map(is_word, names))
+                    and (plain or "\\" not in text)
+                    and (text.count("\n") == breaks if plain else "".join(names).isprintable())
+                ):
+                    if texts is None:
+                        if run.same < 0:
+                            run.same = at
+                    else:
+                        if run.same >= 0 or run.start < 0:
+                            run.begin(at)
+                        parts[::2] = texts
+                        run.texts.append("".join(parts))
+                        run.trivia = None
+                    continue
+            written = None
+            if len(parts) == 1 and len(text) <= LONGEST:
+                printed = writer.printed(item)
+                if text == printed + line_end:
+                    if run.same < 0:
+                        run.same = at
+                    continue
+                behind = text[len(printed) :]
+                end = ends.get(behind)
+                if end is None and behind.isspace():
+                    end = ends[behind] = format_trivia(behind, writer.indent)
+                if end is not None and text.startswith(printed):
+                    if run.same >= 0 or run.start < 0:
+                        run.begin(at)
+                    run.texts.append(printed + end)
+                    run.trivia = None
+                    continue
+                written = writer.write_bare(text, item, printed)
+            written = written or writer.write(text, item)
+            if written is None or not run.take(at, written):
+                self._add(run, at)
+                if isinstance(item, Node) and len(text) > LONGEST:
+                    self._enter(item, depth)
+        if items:
+            self._add(run, items[-1].at)
+            if isinstance(items[-1], Node):
+                self._enter(items[-1], depth)
+
+    def _is_kept(self, text: str, *, kept: bool) -> bool:
+        """Whether `# fmt: off` is in effect behind a statement.
+
+        Args:
+            text: the statement and the trivia behind it.
+            kept: whether it is in effect at the statement.
+        """
+        offs = text.count("# fmt: off")
+        self._offs += offs
+        if offs:
+            return True
+        code = code_before_trivia(text)
+        return kept and (code is None or "# fmt: on" not in text[len(code) :])
+
+    def _enter(self, node: Node, depth: int) -> None:
+        """Extract the statements of the graphs in a node."""
+        for attribute in node.attributes:
+            if isinstance(attribute.value, Graph) and not self._marked:
+                self.take_out_lists(attribute.value, depth + 1)
+
+    def _add(self, run: StatementRun, end: int) -> None:
+        """Replace a run that ends at an offset by a placeholder, and start a new run."""
+        taken = run.end(end)
+        if taken is None:
+            return
+        start, end, whole, commented = taken
+        mark = f"{_KEPT}{len(self._runs)}"
+        # Comments in a list may decide where comments behind it go, so keep one in the placeholder.
+        above = f"# {mark}\n" if commented else ""
+        if commented and self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
+            above = "\n" + above
+        rest = "" if run.writer.comma else " = K ()"
+        self._parts += [self.source[self._at : start], f"{above}{mark}{rest}"]
+        self._at = end
+        self._runs.append(whole)
+
+    def is_whole(self) -> bool:
+        """Whether every `# fmt: off` was found in a list, so no region was split."""
+        return self.source.count("# fmt: off") == self._offs
+
+    def is_proven(self) -> bool:
+        """Whether all extracted statements certainly have the same syntax tree."""
+        return all(writer.is_proven() for writers in self._writers for writer in writers)
+
+    def text(self) -> str:
+        """Return the text with placeholders."""
+        return "".join([*self._parts, self.source[self._at :]])
+
+    def put_back(self, formatted: str) -> str:
+        """Replace the placeholders in the formatted text by the statements."""
+        return re.sub(
+            rf"(?:# {_KEPT}\d+\n *)?{_KEPT}(\d+)(?: = K \(\))?",
+            lambda found: self._runs[int(found[1])],
+            formatted,
+        )
+
+
+class StatementRun:
+    """Consecutive formatted statements.
+
+    Attributes:
+        writer: formats them.
+        start: offset of the first one; -1 if there are none yet.
+        same: offset from which on the source is unchanged; -1 if it is not.
+        texts: the formatted texts up to there, each up to the beginning of the next statement.
+        trivia: the source behind the last statement; None if it is only whitespace.
+    """
+
+    def __init__(self, source: str, writer: Writer) -> None:
+        self.writer = writer
+        self.same = -1
+        self._source = source
+        self.texts: list[str] = []
+        self.start = -1
+        self.trivia: str | None = None
+        self._commented = False
+
+    def begin(self, at: int) -> None:
+        """Prepare for a changed statement that begins at an offset."""
+        if self.same >= 0:
+            start, self.same = self.same, -1
+            if self.start < 0:
+                self.start = start
+            self.texts.append(self._source[start:at])
+            self.trivia = None
+        elif self.start < 0:
+            self.start = at
+
+    def take(self, at: int, written: Written) -> bool:
+        """Add a statement; False if a run cannot begin with it."""
+        if self.same >= 0:
+            self.begin(at)
+        indent = self.writer.indent
+        above = ""
+        if written.comments:
+            blank = ""
+            if self.start < 0:
+                if _is_below_blank(self._source, at):
+                    return False
+            elif self.texts[-1].endswith(f"\n\n{indent}"):
+                self.texts[-1] = self.texts[-1][: -len(indent) - 1] + indent
+                blank = "\n"
+            above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
+        self._commented |= bool(written.comments or (self.trivia and "#" in self.trivia))
+        self.begin(at)
+        self.texts.append(above + written.statement + format_trivia(written.trivia, indent))
+        self.trivia = written.trivia
+        return True
+
+    def end(self, end: int) -> tuple[int, int, str, bool] | None:
+        """Finish the run, without the trivia behind its last statement, and start a new one.
+
+        Args:
+            end: offset of the next statement.
+
+        Returns:
+            Start and end of the run, the formatted statements, and whether they have comments;
+            None if there are no statements.
+        """
+        if self.same >= 0:
+            self.begin(end)
+        if self.start < 0:
+            return None
+        source, comma = self._source, self.writer.comma
+        trivia = self.trivia
+        if trivia is None:
+            before = source[self.start : end]
+            trivia = before[len(before.rstrip()) :]
+        self.texts[-1] = self.texts[-1].removesuffix(
+            comma + format_trivia(trivia, self.writer.indent)
+        )
+        taken = self.start, end - len(trivia) - len(comma), "".join(self.texts), self._commented
+        self.texts, self.start, self.trivia, self._commented = [], -1, None, False
+        return taken
+
+
+def _is_below_blank(source: str, at: int) -> bool:
+    """Whether the line above is blank."""
+    end = source.rfind("\n", 0, at)
+    return end >= 0 and not source[source.rfind("\n", 0, end) + 1 : end].strip()

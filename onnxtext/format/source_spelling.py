@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print statements with numbers and attribute types spelled as in the source.
+
+The formatter keeps the spelling of numbers and redundant attribute types, which official texts have
+everywhere. The native core shares one object between equally spelled attribute lists, so few lists
+must be examined.
+"""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.printer.graphs import NAME_WIDTH, GraphPrinter
+from onnxtext.printer.layout import STEP, WIDTH
+
+_NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
+"""A flat list of numbers at the end of an initializer."""
+
+
+class SourceSpellingPrinter(GraphPrinter):
+    """Prints statements of the main graph or of a function with their source spelling."""
+
+    def spell(self, node: Node, line: str) -> bool:
+        """Use the spelling of a node's attributes for all nodes with the same attribute list.
+
+        Args:
+            node: the node.
+            line: the fully formatted node.
+
+        Returns:
+            Whether that is possible.
+        """
+        flat = self._attributes.get(id(node.attributes))
+        if flat is None:
+            return False
+        before, _, behind = self.node_text(node, STEP).partition(f"<{flat}>")
+        own = line[len(before) + 1 : len(line) - len(behind) - 1]
+        if own == flat or "\n" in own or line != f"{before}<{own}>{behind}":
+            return False
+        self._attributes[id(node.attributes)] = own
+        return True
+
+    def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
+        """Print an initializer that is a flat list of numbers with their source spelling.
+
+        Args:
+            value: the initializer.
+            code: its text.
+            indent: the indentation of its line.
+
+        Returns:
+            The formatted initializer; None if it is not such a list or does not fit on a line.
+        """
+        found = _NUMBERS.search(code)
+        kind = value.type
+        if found is None or not isinstance(kind, TensorType) or value.decorators:
+            return None
+        numbers = spaced(found, flat=len(kind.shape or ()) < 2)
+        type = self._type(kind)
+        if numbers is None or len(numbers) > WIDTH - len(indent) - len(type) - NAME_WIDTH:
+            return None
+        return f"{type} {self._names[value.name]} = {numbers}"
+
+
+def spaced(found: re.Match[str], *, flat: bool) -> str | None:
+    """Format a flat list of numbers on one line; None if it has another layout.
+
+    Args:
+        found: the list: opening bracket, numbers, closing bracket.
+        flat: whether the tensor has at most one dimension.
+    """
+    opening, body, closing = found.groups()
+    if opening == "[" and not flat:
+        return None
+    numbers = [number.strip() for number in body.split(",")]
+    if not all(numbers) or (closing == "]") != (opening == "["):
+        return None
+    return f"{opening}{', '.join(numbers)}{closing}"

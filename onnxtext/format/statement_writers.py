@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Format single statements of long lists, each in the fastest way that works.
+
+1. A template made from a similar statement (`templates`).
+2. The printed syntax tree, if it has the same tokens.
+3. Full formatting (`document`) for other spellings; the result is parsed and compared.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.values import AttributeType
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.format.document import write_document
+from onnxtext.format.source_spelling import SourceSpellingPrinter
+from onnxtext.format.templates import Templates, interleaved
+from onnxtext.format.tokens import comments_of
+from onnxtext.format.trivia_spans import (
+    COMMENTS,
+    code_before_trivia,
+    format_trivia,
+    same_tokens,
+    without_comments,
+)
+from onnxtext.printer.layout import STEP
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_start
+
+LONGEST = 10_000
+"""Longer statements are not fully formatted one by one."""
+
+_MOST_REMEMBERED = 10_000
+_FIRST, _LAST = "first_of_fmt", "last_of_fmt"
+_OUTER, _OUTER_END = "g () => () {\ny = K () <a = ", ">\n}"
+_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
+
+
+@dataclass(slots=True)
+class Written:
+    """A statement in the canonical layout.
+
+    Attributes:
+        statement: with its comma.
+        trivia: the source between it and the next statement.
+        comments: comments from inside of it, to write on lines above it.
+    """
+
+    statement: str
+    trivia: str
+    comments: list[str] = field(default_factory=list)
+
+
+class Writer(ABC):
+    """Formats the statements of one kind in one text.
+
+    Attributes:
+        indent: the indentation of the statements.
+        comma: the separator behind each statement.
+        remembered: formatted texts of statements whose strings are all names, keyed by the source
+            outside of strings up to the next statement: the texts between the strings, None if
+            they are unchanged; and the number of line breaks in the source.
+    """
+
+    comma = ""
+    start = ""
+    """The grammar's rule for one statement."""
+
+    brackets = "", ""
+    sibling = ""
+    """The brackets and neighbours of a statement when it is formatted alone."""
+
+    def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
+        self.indent = indent
+        self.remembered: dict[str, tuple[list[str] | None, int]] = {}
+        self._printer = printer
+        levels = (len(indent) // len(STEP) - 1) // 2
+        opening, closing = self.brackets
+        self._head = _OUTER * levels + f"g () => () {opening}\n{self.sibling.format(_FIRST)}"
+        self._tail = f"{self.sibling.format(_LAST)}{closing}{_OUTER_END * levels}"
+        self._templates = Templates(self.format_alone, self.parse_alone)
+        self._changed: list[tuple[str, str]] = []
+
+    @abstractmethod
+    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
+        """Format a statement by printing it; None if its tokens differ."""
+
+    def write_bare(self, source: str, item: Node | ValueInfo, printed: str) -> Written | None:
+        """Format a statement without strings if its tokens equal the printed ones.
+
+        Args:
+            source: as for `write`, without strings.
+            item: its syntax tree.
+            printed: the printed syntax tree.
+        """
+        if source.startswith(printed):
+            trivia = source[len(printed) :]
+            return (
+                None
+                if "#" in trivia and not COMMENTS.fullmatch(trivia)
+                else Written(printed, trivia)
+            )
+        code = source.rstrip()
+        if "#" in code or not same_tokens(code, printed):
+            return None
+        return Written(printed, source[len(code) :])
+
+    @abstractmethod
+    def printed(self, item: Node | ValueInfo) -> str:
+        """Print a statement with its comma."""
+
+    def write(self, source: str, item: Node | ValueInfo) -> Written | None:
+        """Format a statement.
+
+        Args:
+            source: the text from its beginning to that of the next one.
+            item: its syntax tree.
+
+        Returns:
+            None if it must be formatted with its context.
+        """
+        if "#" not in source:
+            bare = source.rstrip()
+        elif "\\" in source or '"""' in source:
+            return None
+        else:
+            found = code_before_trivia(source)
+            if found is None:
+                return self._commented(source, item)
+            bare = found
+        trivia = source[len(bare) :]
+        code = bare
+        if self.comma:
+            if not bare.endswith(self.comma):
+                return None
+            code = bare[:-1].rstrip()
+        parts = code.split('"')
+        formatted = self._format(code, parts, item)
+        if formatted is None:
+            return None
+        if "#" not in trivia:
+            self._remember(source, parts, trivia)
+        return Written(formatted + self.comma, trivia)
+
+    def _commented(self, source: str, item: Node | ValueInfo) -> Written | None:
+        """Format a statement with comments inside of it."""
+        found = None if self.comma else without_comments(source)
+        if found is None:
+            return None
+        code, comments, trivia = found
+        formatted = self._format(code, code.split('"'), item)
+        return None if formatted is None else Written(formatted, trivia, comments)
+
+    def _format(self, code: str, parts: list[str], item: Node | ValueInfo) -> str | None:
+        """Format a statement without comments inside of it."""
+        simple = "\\" not in code
+        key = '"'.join(parts[::2])
+        if simple:
+            texts = self._templates.find(key, parts)
+            if texts is not None:
+                parts = list(parts)
+                parts[::2] = texts
+                return "".join(parts)
+        formatted = self.print_same_tokens(item, code)
+        if formatted is None:
+            if len(code) > LONGEST:
+                return None
+            formatted = self.format_alone(code)
+            if formatted is None:
+                return None
+            self.learn_spelling(item, formatted)
+            self._changed.append((code, formatted))
+        if simple:
+            self._templates.learn(key, parts, item, formatted)
+        return formatted
+
+    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
+        """Learn from the result of full formatting."""
+
+    def _remember(self, source: str, parts: list[str], trivia: str) -> None:
+        """Remember the result for statements that differ in names only."""
+        pattern = self._templates.patterns.get('"'.join(parts[::2]))
+        if (
+            pattern is None
+            or pattern.fixed
+            or pattern.names is None
+            or len(self.remembered) > _MOST_REMEMBERED
+        ):
+            return
+        *texts, last = pattern.names
+        texts.append(last + self.comma + format_trivia(trivia, self.indent))
+        key = '"'.join(source.split('"')[::2])
+        same = interleaved(texts, source.split('"')[1::2]) == source
+        self.remembered[key] = None if same else texts, key.count("\n")
+
+    # ---- Full formatting --------------------------------------------------------------------
+
+    def format_alone(self, code: str) -> str | None:
+        """Format a single statement in full; None if it cannot be isolated."""
+        whole = write_document(f"{self._head}{code}{self.comma}\n{self._tail}")
+        head = f"{self.sibling.format(_FIRST)}{self.indent}"
+        start = whole.find(head)
+        end = whole.find(f"{self.comma}\n{self.indent}{self.sibling.format(_LAST)}", start)
+        return whole[start + len(head) : end] if 0 <= start < end else None
+
+    def parse_alone(self, code: str) -> Node | ValueInfo | None:
+        """Parse a single statement; None if it does not parse."""
+        try:
+            item: Node | ValueInfo = parse_start(Source(code, ""), f"{self.start}_fragment").item
+        except OnnxTextError:
+            return None
+        return item
+
+    def is_proven(self) -> bool:
+        """Whether all fully formatted statements still have the same syntax tree and comments."""
+        return all(
+            comments_of(code) == comments_of(formatted)
+            and (tree := self.parse_alone(code)) is not None
+            and tree == self.parse_alone(formatted)
+            for code, formatted in self._changed
+        )
+
+
+class NodeWriter(Writer):
+    """Formats nodes."""
+
+    start = "node"
+    brackets = "{", "}"
+    sibling = "{} = K ()\n"
+
+    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
+        """Print a node; None if its tokens differ."""
+        assert isinstance(item, Node)
+        if len(code) > LONGEST and any(part.type in _NESTING for part in item.attributes):
+            return None
+        printed = self._printer.node_text(item, self.indent)
+        return printed if same_tokens(code, printed) else None
+
+    def printed(self, item: Node | ValueInfo) -> str:
+        """Print a node."""
+        assert isinstance(item, Node)
+        return self._printer.node_text(item, self.indent)
+
+    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:
+        """Print equal attributes in this spelling from now on."""
+        assert isinstance(item, Node)
+        self._printer.spell(item, formatted)
+
+
+class ValueWriter(Writer):
+    """Formats value infos and initializers."""
+
+    comma = ","
+    start = "value_info"
+    brackets = "<", "> {}"
+    sibling = "float {},\n"
+
+    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
+        """Print a value with numbers as in the source; None if its tokens differ."""
+        assert isinstance(item, ValueInfo)
+        if item.data is not None:
+            spelled = self._printer.value_with_source_numbers(item, code, self.indent)
+            if spelled is not None and same_tokens(code, spelled):
+                return spelled
+        printed = self._printer.value_text(item, self.indent)
+        return printed if same_tokens(code, printed) else None
+
+    def printed(self, item: Node | ValueInfo) -> str:
+        """Print a value with its comma."""
+        assert isinstance(item, ValueInfo)
+        return f"{self._printer.value_text(item, self.indent)},"

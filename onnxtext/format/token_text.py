@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write names and strings: the spelling of tokens is kept, needless quotes are removed."""
+
+from __future__ import annotations
+
+from onnxtext.format.tokens import Token
+from onnxtext.format.tree import Tree
+from onnxtext.printer.layout import STEP
+from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
+
+_DECODERS = {
+    "STRING": plain,
+    "ESCAPED_STRING": escaped,
+    "BYTES": byte_string,
+    "TRIPLE": triple,
+}
+
+
+def decoded(token: Token) -> str:
+    """Return the value of a name or string."""
+    decoder = _DECODERS.get(token.terminal)
+    return token.text if decoder is None else decoder(token.text)
+
+
+def only_token(tree: Tree | Token) -> Token:
+    """Return the token of a construct with a single token."""
+    while isinstance(tree, Tree):
+        (tree,) = tree.parts
+    return tree
+
+
+def word_text(tree: Tree | Token) -> str:
+    """Write a name where keywords need no quotes."""
+    return word(decoded(only_token(tree)))
+
+
+def name_text(tree: Tree | Token) -> str:
+    """Write a name where a type is allowed too, so that type names need quotes."""
+    return value_name(decoded(only_token(tree)))
+
+
+def string_text(tree: Tree | Token, indent: str) -> str:
+    """Write a string as spelled, or in plain quotes if that is possible.
+
+    Args:
+        tree: the string.
+        indent: the indentation of its statement.
+    """
+    token = only_token(tree)
+    if token.terminal not in ("BYTES", "TRIPLE"):
+        return token.text
+    value = decoded(token)
+    if value.isprintable():
+        return quoted(value)
+    if token.terminal == "BYTES":
+        return token.text
+    if "\n" not in value:
+        return string_value(value, indent)
+    return _indented(token.text.replace("\r\n", "\n"), indent + STEP)
+
+
+def _indented(token: str, indent: str) -> str:
+    """Indent a multi-line string."""
+    _, *lines, last = token.split("\n")
+    old = last[:-3]
+    kept = [line[len(old) :] if line.startswith(old) else "" for line in lines]
+    body = [indent + line if line else "" for line in kept]
+    return "\n".join(['"""', *body, f'{indent}"""'])
+
+
+def numbers_of(token: Token) -> list[str]:
+    """Return the numbers of a flat list that is one token, as spelled."""
+    return [item for item in map(str.strip, token.text[1:-1].split(",")) if item]
+
+
+def operator_text(tree: Tree) -> str:
+    """Write an operator with its domain."""
+    *domain, operator = [decoded(only_token(part)) for part in tree.trees()]
+    dotted = isinstance(tree.parts[0], Token)
+    if not domain:
+        return f"{'.' if dotted else ''}{word(operator)}"
+    if domain[0] == "" and len(domain) > 1 and not dotted:
+        del domain[0]  # the parser takes `"".a.B` for `.a.B`
+    whole = ".".join(domain)
+    if any(word(part) != part for part in whole.split(".")):
+        whole = quoted(whole)
+    return f"{whole}.{word(operator)}"
+
+
+def dotted_text(tree: Tree) -> str:
+    """Write words separated by dots."""
+    return "".join([token.text for token in tree.tokens()])

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokenize a text, attaching comments and blank lines to the tokens."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from onnxtext.source import COMMENT, STRING
+from onnxtext.syntax.grammar.lexer import load_lexer
+
+
+@dataclass(slots=True)
+class Comment:
+    """A comment.
+
+    Attributes:
+        text: from `#` to the end of the line, without trailing whitespace.
+        at: its offset in the source.
+        blank: whether a blank line precedes it.
+    """
+
+    text: str
+    at: int
+    blank: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """A token with its trivia.
+
+    Attributes:
+        text: the token's text; "" for the end of the text.
+        terminal: name of its terminal in the grammar; "" for the end of the text.
+        at: its offset in the source.
+        lead: comments on their own lines before it.
+        blank: whether a blank line directly precedes it.
+        trail: a comment behind it on its line.
+    """
+
+    text: str
+    terminal: str
+    at: int
+    lead: list[Comment] = field(default_factory=list)
+    blank: bool = False
+    trail: Comment | None = None
+
+    @property
+    def end(self) -> int:
+        """Its end offset in the source."""
+        return self.at + len(self.text)
+
+
+def read_tokens(text: str) -> list[Token]:
+    """Tokenize a valid text; a final token stands for its end."""
+    tokens: list[Token] = []
+    last: Token | None = None
+    at = 0
+    for terminal, token, start in load_lexer().read(text, 0):
+        last = _attach(text, at, Token(str(token), terminal, start), last)
+        tokens.append(last)
+        at = last.end
+    tokens.append(_attach(text, at, Token("", "", len(text)), last))
+    return tokens
+
+
+def _attach(text: str, start: int, token: Token, before: Token | None) -> Token:
+    """Attach the trivia between two tokens."""
+    if token.at - start < 2:
+        return token
+    trivia = text[start : token.at]
+    if "\n" not in trivia:
+        if "#" not in trivia:
+            return token
+        trivia += "\n"  # a comment without line end at the end of the text
+    lines = trivia.split("\n")
+    at = start
+    for number, line in enumerate(lines):
+        mark = line.find("#")
+        if mark >= 0:
+            comment = Comment(line[mark:].rstrip(), at + mark, token.blank)
+            if number == 0 and before is not None:
+                before.trail = comment
+            else:
+                token.lead.append(comment)
+            token.blank = False
+        elif 0 < number < len(lines) - 1 and not line.strip():
+            token.blank = True
+        at += len(line) + 1
+    return token
+
+
+def comments_of(text: str) -> list[str]:
+    """Return the comments of a valid text in order."""
+    if "#" not in text:
+        return []
+    return [found.rstrip() for found in _COMMENT.findall(text) if found]
+
+
+_COMMENT = re.compile(f"{STRING}|({COMMENT})", re.DOTALL)

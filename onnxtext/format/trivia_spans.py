@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Format trivia spans: the comments and blank lines between two statements of a list."""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.syntax.grammar.lexer import load_lexer
+
+STRINGS_AND_COMMENTS = re.compile(r'("[^"\\]*"|#[^\n]*)')
+"""Splits code at plain strings and comments."""
+
+_QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
+"""A string whose quotes are needless where a name may stand."""
+
+BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
+
+COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*")
+"""Whitespace and comments up to the end of a line."""
+
+
+def code_before_trivia(source: str) -> str | None:
+    """Return the code before a trivia span.
+
+    Args:
+        source: a statement and the trivia behind it, without backslashes and multi-line strings.
+
+    Returns:
+        The code without trailing whitespace; None if it has comments inside of it.
+    """
+    at = source.find("#")
+    while at >= 0 and source.count('"', 0, at) & 1:  # in a string
+        at = source.find("#", at + 1)
+    code = source[: at if at >= 0 else None].rstrip()
+    return code if at < 0 or COMMENTS.fullmatch(source, at) else None
+
+
+def format_trivia(trivia: str, indent: str) -> str:
+    """Format the trivia between two statements.
+
+    Args:
+        trivia: comments and whitespace behind the first statement and its comma.
+        indent: the indentation of the statements.
+    """
+    if "#" not in trivia:
+        return f"\n\n{indent}" if trivia.count("\n") > 1 else f"\n{indent}"
+    behind, *lines = trivia.split("\n")
+    text = behind.strip()
+    text = f" {text}\n" if text else "\n"
+    blank = ""
+    last = len(lines) - 1
+    for number, line in enumerate(lines):
+        comment = line.strip()
+        if comment:
+            text += f"{blank}{indent}{comment}\n"
+            blank = ""
+        elif number < last:
+            blank = "\n"
+    return f"{text}{blank}{indent}"
+
+
+def without_comments(source: str) -> tuple[str, list[str], str] | None:
+    """Separate a statement from comments inside of it that move to the lines above it.
+
+    Args:
+        source: a node and the trivia behind it, without backslashes and multi-line strings.
+
+    Returns:
+        The code without comments, the comments, and the trivia behind the statement; None if a
+        comment may be in a list and stay there.
+    """
+    parts = STRINGS_AND_COMMENTS.split(source)
+    end = len(parts)
+    while end > 1 and (parts[end - 1][:1] == "#" or not parts[end - 1].strip()):
+        end -= 1
+    behind = "".join(parts[end:])
+    last = parts[end - 1]
+    code: list[str] = []
+    comments: list[str] = []
+    depth = 0
+    for part in parts[:end]:
+        if part[:1] == "#":
+            if depth:
+                return None
+            comments.append(part.rstrip())
+            continue
+        if part[:1] != '"':
+            if "@" in part or "{" in part:
+                return None
+            depth += part.count("<") - part.count(">")
+        code.append(part)
+    whole = "".join(code)
+    bare = whole.rstrip()
+    return bare, comments, last[len(last.rstrip()) :] + behind
+
+
+def same_tokens(one: str, other: str) -> bool:
+    """Whether a statement has the same tokens as its printed form, except for needless quotes.
+
+    Args:
+        one: a statement without comments. False if it may have blank lines between items of a
+            list, which formatting keeps.
+        other: the printed statement.
+    """
+    if one == other:
+        return True
+    if "\n" in other and BLANK_LINE.search(one):
+        return False
+    if "\\" not in one and '"""' not in one:
+        first, second = (_QUOTED_NAME.sub(r"\1", code).split('"') for code in (one, other))
+        if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):
+            return True
+    read = load_lexer().read
+    tokens, others = ([text for _, text, _ in read(code, 0)] for code in (one, other))
+    return len(tokens) == len(others) and all(
+        token in (same, f'"{same}"') or ('"' not in token and _bare(token) == _bare(same))
+        for token, same in zip(tokens, others, strict=True)
+    )
+
+
+def _same_code(one: str, other: str) -> bool:
+    """Whether code without strings certainly differs in insignificant whitespace only."""
+    one, other = " ".join(one.split()).replace(", ", ","), other.replace(", ", ",")
+    if one == other:
+        return True
+    one, other = one.replace(" = ", "="), other.replace(" = ", "=")
+    return one.replace(" (", "(") == other.replace(" (", "(")
+
+
+def _bare(token: str) -> str:
+    """Remove insignificant whitespace inside of a token, such as a type or list of numbers."""
+    return "".join(token.split())

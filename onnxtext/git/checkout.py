@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext git checkout`: replace texts in the working tree by their models.
+
+There are such texts in a clone that was made before the filter was installed, and after a conflict
+was resolved in the text: git considers these files unmodified and does not check them out again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnxtext.files import write_atomically
+from onnxtext.filetype import has_binary_content
+from onnxtext.git.clean_smudge import smudge
+from onnxtext.git.repository import read_tracked, run_git
+from onnxtext.git.verification import TrackedFile, objects, tracked
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutResult:
+    """The result for a text in the working tree.
+
+    Attributes:
+        path: relative to the top of the working tree.
+        problems: why it was not replaced; empty if it was.
+    """
+
+    path: str
+    problems: tuple[str, ...] = ()
+
+
+def check_out(top: Path) -> list[CheckoutResult]:
+    """Replace texts by their models in files to which the filter applies.
+
+    Only texts that git stores unchanged are replaced, so nothing is lost.
+
+    Raises:
+        OnnxTextError: git fails.
+        OSError: a file cannot be read or written.
+    """
+    found = []
+    with objects(top) as read:
+        for file in tracked(top):
+            text = _text_of(top, file)
+            if text is None:
+                continue
+            if text != read(file.object):
+                problem = "it holds a text that git does not store: add it first"
+                found.append(CheckoutResult(file.path, (problem,)))
+                continue
+            converted = smudge(text)
+            if converted.data is None:
+                found.append(CheckoutResult(file.path, converted.warnings))
+                continue
+            write_atomically(top / file.path, converted.data)
+            found.append(CheckoutResult(file.path))
+    done = "".join(f"{each.path}\0" for each in found if not each.problems)
+    if done:
+        # Refresh the index: git has recorded the size of the text, so the file would seem modified.
+        given = done.encode("utf-8", "surrogateescape")
+        run_git("-C", str(top), "update-index", "-z", "--stdin", given=given)
+    return found
+
+
+def _text_of(top: Path, file: TrackedFile) -> bytes | None:
+    """Return the text in a file that should be a model; None if it is not a text."""
+    data = read_tracked(top, file.path) if file.filtered else None
+    return None if not data or has_binary_content(data) else data

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert the content of a file from binary to text (clean) and back (smudge).
+
+Content that cannot be converted is passed through with a warning: if a filter fails, git commits or
+checks out something else, and with `filter.<driver>.required` it even removes the file from the
+working tree (measured; docs/design.md, Git filters). So nothing here raises.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from onnxtext.collector import lacks_memory
+from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.filetype import HEAD, TEXT_SUFFIXES, has_binary_content
+
+DEFAULT_LIMIT = 64 << 20
+"""Maximum size of models to clean, unless `onnxtext.maxSize` is set. It keeps texts below 100 MB,
+the limit of hosting sites."""
+
+_MARKER = re.compile(rb"^(?:<{7,}|>{7,}) ", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The result of a conversion.
+
+    Attributes:
+        data: the new content; None if it is unchanged.
+        warnings: warnings for the user, without the name of the file.
+    """
+
+    data: bytes | None
+    warnings: tuple[str, ...] = ()
+
+
+def too_large(size: int, limit: int) -> str | None:
+    """Return why a model of this size is not cleaned; None if it is."""
+    if size <= limit:
+        return None
+    return (
+        f"stored as it is: it has {size:,} bytes, and the limit is {limit:,} "
+        "(`git config onnxtext.maxSize`)"
+    )
+
+
+def is_source(name: str) -> bool:
+    """Whether a file has the suffix of a text, which the filter never converts.
+
+    Its comments and layout would be lost in a model.
+    """
+    return name.lower().endswith(TEXT_SUFFIXES)
+
+
+def has_markers(data: bytes) -> bool:
+    """Whether a text has conflict markers."""
+    return _MARKER.search(data) is not None
+
+
+def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
+    """Convert a file of the working tree to what git stores.
+
+    A binary model becomes its text, which is verified by converting it back. Text is stored
+    unchanged.
+
+    Args:
+        data: the content of the file.
+        limit: files with more bytes are stored unchanged.
+        name: name of the file; files with the suffix of a text are stored unchanged.
+    """
+    if not data or is_source(name):
+        return Converted(None)
+    if (why := too_large(len(data), limit)) is not None:
+        return Converted(None, (why,))
+    return _guarded(lambda: _clean(data), "stored")
+
+
+def smudge(data: bytes, *, name: str = "") -> Converted:
+    """Convert what git stores to a file of the working tree.
+
+    The text of a model becomes the binary model. A binary is unchanged.
+
+    Args:
+        data: what git stores.
+        name: name of the file; files with the suffix of a text are unchanged.
+    """
+    if not data or is_source(name) or has_binary_content(data):
+        return Converted(None)
+    return _guarded(lambda: _smudge(data), "checked out")
+
+
+def _clean(data: bytes) -> Converted:
+    from onnxtext.api import from_binary, to_binary
+
+    try:
+        text = from_binary(data)
+    except OnnxTextError as error:
+        if not has_binary_content(data) and _is_model_text(data):
+            return Converted(None)
+        return Converted(None, (f"stored as it is: {_reason(data, error)}",))
+    # from_binary has verified the syntax tree; git stores the text, so verify that too.
+    if to_binary(text) != data:
+        message = (
+            "stored as it is: its text gives different bytes; please report this with the file"
+        )
+        return Converted(None, (message,))
+    return Converted(text.encode("utf-8"))
+
+
+def _smudge(data: bytes) -> Converted:
+    from onnxtext.api import decode_text, to_binary
+
+    if has_markers(data):
+        return Converted(None, ("checked out as text: it has conflict markers",))
+    try:
+        return Converted(to_binary(decode_text(data, "")))
+    except OnnxTextError as error:
+        return Converted(None, (f"checked out as it is: {_reason(data, error)}",))
+
+
+def _is_model_text(data: bytes) -> bool:
+    from onnxtext.api import decode_text, parse
+
+    try:
+        parse(decode_text(data, ""))
+    except OnnxTextError:
+        return False
+    return True
+
+
+def _reason(data: bytes, error: OnnxTextError) -> str:
+    """Return why content could not be converted, in one line."""
+    from onnxtext.wire.file_kinds import recognize
+
+    if has_markers(data):
+        return "it has conflict markers"
+    known = recognize(data[:HEAD])
+    if known is not None and known.code != "not-a-model":
+        return f"it is {known.what}"
+    first = error.diagnostics[0]
+    place = ""
+    if first.source is not None and first.labels:
+        at = first.source.position(first.labels[0].span.start)
+        place = f"line {at.line}, column {at.column}: "
+    return f"{place}{first.message} [{first.code}]"
+
+
+def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
+    """Convert; on any failure, keep the content and warn."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", OnnxTextWarning)
+        try:
+            converted = convert()
+        except Exception as error:  # an internal error must not cost a file
+            if lacks_memory(error):
+                return Converted(None, (f"{verb} as it is: there is not enough memory",))
+            reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+            return Converted(None, (f"{verb} as it is: internal error: {reason}",))
+    warned = [
+        re.sub(r"^<(?:bytes|string)>: ", "", str(item.message))
+        for item in caught
+        if isinstance(item.message, OnnxTextWarning)
+    ]
+    return Converted(converted.data, (*converted.warnings, *warned))

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the models that differ between two commits, and write both versions to files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from onnxtext.git.drivers import with_matching_suffix
+from onnxtext.git.repository import run_git
+from onnxtext.git.verification import SUFFIXES, objects
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A model that differs between two commits.
+
+    Attributes:
+        old_path: its old path; None for an added model.
+        new_path: its new path; None for a removed model.
+        old: the name of the old blob, zeros if there is none.
+        new: the name of the new blob.
+    """
+
+    old_path: str | None
+    new_path: str | None
+    old: str
+    new: str
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The names of both versions in output."""
+        return self.old_path or os.devnull, self.new_path or os.devnull
+
+
+def find_changes(top: Path, old: str, new: str) -> list[Change]:
+    """Return the models that differ between two commits, including renamed ones.
+
+    Raises:
+        OnnxTextError: git fails, for example because a commit does not exist.
+    """
+    commits = ["--end-of-options", old, new, "--"]
+    options = ["--raw", "-z", "--no-abbrev", "-M", "-r", "--no-textconv"]
+    said = run_git("-C", str(top), "diff-tree", *options, *commits)
+    fields = iter(said.decode("utf-8", "surrogateescape").split("\0")[:-1])
+    found = []
+    for about in fields:
+        old_mode, new_mode, before, after, status = about.removeprefix(":").split(" ")
+        old_path = new_path = next(fields)
+        if status[0] in "RC":
+            new_path = next(fields)
+        # Regular files only: no links, no submodules.
+        made = Change(
+            old_path if old_mode.startswith("100") else None,
+            new_path if new_mode.startswith("100") else None,
+            before,
+            after,
+        )
+        paths = [path for path in (made.old_path, made.new_path) if path is not None]
+        if any(path.lower().endswith(SUFFIXES) for path in paths):
+            found.append(made)
+    return found
+
+
+@contextmanager
+def files_of(top: Path, change: Change) -> Iterator[tuple[Path, Path]]:
+    """Write both versions of a model to temporary files for the duration of the block.
+
+    Raises:
+        OnnxTextError: an object is missing.
+        OSError: a file cannot be written.
+    """
+    with TemporaryDirectory(prefix="onnxtext-") as directory, ExitStack() as stack:
+        read = stack.enter_context(objects(top))
+        made = []
+        sides = ((change.old_path, change.old), (change.new_path, change.new))
+        for number, (path, name) in enumerate(sides):
+            file = Path(os.devnull)
+            if path is not None:
+                file = Path(directory, f"{number}{Path(path).suffix}")
+                file.write_bytes(read(name))
+            made.append(stack.enter_context(with_matching_suffix(file)))
+        yield made[0], made[1]

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run as git's long-running filter process: one Python for all files of a git command.
+
+Source: gitattributes(5), "Long Running Filter Process"; git/Documentation/technical/
+long-running-process-protocol.txt. Version 2, capabilities clean and smudge. Git writes a whole
+request before it reads the answer, so we read all content before we send anything.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from onnxtext.filetype import HEAD, has_binary_content
+from onnxtext.git.clean_smudge import Converted, clean, is_source, smudge, too_large
+from onnxtext.git.pktline import PacketError, read_list, write_content, write_flush, write_lines
+
+CAPABILITIES = ("clean", "smudge")
+_IN_MEMORY = 16 << 20
+"""Content with more bytes is buffered in a temporary file."""
+_CHUNK = 1 << 20
+
+
+def serve(
+    source: IO[bytes],
+    target: IO[bytes],
+    *,
+    limit: Callable[[], int],
+    warn: Callable[[str, str], None],
+) -> None:
+    """Answer the requests of git until it closes the stream.
+
+    Args:
+        source: git's output.
+        target: git's input.
+        limit: returns the maximum size of a model to clean; called when needed.
+        warn: receives the path of a file that was not converted, and the reason.
+
+    Raises:
+        PacketError: the client is not git, or the stream ends within a request.
+    """
+    _greet(source, target)
+    while True:
+        try:
+            request = _pairs(read_list(source))
+        except EOFError:
+            return
+        command, name = request.get("command", ""), request.get("pathname", "")
+        _answer(command, name, source, target, limit, warn)
+        target.flush()
+
+
+def _greet(source: IO[bytes], target: IO[bytes]) -> None:
+    """Negotiate version 2 and our capabilities."""
+    try:
+        greeting = [line.rstrip(b"\n") for line in read_list(source)]
+        if greeting[:1] != [b"git-filter-client"] or b"version=2" not in greeting:
+            raise PacketError("the client is not git with version 2 of the filter protocol")
+        write_lines(target, "git-filter-server", "version=2")
+        target.flush()
+        offered = {line.rstrip(b"\n") for line in read_list(source)}
+    except EOFError:
+        raise PacketError("the stream ends before git has sent its capabilities") from None
+    able = [name for name in CAPABILITIES if f"capability={name}".encode() in offered]
+    write_lines(target, *[f"capability={name}" for name in able])
+    target.flush()
+
+
+def _pairs(lines: Iterator[bytes]) -> dict[str, str]:
+    """Parse `key=value` lines; paths need not be UTF-8."""
+    pairs = [line.rstrip(b"\n").decode("utf-8", "surrogateescape").partition("=") for line in lines]
+    return {key: value for key, _, value in pairs}
+
+
+def _answer(
+    command: str,
+    name: str,
+    source: IO[bytes],
+    target: IO[bytes],
+    limit: Callable[[], int],
+    warn: Callable[[str, str], None],
+) -> None:
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
+        try:
+            trouble = _receive(source, content)
+            if trouble is not None:
+                raise trouble
+            converted = Converted(None) if is_source(name) else _convert(command, content, limit)
+            content.seek(0)
+        except OSError as error:  # most likely the temporary file
+            warn(name, f"left as it is: {error.strerror or error}")
+            converted = None
+        except MemoryError:
+            warn(name, "left as it is: there is not enough memory")
+            converted = None
+        if converted is None:
+            write_lines(target, "status=error")
+            return
+        for warning in converted.warnings:
+            warn(name, warning)
+        _send(target, content if converted.data is None else io.BytesIO(converted.data))
+
+
+def _send(target: IO[bytes], content: IO[bytes]) -> None:
+    """Send content; a status behind it reports if reading it failed."""
+    write_lines(target, "status=success")
+    status: tuple[str, ...] = ()  # an empty list confirms the first status
+    try:
+        for piece in iter(lambda: content.read(_CHUNK), b""):
+            write_content(target, piece)
+    except OSError:
+        status = ("status=error",)
+    write_flush(target)
+    write_lines(target, *status)
+
+
+def _receive(source: IO[bytes], content: IO[bytes]) -> OSError | None:
+    """Read the content of a request to its end; return the error if it cannot be stored."""
+    trouble: OSError | None = None
+    for packet in read_list(source):
+        if trouble is None:
+            try:
+                content.write(packet)
+            except OSError as error:
+                trouble = error
+    return trouble
+
+
+def _convert(command: str, content: IO[bytes], limit: Callable[[], int]) -> Converted | None:
+    """Convert content; content that is passed through in any case is not read entirely."""
+    size = content.tell()
+    content.seek(0)
+    if command == "clean":
+        most = limit()
+        if (why := too_large(size, most)) is not None:
+            return Converted(None, (why,))
+        return clean(content.read(), limit=most)
+    if command == "smudge":
+        head = content.read(HEAD)
+        return Converted(None) if has_binary_content(head) else smudge(head + content.read())
+    return None  # not one of our capabilities

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnostics as the protocol has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lsprotocol import types as t
+
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.index.positions import Lines
+from onnxtext.source import Span
+
+SOURCE = "onnxtext"
+_SEVERITIES = {
+    "error": t.DiagnosticSeverity.Error,
+    "warning": t.DiagnosticSeverity.Warning,
+    "info": t.DiagnosticSeverity.Information,
+    "note": t.DiagnosticSeverity.Information,
+    "hint": t.DiagnosticSeverity.Hint,
+}
+_UNUSED = ("value-unused", "function-unused", "opset-import-unused", "unused-suppression")
+
+
+def convert(found: Iterable[Diagnostic], lines: Lines, uri: str) -> list[t.Diagnostic]:
+    """Diagnostics of a text for the editor."""
+    return [_convert(item, lines, uri) for item in found]
+
+
+def span_of(diagnostic: Diagnostic, size: int) -> Span:
+    """The primary place, within a text of this size; the beginning for what has none."""
+    span = diagnostic.span or Span(0, 0)
+    return Span(min(span.start, size), min(span.end, size))
+
+
+def _convert(diagnostic: Diagnostic, lines: Lines, uri: str) -> t.Diagnostic:
+    message = diagnostic.message
+    first = diagnostic.labels[0].message if diagnostic.labels else ""
+    said = [first, *diagnostic.notes]
+    if diagnostic.help:
+        said.append(f"help: {diagnostic.help}")
+    message = "\n".join([message, *filter(None, said)])
+    related = [
+        t.DiagnosticRelatedInformation(
+            t.Location(uri, lines.range(label.span)), label.message or "here too"
+        )
+        for label in diagnostic.labels[1:]
+    ]
+    tags = []
+    if diagnostic.code in _UNUSED:
+        tags.append(t.DiagnosticTag.Unnecessary)
+    if diagnostic.code == "op-deprecated":
+        tags.append(t.DiagnosticTag.Deprecated)
+    return t.Diagnostic(
+        range=lines.range(span_of(diagnostic, len(lines.text))),
+        message=message,
+        severity=_SEVERITIES[diagnostic.severity],
+        code=diagnostic.code,
+        source=SOURCE,
+        related_information=related or None,
+        tags=tags or None,
+    )

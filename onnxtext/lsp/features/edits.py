@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edits of documents: as small as they can be, and bound to the version they are made for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from onnxtext.diagnostics import Edit
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.positions import Lines
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server.server import Server
+
+_MOST_LINES = 4000
+"""Parts of a text that differ in more lines are replaced as a whole: finding out more is slow."""
+
+
+def workspace_edit(
+    server: Server, document: Document, edits: Sequence[t.TextEdit]
+) -> t.WorkspaceEdit:
+    """Edits of one document, refused by the client if it has changed since, where it can."""
+    workspace = server.client_capabilities.workspace
+    edit = workspace.workspace_edit if workspace is not None else None
+    if edit is not None and edit.document_changes:
+        name = t.OptionalVersionedTextDocumentIdentifier(document.uri, document.version.number)
+        return t.WorkspaceEdit(document_changes=[t.TextDocumentEdit(name, list(edits))])
+    return t.WorkspaceEdit(changes={document.uri: list(edits)})
+
+
+def text_edits(lines: Lines, edits: Iterable[Edit]) -> list[t.TextEdit]:
+    """Edits of a text for the editor."""
+    return [t.TextEdit(lines.range(edit.span), edit.text) for edit in edits]
+
+
+def minimal_edits(old: str, new: str) -> list[Edit]:
+    """What has to be changed in a text to make another of it, line by line.
+
+    Lines that both begin or end with are left alone, so that the cursor and the folds stay.
+    """
+    if old == new:
+        return []
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    start = sum(map(len, before[:head]))
+    left, right = before[head : len(before) - tail], after[head : len(after) - tail]
+    if max(len(left), len(right)) > _MOST_LINES:
+        end = start + sum(map(len, left))
+        return [Edit(Span(start, end), "".join(right))]
+    offsets = [start]
+    for line in left:
+        offsets.append(offsets[-1] + len(line))
+    matcher = SequenceMatcher(None, left, right, autojunk=len(left) > 500)
+    edits = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        pairs = min(i2 - i1, j2 - j1)
+        for k in range(pairs):
+            edits.append(Edit(Span(offsets[i1 + k], offsets[i1 + k + 1]), right[j1 + k]))
+        if pairs < max(i2 - i1, j2 - j1):
+            edits.append(
+                Edit(Span(offsets[i1 + pairs], offsets[i2]), "".join(right[j1 + pairs : j2]))
+            )
+    return edits
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests of our own, for editors that show binary models and draw graphs.
+
+- `onnxtext/fromBinary` {uri} -> {text, size, digest}
+- `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}
+- `onnxtext/convert` {uri, target, direction, force?} -> {target}
+- `onnxtext/verify` {uri} -> {ok, report}
+- `onnxtext/graph` {uri} -> {version, graphs, truncated}
+
+What cannot be done is an error whose message says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from pygls.exceptions import JsonRpcException
+from pygls.uris import to_fs_path
+
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.files import write_atomically
+from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
+from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.server.protocol import GRAPH
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.lsp.server.server import Server
+
+REFUSED = -32803
+"""`RequestFailed` (LSP 3.18, ErrorCodes): the request is right, but could not be done."""
+
+_VERBS = {"to-binary": "to-binary", "from-binary": "from-binary"}
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer("onnxtext/fromBinary", from_binary)
+    server.answer("onnxtext/toBinary", to_binary)
+    server.answer("onnxtext/convert", convert)
+    server.answer("onnxtext/verify", verify)
+    server.answer(GRAPH, graph)
+
+
+class RequestRefused(JsonRpcException):
+    """A request that could not be done; the message is for people."""
+
+    def __init__(self, message: str, data: Any = None) -> None:
+        super().__init__(message, REFUSED, data)
+
+
+def _path(uri: object) -> Path:
+    """The file of a URI."""
+    if not isinstance(uri, str):
+        raise RequestRefused("a uri is missing from the request")
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    if path is None:
+        raise RequestRefused(f"{uri} is no file of this machine")
+    return Path(path)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RequestRefused(f"cannot read {path}: {error.strerror or error}") from None
+
+
+# ---- Binary models as texts ---------------------------------------------------------------------
+
+
+async def from_binary(server: Server, params: Any) -> dict[str, Any]:
+    """A binary model as text, without the bytes of its blobs."""
+    path = _path(getattr(params, "uri", None))
+    return await asyncio.to_thread(_from_binary, path)
+
+
+def _from_binary(path: Path) -> dict[str, Any]:
+    from onnxtext.conversion import print_binary
+
+    data = _read(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            text, _ = print_binary(data, None, weights="none", name=str(path))
+    except OnnxTextError as error:
+        raise RequestRefused("\n".join(map(str, error.diagnostics))) from None
+    except RecursionError:
+        raise RequestRefused(f"{path}: its graphs are nested too deep") from None
+    return {"text": text, "size": len(data), "digest": hashlib.sha256(data).hexdigest()}
+
+
+async def to_binary(server: Server, params: Any) -> dict[str, Any]:
+    """Write a text as binary model; the blobs it does not hold come from the model it was made of.
+
+    Raises:
+        RequestRefused: the text has errors, the original is another one by now, or writing failed.
+    """
+    text = getattr(params, "text", None)
+    if not isinstance(text, str):
+        raise RequestRefused("a text is missing from the request")
+    original = _path(getattr(params, "original", None))
+    target = getattr(params, "target", None)
+    goal = original if target is None else _path(target)
+    digest = getattr(params, "digest", None)
+    try:
+        return await asyncio.to_thread(_to_binary, text, original, goal, digest)
+    except OnnxTextError as error:
+        found = _as_objects(server, error.diagnostics, text, original)
+        first = error.diagnostics[0].message
+        more = len(error.diagnostics) - 1
+        message = f"the text has errors: {first}" + (f" (and {more} more)" if more else "")
+        raise RequestRefused(message, {"diagnostics": found}) from None
+
+
+def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
+    from onnxtext.conversion import FilesBeside, encode, joined
+    from onnxtext.syntax.parse import parse_model
+
+    data = _read(original)
+    if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+        raise RequestRefused(
+            f"{original} was changed by something else since it was opened: nothing was written; "
+            "open it again, or save under another name"
+        )
+    source = Source(text, str(original))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = parse_model(source)
+        _bring_blobs(model, data)
+        elsewhere = FilesBeside(model, original.parent)
+        made = joined(encode(model, source, elsewhere=elsewhere))
+    try:
+        write_atomically(target, made)
+    except OSError as error:
+        raise RequestRefused(f"cannot write {target}: {error.strerror or error}") from None
+    return {"written": len(made), "digest": hashlib.sha256(made).hexdigest()}
+
+
+def _bring_blobs(model: Model, data: bytes) -> None:
+    """Give a model the blobs that a binary holds and that its text was printed without."""
+    from onnxtext.conversion import lift_placed
+
+    model.resources_left_out = False
+    try:
+        held = lift_placed(data, weights="section").resources
+    except ValueError as error:  # LiftError is one
+        raise RequestRefused(f"the weights cannot be read from the original: {error}") from None
+    for digest, content in held.items():
+        model.resources.setdefault(digest, content)
+
+
+def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: Path) -> list[Any]:
+    """Diagnostics as JSON."""
+    lines = Lines(text, server.encoding)
+    converter = server.protocol._converter
+    return [
+        converter.unstructure(item) for item in convert_diagnostics(found, lines, path.as_uri())
+    ]
+
+
+# ---- The command line ---------------------------------------------------------------------------
+
+
+async def convert(server: Server, params: Any) -> dict[str, Any]:
+    """Convert a file as the command line does, checks included."""
+    path = _path(getattr(params, "uri", None))
+    target = _path(getattr(params, "target", None))
+    verb = _VERBS.get(getattr(params, "direction", ""))
+    if verb is None:
+        raise RequestRefused("direction is to-binary or from-binary")
+    arguments = [verb, str(path), "-o", str(target), "--output-format", "json"]
+    if getattr(params, "force", False):
+        arguments.append("--force")
+    status, _, said = await _run(arguments)
+    if status:
+        raise RequestRefused(_messages(said) or f"onnxtext {verb} failed")
+    return {"target": target.as_uri()}
+
+
+async def verify(server: Server, params: Any) -> dict[str, Any]:
+    """What `onnxtext verify` says of a file."""
+    path = _path(getattr(params, "uri", None))
+    if not path.exists():
+        raise RequestRefused(f"{path} does not exist")
+    status, output, said = await _run(["verify", "--color", "never", str(path)])
+    return {"ok": status == 0, "report": (output + said).strip()}
+
+
+async def _run(arguments: list[str]) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "onnxtext",
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+    )
+    try:
+        output, said = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        raise
+    return (
+        process.returncode or 0,
+        output.decode("utf-8", "replace"),
+        said.decode("utf-8", "replace"),
+    )
+
+
+def _messages(said: str) -> str:
+    """The messages of findings that were told as JSON."""
+    try:
+        found = json.loads(said)
+    except ValueError:
+        return said.strip()
+    rows = []
+    for item in found:
+        row = str(item.get("message", ""))
+        if item.get("help"):
+            row += f" ({item['help']})"
+        rows.append(row)
+    return "\n".join(rows[:10])
+
+
+# ---- The graph view -----------------------------------------------------------------------------
+
+
+async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
+    """The graphs of an open document, for drawing."""
+    uri = params.uri
+    document = server.document(uri)
+    if document is None:
+        raise RequestRefused(f"{uri} is not open")
+    number, lengths = document.version.number, await document.lengths()
+    answer = {"version": number, **draw(document, lengths)}
+    try:
+        return orjson.Fragment(orjson.dumps(answer))  # ten times as fast as `json`
+    except TypeError:  # bytes that are no UTF-8 in a name
+        return answer

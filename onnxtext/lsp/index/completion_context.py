@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What somebody is about to write at an offset, found from the tokens before it.
+
+The statement that is being written is the one that cannot be parsed yet; so this looks at brackets
+and words only, from the last statement that could be read.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import Literal
+
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.sections import name_of
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
+
+Kind = Literal[
+    "operator", "inputs", "attribute", "attribute-value", "body", "declaration", "header",
+    "header-value", "decorator", "reference", "top", "nothing",
+]  # fmt: skip
+
+_OPENING = ("(", "[", "{", "<")
+_CLOSING = {")": "(", "]": "[", "}": "{", ">": "<"}
+_WORD = re.compile(r'(?:b?"(?:[^"\\\n]|\\.)*|[A-Za-z_][A-Za-z0-9_]*)\Z')
+_COMMENT = re.compile(r'^[^"#]*(?:"(?:[^"\\\n]|\\.)*"[^"#]*)*#')
+_MOST_CHARACTERS = 200_000
+
+
+@dataclass(slots=True)
+class Context:
+    """What is about to be written.
+
+    Attributes:
+        kind: what may stand here.
+        prefix: what of it is there already, and where.
+        span: of the prefix.
+        operator: the parts of the operator's name, for its inputs and attributes.
+        overload: its overload.
+        outputs: the names before the `=` of the node.
+        number: which input or item of a list it is.
+        attribute: whose value it is; of a header, the key.
+        given: the attributes or keys that are there.
+        at: where the operator's name begins.
+    """
+
+    kind: Kind
+    prefix: str
+    span: Span
+    operator: list[str] = field(default_factory=list)
+    overload: str = ""
+    outputs: list[str] = field(default_factory=list)
+    number: int = 0
+    attribute: str = ""
+    given: list[str] = field(default_factory=list)
+    at: int = 0
+
+
+def context_at(index: Index, offset: int) -> Context:
+    """What may be written at an offset."""
+    text = index.source.text
+    line = text.rfind("\n", 0, offset) + 1
+    before = text[line:offset]
+    if _COMMENT.match(before):
+        return Context("nothing", "", Span(offset, offset))
+    word = _WORD.search(before)
+    # A quote that closes a string before begins no prefix.
+    if word is not None and before[: word.start()].count('"') % 2:
+        word = re.search(r"[A-Za-z_][A-Za-z0-9_]*\Z", before)
+        if word is None or before[: word.start()].count('"') % 2:
+            word = None
+    prefix = "" if word is None else word.group()
+    start = offset - len(prefix)
+    begin = _begin(index, start)
+    tokens = load_lexer().tokens(text, begin, start)
+    made = Context("nothing", prefix, Span(start, offset))
+    return _Reader(tokens, made, in_body=begin > 0).read()
+
+
+def _begin(index: Index, end: int) -> int:
+    """An offset before another one at which no bracket but that of a body is open."""
+    for number in range(bisect_left(index.starts, end) - 1, -1, -1):
+        statement = index.statements[number]
+        if statement.kind == "node" and statement.scope.parent is None:
+            located = index.located(statement)
+            if located is not None and located.span.end < end:
+                return located.span.end
+    return 0 if end <= _MOST_CHARACTERS else end - _MOST_CHARACTERS
+
+
+class _Reader:
+    """Reads the tokens, keeping what is open."""
+
+    def __init__(self, tokens: list[Token], made: Context, *, in_body: bool) -> None:
+        self.tokens = tokens
+        self.made = made
+        self.in_body = in_body
+        self.open: list[int] = []  # indices of the brackets that are open
+        self.closed: dict[int, int] = {}  # index of a closing bracket to that of its opening one
+
+    def read(self) -> Context:
+        """The context at the end of the tokens."""
+        for index, token in enumerate(self.tokens):
+            if token in _OPENING or (token.startswith("@") and token.endswith("(")):
+                self.open.append(index)
+            elif token in _CLOSING:
+                self._close(index, _CLOSING[str(token)])
+        last = str(self.tokens[-1]) if self.tokens else ""
+        if last == "@":
+            self.made.kind = "reference" if self._inside_attribute() else "decorator"
+            return self.made
+        if self.open:
+            self._inside(self.open[-1])
+        else:
+            self._statement(-1)
+        return self.made
+
+    def _close(self, index: int, opening: str) -> None:
+        for depth in range(len(self.open) - 1, -1, -1):
+            token = str(self.tokens[self.open[depth]])
+            if token == opening or (opening == "(" and token.startswith("@")):
+                self.closed[index] = self.open[depth]
+                del self.open[depth:]
+                return
+        self.open.clear()
+
+    def _inside_attribute(self) -> bool:
+        return len(self.tokens) > 1 and self.tokens[-2] in ("=", "[", ",") and bool(self.open)
+
+    def _inside(self, bracket: int) -> None:
+        token = str(self.tokens[bracket])
+        if token.startswith("@"):
+            self.made.kind = "nothing"
+        elif token == "{":
+            self._braces(bracket)
+        elif token == "[":
+            self._brackets(bracket)
+        elif token == "(":
+            outer = str(self.tokens[self.open[-2]]) if len(self.open) > 1 else ""
+            if outer != "<" and self._operator_before(bracket):
+                self.made.kind = "inputs"
+                self.made.number = self._commas(bracket)
+            else:
+                self.made.kind = "declaration"
+                self._type_or_name(bracket)
+        else:
+            self._angles(bracket)
+
+    def _braces(self, bracket: int) -> None:
+        before = str(self.tokens[bracket - 1]) if bracket else ""
+        if before in ("metadata", "quantization", "training", "resources"):
+            self.made.kind = "nothing"
+        elif before in (")", ">"):
+            self._statement(bracket)
+        else:
+            self.made.kind = "nothing"
+
+    def _brackets(self, bracket: int) -> None:
+        """A list: of an attribute's values, of a header key, or the label of a node."""
+        outer = self.open[-2] if len(self.open) > 1 else -1
+        before = str(self.tokens[bracket - 1]) if bracket else ""
+        if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
+            self._angles(outer, upto=bracket)
+            self.made.number = self._commas(bracket)
+
+    def _angles(self, bracket: int, upto: int | None = None) -> None:
+        """Attributes of a node, a header, or the list of values of a graph."""
+        made = self.made
+        items = self._items(bracket, upto)
+        last = items[-1]
+        if self._operator_before(bracket) or self._call_before(bracket):
+            made.given = [name_of(item[0]) for item in items if item]
+            if "=" in last:
+                made.kind, made.attribute = "attribute-value", name_of(last[0])
+                made.given = made.given[:-1]
+            elif ":" in last:
+                made.kind, made.attribute = "declaration", name_of(last[0])
+            else:
+                made.kind = "attribute"
+        elif self._arrow_before(bracket):
+            made.kind = "declaration"
+            self._type_or_name(bracket)
+        else:
+            made.given = [str(item[0]) for item in items if item]
+            if ":" in last:
+                made.kind, made.attribute = "header-value", str(last[0])
+            else:
+                made.kind = "header"
+
+    def _items(self, bracket: int, upto: int | None) -> list[list[Token]]:
+        """The items of a list so far, each without what its own brackets hold."""
+        end = len(self.tokens) if upto is None else upto
+        items: list[list[Token]] = [[]]
+        index = bracket + 1
+        opened = {start: close for close, start in self.closed.items()}
+        while index < end:
+            token = self.tokens[index]
+            if index in opened:
+                index = opened[index]
+            elif token == ",":
+                items.append([])
+            else:
+                items[-1].append(token)
+            index += 1
+        return items
+
+    def _commas(self, bracket: int) -> int:
+        return len(self._items(bracket, None)) - 1
+
+    def _type_or_name(self, bracket: int) -> None:
+        """After a type comes the name of something new."""
+        last = self._items(bracket, None)[-1]
+        if last and last[-1] not in ("(", "<"):
+            self.made.kind = "nothing"
+
+    def _operator_before(self, bracket: int) -> bool:
+        """Whether a bracket follows an operator's name; keeps that if so."""
+        index = bracket - 1
+        if index >= 0 and self.tokens[index] == ">" and index in self.closed:
+            index = self.closed[index] - 1
+        words: list[Token] = []
+        while index >= 0 and (
+            self.tokens[index] in (".", ":") or _is_name(str(self.tokens[index]))
+        ):
+            words.append(self.tokens[index])
+            index -= 1
+        words.reverse()
+        if not words or index < 0 or self.tokens[index] != "=":
+            return False
+        self._take_operator(words)
+        self._take_outputs(index)
+        return True
+
+    def _call_before(self, bracket: int) -> bool:
+        """Whether a bracket follows the inputs of a node: attributes may stand there too."""
+        if bracket < 1 or self.tokens[bracket - 1] != ")" or bracket - 1 not in self.closed:
+            return False
+        return self._operator_before(self.closed[bracket - 1])
+
+    def _arrow_before(self, bracket: int) -> bool:
+        if bracket < 1 or self.tokens[bracket - 1] != ")":
+            return False
+        opening = self.closed.get(bracket - 1)
+        return opening is not None and opening > 0 and self.tokens[opening - 1] == "=>"
+
+    def _take_operator(self, words: list[Token]) -> None:
+        made = self.made
+        if ":" in words:
+            colon = words.index(":")  # type: ignore[arg-type]
+            made.overload = name_of("".join(words[colon + 1 :]))
+            words = words[:colon]
+        made.operator = [name_of(word) for word in words if word != "."]
+        made.at = words[0].at if words else 0
+
+    def _take_outputs(self, equals: int) -> None:
+        index = equals - 1
+        names: list[str] = []
+        while index >= 0 and (self.tokens[index] == "," or _is_name(str(self.tokens[index]))):
+            if self.tokens[index] != ",":
+                names.append(name_of(self.tokens[index]))
+            index -= 1
+        self.made.outputs = names[::-1]
+
+    def _statement(self, bracket: int) -> None:
+        """In a body: after `=` an operator, else a new node; outside of all bodies, the top."""
+        index = len(self.tokens) - 1
+        words: list[Token] = []
+        while index > bracket and (self.tokens[index] == "." or _is_name(str(self.tokens[index]))):
+            words.append(self.tokens[index])
+            index -= 1
+        words.reverse()
+        if index > bracket and self.tokens[index] == "=" and (not words or words[-1] == "."):
+            self._take_operator(words)
+            self._take_outputs(index)
+            self.made.kind = "operator"
+        elif bracket >= 0 or not self._closed_body():
+            self.made.kind = "body" if not words else "nothing"
+        else:
+            self.made.kind = "top"
+
+    def _closed_body(self) -> bool:
+        """Whether what was read last lies outside of all bodies."""
+        return self.tokens[-1] == "}" if self.tokens else not self.in_body
+
+
+def _is_name(token: str) -> bool:
+    return bool(token) and (
+        token[0] == '"' or token[:2] == 'b"' or token[0].isalpha() or token[0] == "_"
+    )

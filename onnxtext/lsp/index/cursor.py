@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands at an offset of a document: a value, an operator, an attribute, and so on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.names import Key, Statement, Symbol, outermost, parameter_names
+from onnxtext.source import Span
+from onnxtext.syntax.span_map import Places
+
+Kind = Literal[
+    "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
+]
+Step = tuple[str | int, Places]
+
+
+@dataclass(slots=True)
+class CursorTarget:
+    """What stands at an offset.
+
+    Attributes:
+        kind: what it is.
+        name: its name, or its text.
+        span: where it stands.
+        statement: the statement it is in; None outside of statements.
+        key: what the name means, for names that are in the index.
+        attribute: the index of the attribute it is in; -1 outside of attributes.
+    """
+
+    kind: Kind
+    name: str
+    span: Span
+    statement: Statement | None = None
+    key: Key | None = None
+    attribute: int = -1
+
+
+def target_at(index: Index, offset: int) -> CursorTarget | None:
+    """What stands at an offset; None for blanks, comments and what has no meaning of its own."""
+    section = _in_sections(index, offset)
+    if section is not None:
+        return section
+    statement = index.statement_at(offset)
+    if statement is not None:
+        located = index.located(statement)
+        assert located is not None
+        steps = located.path_to(offset)
+        if steps:
+            if statement.kind == "node":
+                found = _in_node(index, statement, steps)
+            else:
+                found = _in_value(index, statement, steps)
+            if found is not None:
+                return found
+    return _in_heads(index, offset)
+
+
+def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
+    """The symbol that stands at an offset."""
+    at_cursor = target_at(index, offset)
+    if at_cursor is None or at_cursor.key is None:
+        return None
+    symbol = index.symbols.get(at_cursor.key)
+    return None if symbol is None else (symbol, at_cursor)
+
+
+def _absolute(statement: Statement, places: Places) -> Span:
+    return Span(statement.at + places.span.start, statement.at + places.span.end)
+
+
+def _text(index: Index, span: Span) -> str:
+    return index.source.text[span.start : span.end]
+
+
+def _in_value(index: Index, statement: Statement, steps: list[Step]) -> CursorTarget | None:
+    step, places = steps[0]
+    value = statement.item
+    if step == "name":
+        key: Key = ("value", index.number(statement.scope), value.name)
+        return CursorTarget("value", value.name, _absolute(statement, places), statement, key)
+    if step == "type":
+        span = _absolute(statement, places)
+        return CursorTarget("type", _text(index, span), span, statement)
+    if step == "data":
+        span = _absolute(statement, places)
+        return CursorTarget("literal", value.name, span, statement)
+    return None
+
+
+def _in_node(index: Index, statement: Statement, steps: list[Step]) -> CursorTarget | None:
+    node = statement.item
+    step, places = steps[0]
+    second = steps[1] if len(steps) > 1 else None
+    span = _absolute(statement, places)
+    if step == "label":
+        return CursorTarget("label", node.name or "", span, statement)
+    if step in ("operator", "overload"):
+        return _operator(index, statement, steps)
+    if second is None:
+        return None
+    number, place = second
+    if not isinstance(number, int):
+        return None
+    span = _absolute(statement, place)
+    if step == "outputs" and number < len(node.outputs) and node.outputs[number]:
+        third = steps[2] if len(steps) > 2 else None
+        if third is not None and third[0] == "type":
+            span = _absolute(statement, third[1])
+            return CursorTarget("type", _text(index, span), span, statement)
+        if third is not None and third[0] == "name":
+            span = _absolute(statement, third[1])
+        key: Key = ("value", index.number(statement.scope), node.outputs[number])
+        return CursorTarget("value", node.outputs[number], span, statement, key)
+    if step == "names" and number < len(node.inputs) and node.inputs[number]:
+        name = node.inputs[number]
+        owner = index.resolve(statement.scope, name)
+        key = ("value", index.number(owner), name)
+        return CursorTarget("value", name, span, statement, key)
+    if step == "attributes" and number < len(node.attributes):
+        return _attribute(index, statement, steps[2:], number, span)
+    return None
+
+
+def _operator(index: Index, statement: Statement, steps: list[Step]) -> CursorTarget:
+    node = statement.item
+    key = plain_domain(node.domain), node.op_type, node.overload or ""
+    located = index.located(statement)
+    assert located is not None
+    span = located.find("operator", -1) or located.find("operator") or located.span
+    if key in index.functions():
+        return CursorTarget("function", node.op_type, span, statement, ("function", 0, key))
+    return CursorTarget("operator", node.op_type, span, statement)
+
+
+def _attribute(
+    index: Index, statement: Statement, steps: list[Step], number: int, whole: Span
+) -> CursorTarget:
+    attribute = statement.item.attributes[number]
+    names = [step for step, _ in steps]
+    if names[:1] == ["name"]:
+        span = _absolute(statement, steps[0][1])
+        callee = index.target(statement)
+        meaning: Key | None = None
+        if isinstance(callee, Scope) and attribute.name in parameter_names(callee):
+            meaning = ("parameter", index.number(callee), attribute.name)
+        return CursorTarget("attribute", attribute.name, span, statement, meaning, number)
+    for _, places in steps:
+        if places.rule == "reference" and "name" in places.parts:
+            span = _absolute(statement, places.parts["name"])
+            name = _text(index, span)
+            key: Key = ("parameter", index.number(outermost(statement.scope)), name)
+            return CursorTarget("parameter", name, span, statement, key, number)
+    span = _absolute(statement, steps[0][1]) if steps else whole
+    return CursorTarget("literal", attribute.name, span, statement, attribute=number)
+
+
+def _in_sections(index: Index, offset: int) -> CursorTarget | None:
+    for name in index.sections:
+        if name.span.start <= offset <= name.span.end:
+            if name.function is not None:
+                domain, function, overload = name.function
+                key: Key = ("function", 0, (plain_domain(domain), function, overload))
+                return CursorTarget("function", name.name, name.span, key=key)
+            scope = index.section_scope(name)
+            if scope is None:
+                return None
+            return CursorTarget(
+                "value", name.name, name.span, key=("value", index.number(scope), name.name)
+            )
+    return None
+
+
+def _in_heads(index: Index, offset: int) -> CursorTarget | None:
+    """The names of graphs and functions, and the parameters of functions."""
+    for scope in index.scopes:
+        at = scope.place.at
+        if at < 0 or at > offset:
+            continue
+        if scope.kind == "function":
+            for key, span in index.function_heads(scope):
+                if span.start <= offset <= span.end:
+                    kind: Kind = "function" if key[0] == "function" else "parameter"
+                    return CursorTarget(kind, _text(index, span), span, key=key)
+        elif offset - at < _LONGEST_HEAD:
+            span = index.name_span(scope.place)
+            if span.start <= offset <= span.end:
+                return CursorTarget("graph", scope.name, span)
+    return None
+
+
+_LONGEST_HEAD = 10_000

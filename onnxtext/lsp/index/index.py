@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One index a version of a document: what is defined and used where, and the statements by offset.
+
+All features read it. It is made of the syntax tree that could be read, so a text with mistakes has
+one as well; scopes are those of the checker (IR spec, Names Within a Graph).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.values import Reference
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import (
+    FunctionKey,
+    Options,
+    Subject,
+    function_key,
+    plain_domain,
+)
+from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.engine.places import TextPlaces
+from onnxtext.lsp.index.extents import find_end, limit_statements
+from onnxtext.lsp.index.names import (
+    Group,
+    Key,
+    Occurrence,
+    Role,
+    Statement,
+    Symbol,
+    outermost,
+    parameter_names,
+)
+from onnxtext.lsp.index.operators import known_schemas
+from onnxtext.lsp.index.sections import SectionName, name_of, section_names
+from onnxtext.lsp.index.statements import Located, PlacesCache
+from onnxtext.source import Source, Span
+from onnxtext.syntax.grammar.lexer import load_lexer
+
+
+class Index:
+    """What is where in one version of a document.
+
+    Attributes:
+        source: the text.
+        root: what could be read of it; None if that is nothing.
+        subject: its scopes.
+        statements: all, in the order of the text.
+        starts: where they begin.
+    """
+
+    def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
+        self.source = source
+        self.root = root
+        self.model = root if isinstance(root, Model) else None
+        self._cache = cache
+        self._located: dict[int, Located | None] = {}
+        self._heads: dict[int, list[tuple[Key, Span]]] = {}
+        self._value_starts: set[int] = set()
+        self._ends: dict[int, int] = {}
+        self._inputs: dict[int, frozenset[str]] = {}
+        self.subject: Subject | None = None if root is None else Subject(root, Options())
+        if self.subject is not None:
+            self.subject.schemas = known_schemas()
+        self.scopes: list[Scope] = [] if self.subject is None else self.subject.scopes
+        self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
+        self.statements: list[Statement] = []
+        self._symbols: dict[Key, Symbol] = {}
+        self._unsorted: list[Statement] = []
+        self._collect()
+        self.starts = [statement.at for statement in self.statements]
+        limit_statements(self)
+
+    # ---- Building -----------------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        for scope in self.scopes:
+            self._values(scope)
+            self._nodes(scope)
+        self._unsorted = list(self.statements)
+        self.statements.sort(key=_START)
+
+    @cached_property
+    def statement_of(self) -> dict[int, Statement]:
+        """The statements by the identity of their items in the tree."""
+        return {id(statement.item): statement for statement in self.statements}
+
+    @cached_property
+    def symbols(self) -> dict[Key, Symbol]:
+        """What is defined and used, by what it means; made when it is asked for first."""
+        for scope in self.scopes:
+            self._head(scope)
+        for statement in self._unsorted:
+            number = self.number(statement.scope)
+            if statement.kind == "node":
+                self._names(number, statement)
+            else:
+                defines = statement.group in ("input", "initializer")
+                role: Role = "definition" if defines else "declaration"
+                found = Occurrence(role, statement, (("name",),))
+                self._occur(number, statement.item.name, found)
+        for section in self.sections:
+            self._section(section)
+        return self._symbols
+
+    def _values(self, scope: Scope) -> None:
+        groups: tuple[tuple[list[ValueInfo], Group], ...] = (
+            (scope.inputs, "input"),
+            (scope.initializers, "initializer"),
+            (scope.infos, "info"),
+            (scope.outputs, "output"),
+        )
+        assert self.subject is not None
+        originals = self.subject.effective.originals
+        for values, group in groups:
+            for value in values:
+                item: Any = originals.get(id(value), value)
+                if item.at < 0 or item.at in self._value_starts:
+                    continue
+                self._value_starts.add(item.at)
+                self.statements.append(Statement(item.at, "value_info", item, scope, group))
+
+    def _nodes(self, scope: Scope) -> None:
+        assert self.subject is not None
+        originals = self.subject.effective.originals
+        nodes: list[Any] = scope.nodes
+        if originals:
+            nodes = [originals.get(id(node), node) for node in nodes]
+        self.statements += [
+            Statement(node.at, "node", node, scope, "node", place)
+            for place, node in enumerate(nodes)
+            if node.at >= 0
+        ]
+
+    def _names(self, number: int, statement: Statement) -> None:
+        """The names in a node."""
+        item = statement.item
+        for i, name in enumerate(item.outputs):
+            if name:
+                paths = (("outputs", i, "name"), ("outputs", i))
+                self._occur(number, name, Occurrence("definition", statement, paths))
+        for i, name in enumerate(item.inputs):
+            if name:
+                owner = self.resolve(statement.scope, name)
+                occurrence = Occurrence("use", statement, (("names", i),))
+                self._occur(self._numbers[id(owner)], name, occurrence)
+        self._calls(statement, item)
+
+    def _head(self, scope: Scope) -> None:
+        """The names in a function's head: its own, and those of its parameters."""
+        for key, span in self.function_heads(scope):
+            name = key[2][1] if key[0] == "function" else key[2]
+            self._mark(key, name, Occurrence("definition", None, known=span))
+
+    def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
+        """The names in a function's head, what each means and where it stands."""
+        known = self._heads.get(id(scope))
+        if known is None:
+            known = self._heads[id(scope)] = list(self._find_heads(scope))
+        return known
+
+    def _find_heads(self, scope: Scope) -> Iterator[tuple[Key, Span]]:
+        function = scope.place
+        if not isinstance(function, Function) or function.at < 0:
+            return
+        span = self.name_span(function)
+        yield ("function", 0, function_key(function)), span
+        lexer = load_lexer()
+        number, depth, before = self.number(scope), 0, ""
+        for token in lexer.tokens(self.source.text, span.end, span.end + _LONGEST_HEAD):
+            if token == "<":
+                depth += 1
+            elif token == ">" or (not depth and token == "("):
+                return
+            elif depth == 1 and before in ("<", ","):
+                name = name_of(token)
+                yield ("parameter", number, name), Span(token.at, token.at + len(token))
+            elif token in "([{" or (token in ")]}"):
+                depth += 1 if token in "([{" else -1
+            before = str(token)
+
+    def _calls(self, statement: Statement, node: Node) -> None:
+        assert self.subject is not None
+        key = plain_domain(node.domain), node.op_type, node.overload or ""
+        if key in self.subject.functions:
+            calls = (("operator", -1), ("operator",))
+            self._mark(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
+            callee = self.subject.functions[key]
+            parameters = parameter_names(callee)
+            for i, attribute in enumerate(node.attributes):
+                if attribute.name in parameters:
+                    meaning: Key = ("parameter", self.number(callee), attribute.name)
+                    given = (("attributes", i, "name"),)
+                    self._mark(meaning, attribute.name, Occurrence("use", statement, given))
+        scope = statement.scope
+        if scope.function is None:
+            return
+        for i, attribute in enumerate(node.attributes):
+            if isinstance(attribute.value, Reference):
+                name = attribute.value.name
+                paths = (("attributes", i, "value", "name"),)
+                self._mark(
+                    ("parameter", self.number(outermost(scope)), name),
+                    name,
+                    Occurrence("use", statement, paths),
+                )
+
+    def _occur(self, number: int, name: str, occurrence: Occurrence) -> None:
+        self._mark(("value", number, name), name, occurrence)
+
+    def _mark(self, key: Key, name: str, occurrence: Occurrence) -> None:
+        symbol = self._symbols.get(key)
+        if symbol is None:
+            scope = None if key[0] == "function" else self.scopes[key[1]]
+            symbol = self._symbols[key] = Symbol(key, name, scope)
+        symbol.occurrences.append(occurrence)
+        if occurrence.role == "definition":
+            symbol.defined = True
+
+    def _section(self, name: SectionName) -> None:
+        """A name in a section, which is that of what the section is about."""
+        scope = self.section_scope(name)
+        if scope is None:
+            return
+        known = Occurrence("use", None, known=name.span)
+        if name.function is not None:
+            self._mark(("function", 0, name.function), name.name, known)
+        elif name.name in scope.position or ("value", self.number(scope), name.name) in (
+            self._symbols
+        ):
+            self._occur(self.number(scope), name.name, known)
+
+    def section_scope(self, name: SectionName) -> Scope | None:
+        """The graph or body that a section's path leads to."""
+        assert self.subject is not None
+        if name.function is not None:
+            key = name.function
+            return self.subject.functions.get((plain_domain(key[0]), key[1], key[2]))
+        if name.training is not None:
+            return self._training(*name.training)
+        scope = self.subject.main
+        if name.within is not None:
+            domain, function, overload = name.within
+            scope = self.subject.functions.get((plain_domain(domain), function, overload))
+        for output, attribute, number in name.path:
+            if scope is None:
+                return None
+            at = scope.position.get(output, -1)
+            children = [c for c in scope.children.get(at, ()) if c.attribute == attribute]
+            scope = children[number or 0] if len(children) > (number or 0) else None
+        return scope
+
+    def _training(self, number: int, kind: str) -> Scope | None:
+        model = self.model
+        if model is None or number >= len(model.training):
+            return None
+        graph = getattr(model.training[number], kind)
+        return next((scope for scope in self.scopes if scope.place is graph), None)
+
+    @cached_property
+    def sections(self) -> list[SectionName]:
+        """The names in the sections at the end."""
+        return section_names(self.source.text) if self.model is not None else []
+
+    def original(self, item: object) -> object:
+        """The statement of the tree that an effective one stands for."""
+        assert self.subject is not None
+        return self.subject.effective.original(item)
+
+    # ---- Asking -------------------------------------------------------------------------------
+
+    def number(self, scope: Scope) -> int:
+        """The number of a scope."""
+        return self._numbers[id(scope)]
+
+    def resolve(self, scope: Scope, name: str) -> Scope:
+        """The scope whose value a name means; the outermost one if none defines it."""
+        if name in scope.position:
+            return scope
+        found = scope.find_outer(name)
+        if found is not None:
+            return found[0]
+        last = scope
+        for around, _ in scope.outer():
+            if name in around.position:  # defined only later: the checker tells
+                return around
+            last = around
+        return last
+
+    @cached_property
+    def places(self) -> TextPlaces:
+        """Places of what is no statement: headers, graphs, functions."""
+        assert self.subject is not None
+        return TextPlaces(self.source, self.subject, exact=10_000)
+
+    def name_span(self, item: Graph | Function) -> Span:
+        """Where the name of a graph or function stands."""
+        return self.places.span(Place(item, ("name",)))
+
+    def located(self, statement: Statement) -> Located | None:
+        """The places of a statement; None if its text has a mistake."""
+        try:
+            return self._located[statement.at]
+        except KeyError:
+            chunk = self.source.text[statement.at : statement.limit]
+            places = self._cache.find(statement.kind, chunk)
+            found = None if places is None else Located(statement.at, places)
+            self._located[statement.at] = found
+            return found
+
+    def span(self, occurrence: Occurrence) -> Span | None:
+        """Where a name stands; None if the text has a mistake there."""
+        if occurrence.known is not None:
+            return occurrence.known
+        assert occurrence.statement is not None
+        located = self.located(occurrence.statement)
+        if located is None:
+            return None
+        for path in occurrence.path:
+            span = located.find(*path)
+            if span is not None:
+                return span
+        return None
+
+    def statement_at(self, offset: int) -> Statement | None:
+        """The innermost statement that holds an offset."""
+        number = bisect_right(self.starts, offset) - 1
+        for _ in range(_MOST_BACK):
+            if number < 0:
+                return None
+            statement = self.statements[number]
+            located = self.located(statement)
+            if located is not None and located.span.end >= offset:
+                return statement
+            holder = statement.scope.holder
+            if holder is None and statement.kind == "node":
+                return None
+            number -= 1
+        return None
+
+    def statements_in(self, start: int, end: int) -> Iterator[Statement]:
+        """The statements that begin in a part of the text, and the one that stands at its start."""
+        number = max(bisect_left(self.starts, start) - 1, 0)
+        while number < len(self.statements) and self.statements[number].at < end:
+            yield self.statements[number]
+            number += 1
+
+    def inputs(self, scope: Scope) -> frozenset[str]:
+        """The names of the inputs of a graph or body."""
+        known = self._inputs.get(id(scope))
+        if known is None:
+            known = frozenset(value.name for value in scope.inputs)
+            self._inputs[id(scope)] = known
+        return known
+
+    def target(self, statement: Statement) -> Target:
+        """What a node calls; None if that is not known."""
+        assert self.subject is not None
+        return targets(self.subject)[id(statement.scope)][statement.number]
+
+    def functions(self) -> dict[FunctionKey, Scope]:
+        """The functions of the model."""
+        return {} if self.subject is None else self.subject.functions
+
+    def scope_at(self, offset: int) -> Scope | None:
+        """The innermost graph or body around an offset, found by where the next ones begin."""
+        best: Scope | None = None
+        for scope in self.scopes:
+            start = scope.place.at
+            if 0 <= start <= offset <= self.scope_end(scope):
+                best = scope
+        if best is None and self.subject is not None:
+            best = self.subject.main
+        return best
+
+    def scope_end(self, scope: Scope) -> int:
+        """Where a graph or body ends: behind the bracket that closes it."""
+        known = self._ends.get(id(scope))
+        if known is None:
+            known = self._ends[id(scope)] = find_end(self, scope)
+        return known
+
+
+_START = attrgetter("at")
+_MOST_BACK = 10_000
+_LONGEST_HEAD = 10_000

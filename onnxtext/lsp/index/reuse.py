@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found out about each statement, taken over from one version of a text to the next.
+
+Between two versions little changes: the texts begin and end alike, and so do the lists of their
+statements. What a feature has made of a statement from its text and its column still holds there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.names import Statement
+
+_AT_ONCE = 100
+"""So many entries are made before others may work; that takes some milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Where the statements of one version are, without its tree.
+
+    Attributes:
+        text: the whole text.
+        starts: where the statements begin.
+        limits: where they can end at the latest.
+        marks: what they are declared as and, if there are several graphs, in which.
+    """
+
+    text: str
+    starts: list[int]
+    limits: list[int]
+    marks: list[str]
+
+    @classmethod
+    def of(cls, index: Index) -> Layout:
+        """The layout of an index."""
+        statements = index.statements
+        limits = [statement.limit for statement in statements]
+        marks: list[str] = [statement.group for statement in statements]
+        if len(index.scopes) > 1:
+            numbers = [f" {index.number(statement.scope)}" for statement in statements]
+            marks = [mark + number for mark, number in zip(marks, numbers, strict=True)]
+        return cls(index.source.text, index.starts, limits, marks)
+
+
+class Columns:
+    """Lists with an entry for each statement, by name; an entry is None until it is made."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Layout, list[Any], Any]] = {}
+        self._layout: tuple[Index, Layout] | None = None
+        self._aligned: tuple[Layout, Layout, int, int] | None = None
+
+    def take(self, name: str, index: Index) -> tuple[list[Any], Any]:
+        """A column for an index, with the entries of the statements that are as they were.
+
+        Returns:
+            The column, and what was kept with it; None if nothing was.
+        """
+        layout = self._layout_of(index)
+        count = len(layout.starts)
+        known = self._kept.get(name)
+        if known is None:
+            return [None] * count, None
+        old, column, more = known
+        if old is layout:
+            return column.copy(), more
+        head, tail = self._align(old, layout)
+        made = [None] * (count - head - tail)
+        return column[:head] + made + column[len(column) - tail :], more
+
+    def keep(self, name: str, index: Index, column: list[Any], more: Any = None) -> None:
+        """Keep a column for later versions."""
+        self._kept[name] = self._layout_of(index), column, more
+
+    def _layout_of(self, index: Index) -> Layout:
+        if self._layout is None or self._layout[0] is not index:
+            self._layout = index, Layout.of(index)
+        return self._layout[1]
+
+    def _align(self, old: Layout, new: Layout) -> tuple[int, int]:
+        known = self._aligned
+        if known is None or known[0] is not old or known[1] is not new:
+            known = self._aligned = old, new, *align(old, new)
+        return known[2:]
+
+
+async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]) -> None:
+    """Make the entries of a column that are missing; others may work in between."""
+    statements, made = index.statements, 0
+    for number, entry in enumerate(column):
+        if entry is None:
+            column[number] = make(statements[number])
+            made += 1
+            if made % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+
+def align(old: Layout, new: Layout) -> tuple[int, int]:
+    """How many statements at the start and at the end of two versions are the same.
+
+    Those at the end begin in lines that are the same, and so in the same columns.
+    """
+    same = common_start(old.text, new.text)
+    head = min(_ending_by(old, same), _ending_by(new, same))
+    if _part(old, 0, head) != _part(new, 0, head):
+        pairs = zip(_rows(old, 0), _rows(new, 0), strict=False)
+        head = next((number for number, (one, other) in enumerate(pairs) if one != other), head)
+    shift = len(new.text) - len(old.text)
+    most = min(len(old.text), len(new.text)) - same
+    line = new.text.find("\n", len(new.text) - common_end(old.text, new.text, most)) + 1
+    if not line:
+        return head, 0
+    first = max(bisect_left(old.starts, line - shift), head)
+    other_first = max(bisect_left(new.starts, line), head)
+    tail = min(len(old.starts) - first, len(new.starts) - other_first)
+    first, other_first = len(old.starts) - tail, len(new.starts) - tail
+    if _part(old, first, len(old.starts), shift) != _part(new, other_first, len(new.starts)):
+        pairs = zip(_rows(old, first, shift)[::-1], _rows(new, other_first)[::-1], strict=True)
+        tail = next((number for number, (one, other) in enumerate(pairs) if one != other), tail)
+    return head, tail
+
+
+def _ending_by(layout: Layout, offset: int) -> int:
+    """How many statements at the start end by an offset."""
+    count = bisect_right(layout.starts, offset)
+    while count and layout.limits[count - 1] > offset:
+        count -= 1
+    return count
+
+
+def _part(layout: Layout, first: int, end: int, shift: int = 0) -> tuple[list[Any], ...]:
+    starts, limits = layout.starts[first:end], layout.limits[first:end]
+    if shift:
+        starts, limits = [at + shift for at in starts], [at + shift for at in limits]
+    return starts, limits, layout.marks[first:end]
+
+
+def _rows(layout: Layout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:
+    return list(zip(*_part(layout, first, len(layout.starts), shift), strict=True))
+
+
+def common_start(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one.startswith(other[low:middle], low):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_end(one: str, other: str, most: int) -> int:
+    """How many characters two texts end with in common, of so many at most."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        part = other[len(other) - middle : len(other) - low]
+        if one.startswith(part, len(one) - middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names in the sections at the end of a model, which lead back to its parts (SPEC 13).
+
+The tree keeps what the sections say, not where; their names are found from their tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from onnxtext.ast.paths import Step
+from onnxtext.source import Span
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.strings import byte_string, escaped, plain
+from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
+
+_SECTIONS = ("metadata", "quantization", "training")
+_SECTION = re.compile(rf"^(?:{'|'.join(_SECTIONS)})[ \t]*\{{", re.MULTILINE)
+_BLOCKS = ("graph", "value", "tensor", "node", "function")
+_NAMES = ("WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "METADATA")
+_MOST = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class SectionName:
+    """A name in a path of a section.
+
+    Attributes:
+        at: where its section begins.
+        name: the name.
+        span: where it stands.
+        path: how to get from the main graph, or the function, to the graph it is in: output,
+            attribute and number of a graph in a list.
+        within: the function that the block stands in; None for the main graph.
+        function: the function that is named; None for the name of a value.
+        training: which training section it is in, and the graph of it that is meant.
+    """
+
+    at: int
+    name: str
+    span: Span
+    path: tuple[tuple[str, str, int | None], ...] = ()
+    within: tuple[str, str, str] | None = None
+    function: tuple[str, str, str] | None = None
+    training: tuple[int, str] | None = None
+
+
+def section_names(text: str) -> list[SectionName]:
+    """The names of values and functions in the sections `metadata` and `quantization`."""
+    found: list[SectionName] = []
+    # Looking for words is ten times as fast as the regular expression; most texts have none.
+    if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):
+        return found
+    trainings = 0
+    for section in _SECTION.finditer(text):
+        reader = _Reader(text, section.start())
+        if section.group().startswith("training"):
+            reader.read_training(found, trainings)
+            trainings += 1
+        else:
+            reader.read(found)
+    return found
+
+
+class _Reader:
+    """Reads one section."""
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text = text
+        self.at = at
+        self.lexer: Lexer = load_lexer()
+        self.cursor = at
+
+    def next(self) -> Token | None:
+        token = self.lexer.token(self.text, self.cursor)
+        if token is not None:
+            self.cursor = token.at + len(token)
+        return token
+
+    def read(self, found: list[SectionName]) -> None:
+        """Read to the brace that closes the section."""
+        quantization = self.next() == "quantization"
+        self.next()
+        depth, within = 1, None
+        functions: list[tuple[int, tuple[str, str, str]]] = []
+        waiting: list[Token] = []
+        for _ in range(_MOST):
+            token = self.next()
+            if token is None:
+                return
+            if token == "}":
+                depth -= 1
+                while functions and functions[-1][0] > depth:
+                    functions.pop()
+                waiting = []
+                if depth <= 0:
+                    return
+            elif token == "{":
+                within = functions[-1][1] if functions else None
+                depth += 1
+                function = self._block(waiting, within, found)
+                if function is not None:
+                    functions.append((depth, function))
+                waiting = []
+            elif token == ":" and quantization and waiting:
+                path = self._path(waiting, None, found)
+                waiting = []
+                for _, value in self._pairs():
+                    span = Span(value.at, value.at + len(value))
+                    found.append(SectionName(self.at, name_of(value), span, path))
+            elif token.startswith('"""') or (waiting and waiting[-1] == ":" and depth > 0):
+                entry = not (waiting and waiting[0] in _BLOCKS and len(waiting) > 2)
+                waiting = [] if entry else [*waiting, token]
+            else:
+                waiting.append(token)
+
+    def _pairs(self) -> list[tuple[Token, Token]]:
+        """The pairs of a list `["a": "b", …]`."""
+        depth = 0
+        inside: list[Token] = []
+        for _ in range(_MOST):
+            token = self.next()
+            if token is None:
+                break
+            depth += (token == "[") - (token == "]")
+            if depth <= 0:
+                break
+            if token not in ("[", ":", ","):
+                inside.append(token)
+        return list(zip(inside[::2], inside[1::2], strict=False))
+
+    def read_training(self, found: list[SectionName], number: int) -> None:
+        """Read a training section: its bindings are from initializers to outputs of its graphs."""
+        depth = 0
+        key = ""
+        for _ in range(_MOST):
+            token = self.next()
+            if token is None:
+                return
+            depth += (token == "{") - (token == "}")
+            if token == "}" and depth <= 0:
+                return
+            if depth == 1 and token in ("initialization_binding", "update_binding"):
+                key = str(token)
+                self.next()
+                graph = "algorithm" if key == "update_binding" else "initialization"
+                for left, right in self._pairs():
+                    span = Span(left.at, left.at + len(left))
+                    found.append(SectionName(self.at, name_of(left), span))
+                    span = Span(right.at, right.at + len(right))
+                    made = SectionName(self.at, name_of(right), span, training=(number, graph))
+                    found.append(made)
+
+    def _block(
+        self,
+        tokens: list[Token],
+        within: tuple[str, str, str] | None,
+        found: list[SectionName],
+    ) -> tuple[str, str, str] | None:
+        """The path of a block; what it says if it is a function's."""
+        if not tokens or tokens[0] not in _BLOCKS:
+            return None
+        if tokens[0] != "function":
+            self._path(tokens[1:], within, found)
+            return None
+        words = [token for token in tokens[1:] if token not in (".", ":")]
+        overload = ":" in tokens
+        names = [name_of(token) for token in words]
+        if len(names) < 1 + overload:
+            return None
+        last = words[-2] if overload else words[-1]
+        parts = names[:-1] if overload else names
+        key = ".".join(parts[:-1]), parts[-1], names[-1] if overload else ""
+        span = Span(last.at, last.at + len(last))
+        found.append(SectionName(self.at, parts[-1], span, function=key))
+        return key
+
+    def _path(
+        self,
+        tokens: list[Token],
+        within: tuple[str, str, str] | None,
+        found: list[SectionName],
+    ) -> tuple[tuple[str, str, int | None], ...]:
+        """A path `output.attribute[1].output`: each output in it is a value's name.
+
+        Returns:
+            How to get to the graph of the last name.
+        """
+        steps: list[tuple[Step, Token]] = []
+        for token in tokens:
+            if token == ".":
+                continue
+            if token.startswith("[") and steps:
+                number = token.strip("[] \t")
+                step, place = steps[-1]
+                steps[-1] = step._replace(number=int(number) if number.isdigit() else None), place
+            else:
+                steps.append((Step(name_of(token)), token))
+        path: list[tuple[str, str, int | None]] = []
+        for index in range(0, len(steps), 2):
+            step, token = steps[index]
+            span = Span(token.at, token.at + len(token))
+            found.append(SectionName(self.at, step.name, span, tuple(path), within))
+            if index + 1 < len(steps):
+                attribute = steps[index + 1][0]
+                path.append((step.name, attribute.name, attribute.number))
+        return tuple(path)
+
+
+def name_of(token: str) -> str:
+    """The name that a token says."""
+    try:
+        if token.startswith('b"'):
+            return byte_string(token)
+        if token.startswith('"') and len(token) > 1:
+            return escaped(token) if "\\" in token else plain(token)
+    except SemanticError:
+        pass
+    return str(token)

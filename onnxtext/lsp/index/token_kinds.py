@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the names in a text are, for semantic tokens: kinds and modifiers of parts of statements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.lsp.index.exporter_lines import ATTRIBUTE, NAMES, OUTPUT, WORDS
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.statements import Located
+from onnxtext.source import Span
+
+TYPES = (
+    "variable", "parameter", "function", "namespace", "property", "type", "typeParameter",
+    "class", "decorator", "label",
+)  # fmt: skip
+MODIFIERS = ("declaration", "readonly", "deprecated", "defaultLibrary", "definition")
+_TYPE = {name: number for number, name in enumerate(TYPES)}
+_MODIFIER = {name: 1 << number for number, name in enumerate(MODIFIERS)}
+COMPUTED = _TYPE["variable"], 0
+_INPUT = _TYPE["parameter"], 0
+_INITIALIZER = _TYPE["variable"], _MODIFIER["readonly"]
+_DECLARATION = _MODIFIER["declaration"]
+
+Token = tuple[int, int, int, int]
+"""Where it starts and ends, its type and its modifiers."""
+
+
+def beside(index: Index) -> list[Token]:
+    """The tokens that are in no statement."""
+    found: list[Token] = []
+    for scope in index.scopes:
+        holder = None if scope.holder is None else index.original(scope.holder)
+        for token in _heads(index, scope):
+            # In a text with mistakes, what is taken for a head may lie in a statement.
+            around = index.statement_at(token[0])
+            if around is None or around.item is holder:
+                found.append(token)
+    for name in index.sections:
+        kind = "function" if name.function is not None else "variable"
+        found.append((*name.span, _TYPE[kind], 0))
+    return found
+
+
+def of_statement(index: Index, statement: Statement) -> list[Token]:
+    """The tokens of any statement; none if it has a mistake."""
+    located = index.located(statement)
+    if located is None:
+        return []
+    return list((_node if statement.kind == "node" else _value)(index, statement, located))
+
+
+def _heads(index: Index, scope: Scope) -> Iterator[Token]:
+    if scope.place.at < 0:
+        return
+    if scope.kind != "function":
+        yield (*index.name_span(scope.place), _TYPE["class"], _DECLARATION)
+        return
+    for key, span in index.function_heads(scope):
+        kind = "function" if key[0] == "function" else "parameter"
+        yield (*span, _TYPE[kind], _DECLARATION)
+
+
+def _value(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+    scope, value, text = statement.scope, statement.item, index.source.text
+    type = located.find("type")
+    if type is not None:
+        yield from _type(type, text)
+    name = located.find("name")
+    if name is not None:
+        kind, modifiers = meaning(index, scope, value.name)
+        if statement.group in ("info", "output"):
+            yield (*name, kind, modifiers)
+        else:
+            yield (*name, kind, modifiers | _DECLARATION)
+
+
+def _type(span: Span, text: str) -> Iterator[Token]:
+    """The element type of a type, without its dimensions."""
+    end = text.find("[", span.start, span.end)
+    first = end if end >= 0 else span.end
+    if text.find("(", span.start, first) < 0:
+        yield (span.start, first, _TYPE["type"], 0)
+
+
+def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
+    """The kind of a value: an input, an initializer, or what a node computes."""
+    if scope.position.get(name) != GIVEN:
+        return COMPUTED
+    return _INPUT if name in index.inputs(scope) else _INITIALIZER
+
+
+def _node(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+    node: Node = statement.item
+    text = index.source.text
+    label = located.find("label", "name")
+    if label is not None:
+        yield (*label, _TYPE["label"], 0)
+    for number, name in enumerate(node.outputs):
+        type = located.find("outputs", number, "type")
+        if type is not None:
+            yield from _type(type, text)
+        span = located.find("outputs", number, "name") or located.find("outputs", number)
+        if name and span is not None:
+            yield (*span, _TYPE["variable"], _DECLARATION)
+    for number, name in enumerate(node.inputs):
+        span = located.find("names", number) if name else None
+        if span is not None:
+            yield (*span, *meaning(index, index.resolve(statement.scope, name), name))
+    yield from _operator(index, statement, located)
+    for number, _ in enumerate(node.attributes):
+        span = located.find("attributes", number, "name")
+        if span is not None:
+            yield (*span, _TYPE["property"], 0)
+        reference = located.find("attributes", number, "value", "name")
+        if reference is not None and text[reference.start - 1 : reference.start] == "@":
+            yield (*reference, _TYPE["parameter"], 0)
+
+
+def plain_tokens(
+    statement: Statement, found: re.Match[str], meanings: tuple[object, ...]
+) -> list[Token]:
+    """The tokens of a plain statement, as offsets from its beginning.
+
+    Args:
+        statement: the statement.
+        found: the match of its text (`plain.match_plain`).
+        meanings: as `meanings` says.
+    """
+    chunk = found.string
+    if statement.kind != "node":
+        return _plain_value(statement, found, meanings)
+    tokens: list[Token] = []
+    label = found.span(1)
+    if label[0] >= 0:
+        tokens.append((*label, _TYPE["label"], 0))
+    for output in OUTPUT.finditer(chunk, *found.span(2)):
+        if output.start(1) >= 0:
+            tokens += _type(Span(*output.span(1)), chunk)
+        if output.group(2) != '""':
+            tokens.append((*output.span(2), _TYPE["variable"], _DECLARATION))
+    parts = [part.span() for part in WORDS.finditer(chunk, *found.span(3))]
+    tokens += [(*part, _TYPE["namespace"], 0) for part in parts[:-1]]
+    tokens.append((*parts[-1], _TYPE["function"], _called(meanings[0])))
+    if found.start(4) >= 0:
+        attributes = ATTRIBUTE.finditer(chunk, *found.span(4))
+        tokens += [(*attribute.span(1), _TYPE["property"], 0) for attribute in attributes]
+    names = NAMES.finditer(chunk, *found.span(5))
+    for name, what in zip(names, meanings[1:], strict=True):
+        if what is not None:
+            tokens.append((*name.span(), *what))  # type: ignore[misc]
+    return tokens
+
+
+def _plain_value(
+    statement: Statement, found: re.Match[str], meanings: tuple[object, ...]
+) -> list[Token]:
+    kind, modifiers = meanings
+    assert isinstance(kind, int)
+    assert isinstance(modifiers, int)
+    if statement.group not in ("info", "output"):
+        modifiers |= _DECLARATION
+    tokens = list(_type(Span(*found.span(1)), found.string))
+    return [*tokens, (*found.span(2), kind, modifiers)]
+
+
+def meanings(
+    index: Index, statement: Statement, given: dict[str, tuple[int, int]] | None
+) -> tuple[object, ...]:
+    """What the tokens of a statement depend on besides its text.
+
+    Args:
+        index: of the document.
+        statement: the statement.
+        given: what the inputs and initializers of its graph or body mean, if it sees no other.
+
+    Returns:
+        Of a value, what it is; of a node, whether its operator is known and deprecated, and what
+        its inputs are, None for one that is left out.
+    """
+    scope, item = statement.scope, statement.item
+    if statement.kind != "node":
+        return meaning(index, scope, item.name)
+    target = index.target(statement)
+    found: list[object] = [target.deprecated if isinstance(target, Signature) else None]
+    for name in item.inputs:
+        if given is not None:
+            found.append(given.get(name, COMPUTED) if name else None)
+        else:
+            found.append(meaning(index, index.resolve(scope, name), name) if name else None)
+    return tuple(found)
+
+
+def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
+    """What the inputs and initializers of a graph or body mean; None if it sees others."""
+    if scope.parent is not None or scope.beside is not None:
+        return None
+    inputs = {value.name for value in scope.inputs}
+    return {name: _INPUT if name in inputs else _INITIALIZER for name in scope.given}
+
+
+def _operator(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+    try:
+        parts = [item for item in located.places.find("operator").items if item is not None]
+    except LookupError:
+        return
+    for item in parts[:-1]:
+        yield (*located.absolute(item), _TYPE["namespace"], 0)
+    for item in parts[-1:]:
+        target = index.target(statement)
+        deprecated = target.deprecated if isinstance(target, Signature) else None
+        yield (*located.absolute(item), _TYPE["function"], _called(deprecated))
+
+
+def _called(deprecated: object) -> int:
+    """The modifiers of an operator: whether it is deprecated, None if it is not known."""
+    if deprecated is None:
+        return 0
+    return _MODIFIER["defaultLibrary"] | (_MODIFIER["deprecated"] if deprecated else 0)

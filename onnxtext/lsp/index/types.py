@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types that a text declares."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import SparseTensorType, Type
+from onnxtext.ast.values import SparseTensor
+from onnxtext.checker.context.scopes import Scope
+
+
+def declared_types(scope: Scope) -> dict[str, Type]:
+    """The types that a graph or body declares for its values; of several the first counts."""
+    found: dict[str, Type] = {}
+    for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+        type = _type_of(value)
+        if type is not None:
+            found.setdefault(value.name, type)
+    for node in scope.nodes:
+        if not node.output_types:
+            continue
+        for name, declared in zip(node.outputs, node.output_types, strict=False):
+            if declared is not None:
+                found.setdefault(name, declared)
+    return found
+
+
+def _type_of(value: ValueInfo) -> Type | None:
+    if isinstance(value.data, SparseTensor):
+        return SparseTensorType(value.data.values.type.element, value.data.dims)
+    return value.type

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server's side of the process that checks: jobs are delayed, superseded and cancelled.
+
+While a document changes, its check waits. A check of a version that is no longer the newest is
+stopped, at once if it takes long, and its result is never used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import IO
+
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.server.analysis import Analysis
+from onnxtext.lsp.server.worker import HEAD, Failure, Job, pack
+
+DELAY = 0.2
+"""Seconds without a change before a document is checked."""
+GRACE = 1.0
+"""Seconds that an outdated check may still take before its process is stopped: starting another
+one takes about as long, and it knows nothing of the text."""
+LONGEST = 60.0
+"""Seconds after which a check is given up."""
+
+Done = Callable[[str, int, Analysis | Failure], None]
+Found = Callable[[str, int, list[Diagnostic]], None]
+
+
+class Checker:
+    """Checks documents, the newest version of one at a time.
+
+    Args:
+        done: is told that a check has ended.
+        found: is told the diagnostics before that, as soon as they are known.
+
+    Attributes:
+        stopped: how many checks were cancelled.
+    """
+
+    def __init__(self, done: Done, found: Found | None = None) -> None:
+        self._done = done
+        self._found = found
+        self._delays: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, tuple[int, Job]] = {}
+        self._running: tuple[str, int, float] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = ThreadPoolExecutor(1, "checker")  # speaks with the process
+        self._task: asyncio.Task[None] | None = None
+        self._kill: asyncio.TimerHandle | None = None
+        self._outdated = False
+        self._closed = False
+        self.stopped = 0
+
+    def submit(self, uri: str, number: int, job: Job, delay: float = DELAY) -> None:
+        """Check a version of a document soon, unless a newer one comes."""
+        self.cancel(uri)
+        loop = asyncio.get_running_loop()
+        self._delays[uri] = loop.call_later(delay, self._due, uri, number, job)
+
+    def cancel(self, uri: str) -> None:
+        """Forget the checks of a document that are not done."""
+        delay = self._delays.pop(uri, None)
+        if delay is not None:
+            delay.cancel()
+        self._waiting.pop(uri, None)
+        if self._running is None or self._running[0] != uri:
+            return
+        self._outdated = True  # a document that is opened again may have the same numbers
+        if self._kill is None:
+            loop = asyncio.get_running_loop()
+            left = self._running[2] + GRACE - loop.time()
+            self._kill = loop.call_later(max(left, 0), self._stop)
+
+    def start(self) -> None:
+        """Start the process before the first check needs it."""
+        self._pump()
+
+    def close(self) -> None:
+        """Stop everything."""
+        self._closed = True
+        for handle in (*self._delays.values(), *([self._kill] if self._kill else [])):
+            handle.cancel()
+        self._waiting.clear()
+        self._discard()
+        self._thread.shutdown(wait=False)
+
+    def _due(self, uri: str, number: int, job: Job) -> None:
+        self._delays.pop(uri, None)
+        self._waiting[uri] = number, job
+        self._pump()
+
+    def _pump(self) -> None:
+        if (self._task is None or self._task.done()) and not self._closed:
+            self._task = asyncio.get_running_loop().create_task(self._serve())
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._spawn()
+        while self._waiting and not self._closed:
+            uri = next(iter(self._waiting))
+            number, job = self._waiting.pop(uri)
+            self._running = uri, number, loop.time()
+            self._outdated = False
+            made: Analysis | Failure | None
+            told = partial(self._tell, uri, number)
+            asked = loop.run_in_executor(
+                self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, told)
+            )
+            try:
+                made = await asyncio.wait_for(asyncio.shield(asked), LONGEST)
+            except asyncio.TimeoutError:
+                self._stop()
+                await asyncio.wait([asked])
+                made = Failure(f"checking took more than {LONGEST:.0f} seconds")
+            except (OSError, EOFError, ValueError):
+                # Stopped by us, or it died: then another version may do better.
+                made = None if self._process is None else Failure("the checking process died")
+                self._discard()
+            if self._kill is not None:
+                self._kill.cancel()
+            self._kill = None
+            self._running = None
+            if made is not None and not self._closed and not self._outdated:
+                self._done(uri, number, made)
+            self._spawn()
+
+    def _tell(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+        if self._found is not None and not self._closed and not self._outdated:
+            self._found(uri, number, found)
+
+    def _spawn(self) -> None:
+        if self._closed or (self._process is not None and self._process.poll() is None):
+            return
+        self._discard()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "onnxtext.lsp.server.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def _stop(self) -> None:
+        self._kill = None
+        self.stopped += self._process is not None
+        self._discard()
+
+    def _discard(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            if self._running is None:  # else the thread that reads meets the end of the pipe
+                _close(process)
+
+
+def _ask(
+    process: subprocess.Popen[bytes] | None, job: Job, tell: Callable[[list[Diagnostic]], object]
+) -> Analysis | Failure:
+    """Have a job done, in a thread that waits for it.
+
+    Args:
+        process: it does it; None if there is none.
+        job: what to do.
+        tell: is told the diagnostics as soon as they are known.
+
+    Raises:
+        OSError: the process is gone; so EOFError, ValueError.
+    """
+    if process is None or process.stdin is None or process.stdout is None:
+        raise EOFError
+    try:
+        process.stdin.write(pack(job))
+        process.stdin.flush()
+        while True:
+            made = _message(process.stdout)
+            if not isinstance(made, list):
+                return made
+            tell(made)
+    except (OSError, EOFError, ValueError):
+        _close(process)
+        raise
+
+
+def _message(stream: IO[bytes]) -> list[Diagnostic] | Analysis | Failure:
+    head = stream.read(HEAD)
+    size = int.from_bytes(head, "little")
+    data = stream.read(size)
+    if len(head) < HEAD or len(data) < size:
+        raise EOFError
+    made: list[Diagnostic] | Analysis | Failure = pickle.loads(data)
+    return made
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()

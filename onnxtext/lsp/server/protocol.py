@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The protocol: messages are validated, requests wait until all input is read, documents are ours.
+
+pygls answers requests in the order they come, before it reads on: a request that the client has
+cancelled meanwhile, or that an edit has outdated, would be computed all the same. Here a request
+waits in a queue until nothing is left to be read. pygls drops messages with invalid parameters;
+here they are answered with an error (JSON-RPC 2.0, section 5.1).
+
+pygls keeps the text of each document too, and cuts it into lines as Python does: at U+2028 and
+other characters that end no line in the protocol (LSP 3.18, Text Documents). A change behind one
+arrives at the wrong place, or raises, and then our handler is not called. We keep the texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import json
+import logging
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from lsprotocol import types as t
+from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.index.document import Version
+    from onnxtext.lsp.server.server import Server
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+NOT_INITIALIZED = -32002
+CANCELLED = -32800
+CONTENT_MODIFIED = -32801
+
+GRAPH = "onnxtext/graph"
+
+_AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
+"""Requests that change what the server is, and so are answered in the order they come."""
+
+log = logging.getLogger(__name__)
+
+_STRINGS = frozenset(
+    ("uri", "newName", "query", "ch", "text", "languageId", "label", "name", "command", "title",
+     "message", "previousResultId")
+)  # fmt: skip
+_NUMBERS = frozenset(("line", "character", "version", "tabSize"))
+_FLAGS = frozenset(("includeDeclaration", "insertSpaces"))
+_ANYTHING = frozenset(("data", "arguments", "settings"))
+_DEEPEST = 20
+
+
+def _check_types(params: Any, depth: int = 0) -> None:
+    """Raise an error for a number where a string should be, and so on: pygls converts them.
+
+    Raises:
+        TypeError: a parameter has the wrong type.
+    """
+    if isinstance(params, list) and depth < _DEEPEST:
+        for item in params:
+            _check_types(item, depth + 1)
+    elif isinstance(params, dict) and depth < _DEEPEST:
+        for key, value in params.items():
+            if key in _ANYTHING:
+                continue
+            if key in _STRINGS and not isinstance(value, str):
+                raise TypeError(key)
+            number = isinstance(value, int) and not isinstance(value, bool)
+            if key in _NUMBERS and value is not None and not number:
+                raise TypeError(key)
+            if key in _FLAGS and not isinstance(value, bool):
+                raise TypeError(key)
+            _check_types(value, depth + 1)
+
+
+OWN: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "onnxtext/fromBinary": {"uri": str},
+    "onnxtext/toBinary": {
+        "text": str,
+        "original": str,
+        "target": (str, type(None)),
+        "digest": (str, type(None)),
+    },
+    "onnxtext/convert": {
+        "uri": str,
+        "target": str,
+        "direction": str,
+        "force": (bool, type(None)),
+    },
+    "onnxtext/verify": {"uri": str},
+    "onnxtext/checked": {"uri": str},
+    GRAPH: {"uri": str},
+}
+"""The parameters of requests of our own; those that may be None may be missing."""
+
+
+def _check_own(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
+    """Raise an error for parameters that a request of our own does not take.
+
+    Raises:
+        TypeError: a parameter is missing or has the wrong type.
+    """
+    if not isinstance(params, dict):
+        raise TypeError("params")
+    for key, kind in wanted.items():
+        if not isinstance(params.get(key), kind):
+            raise TypeError(key)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A request that is not answered yet.
+
+    Attributes:
+        id: of the request.
+        method: of the request.
+        params: its parameters.
+        uri: the document it is about; None if it is about none.
+        version: of that document when the request came.
+        dropped: whether it has been answered with an error.
+    """
+
+    id: int | str
+    method: str
+    params: Any
+    uri: str | None
+    version: Version | None
+    dropped: bool = False
+
+
+class Protocol(LanguageServerProtocol):
+    """Validates messages, queues requests, and hands documents to our handlers only.
+
+    Attributes:
+        input_waits: says whether more input has arrived.
+        computed: how many requests were handed to their handlers.
+    """
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self.input_waits: Callable[[], bool] = lambda: False
+        self.computed = 0
+        self._queue: list[Waiting] = []
+        self._running: dict[int | str, Waiting] = {}
+        self._worker: asyncio.Task[None] | None = None
+        self._initialized = False
+        self._sending: asyncio.Future[Any] | None = None
+
+    # ---- Validation ---------------------------------------------------------------------------
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Leave the objects of a message as they are: `handle_message` converts the whole."""
+        return data
+
+    def handle_message(self, message: Any) -> None:
+        """Handle a message, or answer it with an error."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
+            self._refuse(None, INVALID_REQUEST, "a message is an object with `jsonrpc`: `2.0`")
+            return
+        if "method" not in message:
+            self._answered(message)
+            return
+        method, number = message["method"], message.get("id")
+        is_request = "id" in message
+        if is_request and (isinstance(number, bool) or not isinstance(number, (int, str))):
+            self._refuse(None, INVALID_REQUEST, "the id of a request is a number or a string")
+            return
+        wrong = self._objection(method)
+        if wrong is not None:
+            if is_request:
+                self._refuse(number, *wrong)
+            return
+        message.setdefault("params", None)
+        try:
+            if method in OWN:
+                _check_own(OWN[method], message["params"])
+            elif method != t.INITIALIZE:
+                _check_types(message["params"])
+            structured = self._structured(message)
+        except Exception:  # whatever the converter raises, the message is to blame
+            log.warning("%s: invalid parameters", method)
+            if is_request:
+                self._refuse(number, INVALID_PARAMS, f"{method}: invalid parameters")
+            return
+        if is_request and not hasattr(structured, "id") and method != t.EXIT:
+            self._refuse(number, INVALID_REQUEST, f"{method} is a notification, not a request")
+            return
+        super().handle_message(structured)
+
+    def _structured(self, message: dict[str, Any]) -> Any:
+        """A request or notification as an object; pygls would log a traceback if that fails."""
+        other = JsonRPCRequestMessage if "id" in message else JsonRPCNotification
+        return self._converter.structure(message, self.get_message_type(message["method"]) or other)
+
+    def _objection(self, method: Any) -> tuple[int, str] | None:
+        """The error of a message that the server is in no state for; None if there is none."""
+        if not isinstance(method, str):
+            return INVALID_REQUEST, "the method of a message is a string"
+        if method == t.EXIT:
+            return None
+        if self._shutdown:
+            return INVALID_REQUEST, f"{method}: the server has been shut down"
+        if method == t.INITIALIZE:
+            if self._initialized:
+                return INVALID_REQUEST, "the server has been initialized already"
+            return None
+        if not self._initialized:
+            return NOT_INITIALIZED, f"{method}: the server has not been initialized"
+        return None
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        """Take the answer to a request of ours."""
+        try:
+            super().handle_message(super().structure_message(message))
+        except Exception:
+            log.warning("an answer to no request, or an invalid one")
+
+    def refuse_unread(self, message: str) -> None:
+        """Answer input that is no message."""
+        self._refuse(None, PARSE_ERROR, message)
+
+    def _refuse(self, number: int | str | None, code: int, message: str) -> None:
+        error = {"code": code, "message": message}
+        self._send_data({"jsonrpc": self.VERSION, "id": number, "error": error})
+
+    # ---- The queue ----------------------------------------------------------------------------
+
+    def _handle_request(self, msg_id: int | str, method_name: str, params: Any) -> None:
+        if method_name == t.INITIALIZE:
+            self._initialized = True
+        if method_name == t.SHUTDOWN:
+            for waiting in self._queue:
+                self._drop(waiting, CANCELLED, "the server was shut down")
+        if method_name in _AT_ONCE or not self._is_known(method_name):
+            super()._handle_request(msg_id, method_name, params)
+            return
+        named = params if method_name == GRAPH else getattr(params, "text_document", None)
+        uri = getattr(named, "uri", None)
+        document = self.server.documents.get(uri) if isinstance(uri, str) else None
+        version = None if document is None else document.version
+        self._queue.append(Waiting(msg_id, method_name, params, uri, version))
+        if self._worker is None or self._worker.done():
+            # A request's own context says which request it is; the worker serves all of them.
+            context = contextvars.copy_context()
+            loop = asyncio.get_running_loop()
+            self._worker = context.run(loop.create_task, self._work())
+
+    def _is_known(self, method: str) -> bool:
+        return method in self.fm.features or method in self.fm.builtin_features
+
+    @property
+    def server(self) -> Server:
+        """Our server."""
+        return self._server  # type: ignore[return-value]
+
+    async def _work(self) -> None:
+        """Answer the requests that wait, one after the other, as long as no input waits."""
+        while self._queue:
+            await asyncio.sleep(0)
+            if self.input_waits():
+                continue
+            waiting = self._queue[0] if self._queue else None
+            if waiting is None or waiting.dropped or self._is_outdated(waiting):
+                self._queue[:1] = []
+                continue
+            try:
+                ready = await self.server.prepare(waiting.version, waiting.method)
+            except Exception:  # the handler meets it again, and knows what to do
+                ready = True
+            if not ready:
+                continue
+            if waiting in self._queue and not waiting.dropped:
+                self._queue.remove(waiting)
+                self._run(waiting)
+
+    async def settle(self, seconds: float) -> None:
+        """Answer what was asked so far, if that takes no longer than this."""
+        end = time.monotonic() + seconds
+        while (self._queue or self._running) and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+
+    def _run(self, waiting: Waiting) -> None:
+        self.computed += 1
+        self._running[waiting.id] = waiting
+        context = contextvars.copy_context()
+        handle = super()._handle_request
+        context.run(handle, waiting.id, waiting.method, waiting.params)
+        if waiting.id not in self._request_futures:
+            self._running.pop(waiting.id, None)
+
+    def _send_handler_result(self, future: Any, *, msg_id: int | str) -> None:
+        waiting = self._running.pop(msg_id, None)
+        if waiting is not None and waiting.dropped:
+            self._request_futures.pop(msg_id, None)
+            if not future.cancelled():
+                future.exception()  # else asyncio reports that nobody has looked at it
+            return
+        super()._send_handler_result(future, msg_id=msg_id)
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        """Send an answer; one that is JSON already is sent as it is."""
+        if error is not None or not isinstance(result, orjson.Fragment):
+            super()._send_response(msg_id, result, error)
+            return
+        self._result_types.pop(msg_id, None)
+        head = f'{{"jsonrpc":"{self.VERSION}","id":{json.dumps(msg_id)},"result":'
+        body = b"".join((head.encode(), orjson.dumps(result), b"}"))
+        if self._include_headers:
+            body = b"Content-Length: %d\r\n\r\n" % len(body) + body
+        writer: Any = self.writer
+        sent = writer.write(body)
+        if inspect.isawaitable(sent):
+            self._sending = asyncio.ensure_future(sent)
+
+    def _is_outdated(self, waiting: Waiting) -> bool:
+        """Whether the document was changed since; then the request is answered with that."""
+        if waiting.version is None or waiting.uri is None:
+            return False
+        document = self.server.documents.get(waiting.uri)
+        if document is not None and document.version is waiting.version:
+            return False
+        self._drop(waiting, CONTENT_MODIFIED, "the document was changed")
+        return True
+
+    def _drop(self, waiting: Waiting, code: int, message: str) -> None:
+        """Answer a request with an error, once."""
+        if not waiting.dropped:
+            waiting.dropped = True
+            self._refuse(waiting.id, code, message)
+
+    def outdate(self, uri: str) -> None:
+        """Stop what is being computed for an old version of a document."""
+        for waiting in list(self._running.values()):
+            if waiting.uri == uri and self._is_outdated(waiting):
+                self._cancel(waiting)
+
+    def _cancel(self, waiting: Waiting) -> None:
+        future = self._request_futures.get(waiting.id)
+        if future is not None:
+            future.cancel()
+
+    def _handle_cancel_notification(self, msg_id: int | str) -> None:
+        for waiting in (*self._queue, *self._running.values()):
+            if waiting.id == msg_id:
+                self._drop(waiting, CANCELLED, "cancelled")
+                self._cancel(waiting)
+                return
+
+    # ---- Documents ----------------------------------------------------------------------------
+
+    @lsp_method(t.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(
+        self, params: t.DidOpenTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """A document was opened."""
+        yield self.fm.features[t.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(t.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(
+        self, params: t.DidChangeTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """A document was changed."""
+        yield self.fm.features[t.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(t.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(
+        self, params: t.DidCloseTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """A document was closed."""
+        yield self.fm.features[t.TEXT_DOCUMENT_DID_CLOSE], (params,), None

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server: documents come and go, requests are answered, diagnostics are pushed."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+import logging
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from onnxtext import __version__
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.features.diagnostics import convert
+from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, Version
+from onnxtext.lsp.server.analysis import Analysis
+from onnxtext.lsp.server.background import Checker
+from onnxtext.lsp.server.pipe import PipeReader, PipeWriter
+from onnxtext.lsp.server.protocol import Protocol
+from onnxtext.lsp.server.worker import Failure, Job
+
+STRICT = "ONNXTEXT_LSP_STRICT"
+"""With this variable set, a mistake of ours is an error of the request; else it is logged, and the
+request has no result: an editor shows each error of a server to its user."""
+
+SYNTAX_DELAY = 0.01
+"""Seconds before a changed text is read: changes that come together are read together."""
+
+PAUSE = 0.06
+"""Seconds without a key before a text is read for a request, if reading it takes longer than
+`LONG`: at the usual pace of typing, that is done once, behind the last key."""
+LONG = 0.03
+
+LAST = 5.0
+"""Seconds for the requests that are not answered yet when the input ends."""
+
+TREE_ONLY = frozenset(
+    (
+        t.TEXT_DOCUMENT_FORMATTING,
+        t.TEXT_DOCUMENT_RANGE_FORMATTING,
+        t.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
+        t.TEXT_DOCUMENT_DOCUMENT_LINK,
+        t.TEXT_DOCUMENT_CODE_ACTION,
+    )
+)
+"""Requests that need no index, or seldom."""
+
+Handler = Callable[..., Any]
+log = logging.getLogger(__name__)
+
+
+class Server(LanguageServer):
+    """The language server of onnxtext.
+
+    Attributes:
+        documents: the open documents, by URI.
+        checker: checks them in the background.
+        strict: whether mistakes of ours are told to the client.
+        status: the exit status of the session.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("onnxtext", __version__, protocol_cls=Protocol)
+        self.documents: dict[str, Document] = {}
+        self.checker = Checker(self._checked, self._found)
+        self.strict = bool(os.environ.get(STRICT))
+        self.status = 0
+        self._reading: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+
+    # ---- Input --------------------------------------------------------------------------------
+
+    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+        """Serve an editor on two pipes until it ends the session; `status` says how it did."""
+        reader = PipeReader(stdin or sys.stdin.buffer)
+        protocol: Any = self.protocol
+        protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer, reader.stop))
+        protocol.input_waits = reader.waits
+        try:
+            asyncio.run(self._serve(reader))
+        except KeyboardInterrupt:
+            pass
+        except SystemExit as end:  # 1 for `exit` without `shutdown` (LSP 3.18, Exit Notification)
+            self.status = int(end.code or 0)
+        finally:
+            self.shutdown()  # type: ignore[no-untyped-call]
+
+    def start_tcp(self, host: str, port: int) -> None:
+        """Serve the first editor that connects to a port."""
+        with socket.create_server((host, port)) as listener:
+            connection, _ = listener.accept()
+        with (
+            connection,
+            connection.makefile("rb", buffering=0) as reader,
+            connection.makefile("wb") as writer,
+        ):
+            self.start_io(cast(BinaryIO, reader), cast(BinaryIO, writer))
+
+    async def _serve(self, reader: PipeReader) -> None:
+        """Handle messages to the end of the input."""
+        protocol: Any = self.protocol
+        while True:
+            try:
+                body = await reader.message()
+                if body is None:
+                    break
+                message = json.loads(body)
+            except (ValueError, RecursionError) as error:
+                log.error("%s", error)
+                protocol.refuse_unread("the message is no JSON that can be read")
+                continue
+            protocol.handle_message(message)
+        await protocol.settle(LAST)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log an error."""
+        log.error("%s", error)
+
+    async def prepare(self, version: Version | None, method: str) -> bool:
+        """Read a version for a request, in parts; False if other input should be handled first."""
+        if version is None:
+            documents = self.documents.values() if method == t.WORKSPACE_SYMBOL else ()
+            for document in list(documents):
+                if not await self.prepare(document.version, method):
+                    return False
+            return True
+        waits: Callable[[], bool] = self.protocol.input_waits  # type: ignore[attr-defined]
+        if not version.is_parsed and version.cost > LONG:
+            left = version.made + PAUSE - time.monotonic()
+            if left > 0:
+                await asyncio.sleep(left)
+                return False
+        for step in version.steps(with_index=method not in TREE_ONLY):
+            step()
+            await asyncio.sleep(0)
+            if waits():
+                return False
+        return True
+
+    # ---- Requests -----------------------------------------------------------------------------
+
+    def answer(self, method: str, handler: Handler, options: Any = None) -> None:
+        """Answer a request or take a notification; no exception of ours gets out.
+
+        Args:
+            method: of the protocol.
+            handler: takes the server and the parameters; may be a coroutine function.
+            options: of the capability.
+        """
+        if inspect.iscoroutinefunction(handler):
+
+            @functools.wraps(handler)
+            async def waiting(params: Any) -> Any:
+                try:
+                    return await handler(self, params)
+                except Exception as error:
+                    return self._mistake(method, error)
+
+            guarded: Handler = waiting
+        else:
+
+            @functools.wraps(handler)
+            def direct(params: Any) -> Any:
+                try:
+                    return handler(self, params)
+                except Exception as error:
+                    return self._mistake(method, error)
+
+            guarded = direct
+        # The wrapped function's signature would make pygls hand the server in once more.
+        del guarded.__wrapped__  # type: ignore[attr-defined]
+        guarded.__annotations__ = {}
+        self.feature(method, options)(guarded)
+
+    def _mistake(self, method: str, error: Exception) -> None:
+        if self.strict or isinstance(error, JsonRpcException):
+            raise error
+        log.error("%s failed", method, exc_info=error)
+        message = f"{method}: {type(error).__name__}: {error}"
+        self.window_log_message(t.LogMessageParams(t.MessageType.Error, message))
+
+    def document(self, uri: str) -> Document | None:
+        """An open document; None if it is not open."""
+        return self.documents.get(uri)
+
+    @property
+    def encoding(self) -> str:
+        """What columns count, as agreed with the client."""
+        chosen = self.server_capabilities.position_encoding
+        return str(getattr(chosen, "value", chosen) or "utf-16")
+
+    # ---- Documents ----------------------------------------------------------------------------
+
+    def opened(self, params: t.DidOpenTextDocumentParams) -> None:
+        """A document was opened."""
+        item = params.text_document
+        path = to_fs_path(item.uri) if item.uri.startswith("file:") else None
+        document = Document.open(
+            item.uri, None if path is None else Path(path), item.text, item.version, self.encoding
+        )
+        self.documents[item.uri] = document
+        self._read(item.uri)
+        self._check(document, delay=0)
+
+    def changed(self, params: t.DidChangeTextDocumentParams) -> None:
+        """A document was changed."""
+        uri = params.text_document.uri
+        document = self.documents.get(uri)
+        if document is None:
+            return
+        document.update(params.text_document.version, params.content_changes)
+        self.protocol.outdate(uri)  # type: ignore[attr-defined]
+        waiting = self._reading.pop(uri, None)
+        if waiting is not None:
+            waiting.cancel()
+        loop = asyncio.get_running_loop()
+        delay = PAUSE if document.version.cost > LONG else SYNTAX_DELAY
+        self._reading[uri] = loop.call_later(delay, self._read, uri)
+        self._check(document)
+
+    def closed(self, params: t.DidCloseTextDocumentParams) -> None:
+        """A document was closed."""
+        uri = params.text_document.uri
+        if self.documents.pop(uri, None) is not None:
+            self.checker.cancel(uri)
+            self.protocol.outdate(uri)  # type: ignore[attr-defined]
+            self._publish(uri, None, [])
+            self._wake(uri)
+
+    def saved(self, params: t.DidSaveTextDocumentParams) -> None:
+        """A document was saved: files beside it may have changed too."""
+        document = self.documents.get(params.text_document.uri)
+        if document is not None:
+            self._check(document, delay=0)
+
+    def _read(self, uri: str) -> None:
+        """Read the newest text, and tell what is wrong with it if that is something new."""
+        self._reading.pop(uri, None)
+        document = self.documents.get(uri)
+        if document is None:
+            return
+        try:
+            syntax = document.version.syntax
+        except Exception as error:
+            self._mistake("reading", error)
+            return
+        if syntax or document.told_syntax:
+            document.told_syntax = bool(syntax)
+            self._tell(document, list(syntax))
+
+    def _check(self, document: Document, delay: float | None = None) -> None:
+        version = document.version
+        if len(version.text) > MOST_CHARACTERS:
+            self.checker.cancel(document.uri)
+            document.analysis, document.analysed = Analysis(), version.number
+            self._wake(document.uri)
+            return
+        base = None if document.path is None else document.path.parent
+        job = Job(version.text, version.source.name, base)
+        if delay is None:
+            self.checker.submit(document.uri, version.number, job)
+        else:
+            self.checker.submit(document.uri, version.number, job, delay)
+
+    def _found(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+        """Tell what the checker has found in a version, unless it is an old one."""
+        document = self.documents.get(uri)
+        if document is None or document.version.number != number:
+            return
+        syntax = list(document.version.syntax)
+        document.told_syntax = bool(syntax)
+        self._tell(document, [*syntax, *found])
+        document.told_check = number
+
+    def _checked(self, uri: str, number: int, made: Analysis | Failure) -> None:
+        """The checker is done with a version; what it says of an old one is not used."""
+        document = self.documents.get(uri)
+        if document is None or document.version.number != number:
+            return
+        if isinstance(made, Failure):
+            log.error("checking %s: %s", uri, made.message)
+            self.window_log_message(t.LogMessageParams(t.MessageType.Error, made.message))
+            made = Analysis()
+        document.analysis, document.analysed = made, number
+        if document.told_check != number:
+            self._found(uri, number, made.diagnostics)
+        self._refresh()
+        self._wake(uri)
+
+    async def checked(self, params: Any) -> dict[str, Any]:
+        """Wait until a document as it is now was checked: `onnxtext/checked` {uri} -> {version}."""
+        uri = getattr(params, "uri", None)
+        while True:
+            document = self.documents.get(str(uri))
+            if document is None:
+                return {"version": None}
+            if document.current is not None:
+                return {"version": document.version.number}
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(document.uri, []).append(waiter)
+            await waiter
+
+    def _wake(self, uri: str) -> None:
+        for waiter in self._waiting.pop(uri, ()):
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _tell(self, document: Document, found: list[Diagnostic]) -> None:
+        version = document.version
+        document.diagnostics = found
+        document.diagnosed = version.number
+        self._publish(document.uri, version.number, convert(found, version.lines, document.uri))
+
+    def _publish(self, uri: str, number: int | None, found: list[t.Diagnostic]) -> None:
+        self.text_document_publish_diagnostics(t.PublishDiagnosticsParams(uri, found, number))
+
+    def _refresh(self) -> None:
+        """Ask the client to ask again for what depends on the checker."""
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+
+
+def create_server() -> Server:
+    """A server with all its features."""
+    from onnxtext.lsp.features import register
+
+    server = Server()
+    server.answer(t.INITIALIZED, lambda server, params: server.checker.start())
+    server.answer(t.SHUTDOWN, lambda server, *params: server.checker.close())
+    server.answer(t.TEXT_DOCUMENT_DID_OPEN, Server.opened)
+    server.answer(t.TEXT_DOCUMENT_DID_CHANGE, Server.changed)
+    server.answer(t.TEXT_DOCUMENT_DID_CLOSE, Server.closed)
+    server.answer(t.TEXT_DOCUMENT_DID_SAVE, Server.saved, t.SaveOptions(include_text=False))
+    server.answer("onnxtext/checked", Server.checked)
+    register(server)
+    return server

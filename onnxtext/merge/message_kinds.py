@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for merging protobuf messages: which fields are merged one by one, keys of list items.
+
+Only messages that are merged field by field have an entry here. All other fields, including unknown
+ones, are merged as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+
+from onnxtext.wire.reader import read_fields
+from onnxtext.wire.writer import LENGTH, varint
+
+Fields = dict[int, list[bytes]]
+"""The payloads of a message's fields by their keys (number and wire type), in order."""
+
+
+def split(data: bytes) -> Fields:
+    """Split a message in canonical encoding into its fields."""
+    found: Fields = {}
+    for number, wire_type, _, value, end in read_fields(data, 0, len(data)):
+        found.setdefault(number << 3 | wire_type, []).append(data[value:end])
+    return found
+
+
+def join(fields: Mapping[int, list[bytes]]) -> bytes:
+    """Encode the fields of a message in the order of their numbers."""
+    out: list[bytes] = []
+    for key in sorted(fields):
+        tag = varint(key)
+        for payload in fields[key]:
+            out += (tag, varint(len(payload)), payload) if key & 7 == LENGTH else (tag, payload)
+    return b"".join(out)
+
+
+def first(data: bytes, number: int) -> bytes | None:
+    """Return the first payload of a length-delimited field; None if it is absent."""
+    for found, wire_type, _, value, end in read_fields(data, 0, len(data)):
+        if found == number and wire_type == LENGTH:
+            return data[value:end]
+        if found > number:  # the encoding is canonical
+            break
+    return None
+
+
+Key = Callable[[bytes], Hashable]
+
+
+@dataclass(frozen=True)
+class RepeatedField:
+    """Rules for merging a repeated field.
+
+    Attributes:
+        kind: rules for its messages; None if each item is merged as a whole.
+        key: identifies an item.
+        rename_keys: properties that a renamed item keeps, the most reliable first.
+        replacement_key: the property that an item shares with its replacement at the same position.
+        ordered: whether the order of items has a meaning.
+    """
+
+    kind: MessageKind | None
+    key: Key
+    rename_keys: tuple[Key, ...] = ()
+    replacement_key: Key | None = None
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
+class MessageKind:
+    """Rules for merging the messages of one type.
+
+    Attributes:
+        lists: repeated fields whose items are merged one by one.
+        messages: singular message fields that are merged field by field.
+        positions: repeated strings in which the position identifies an item.
+        units: sets of fields that are merged as a whole.
+        exclusive: two sets of fields; it is a conflict if each side changes one of them.
+        merge_if_both_add: whether to merge messages that both sides add.
+    """
+
+    lists: dict[int, RepeatedField] = field(default_factory=dict)
+    messages: dict[int, MessageKind] = field(default_factory=dict)
+    positions: frozenset[int] = frozenset()
+    units: tuple[frozenset[int], ...] = ()
+    exclusive: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    merge_if_both_add: bool = False
+
+
+def _named(number: int) -> Key:
+    return lambda data: first(data, number)
+
+
+def _without(*numbers: int) -> Key:
+    """Return a key of all fields but these."""
+    return lambda data: b"".join(
+        [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
+    )
+
+
+def _only(*numbers: int) -> Key:
+    return lambda data: b"".join(
+        [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number in numbers]
+    )
+
+
+def _whole(data: bytes) -> Hashable:
+    return data
+
+
+def _outputs(data: bytes) -> Hashable:
+    found = []
+    for number, _, _, value, end in read_fields(data, 0, len(data)):
+        if number == 2:
+            found.append(data[value:end])
+        elif number > 2:
+            break
+    return tuple(found) or None
+
+
+def _label(data: bytes) -> Hashable:
+    return first(data, 3) or None
+
+
+def _first_output(data: bytes) -> Hashable:
+    return first(data, 2) or None
+
+
+def _function(data: bytes) -> Hashable:
+    """Return domain, name and overload; the domain `ai.onnx` equals the empty one."""
+    domain = first(data, 10) or b""
+    return b"" if domain == b"ai.onnx" else domain, first(data, 1), first(data, 13) or b""
+
+
+def _domain(data: bytes) -> Hashable:
+    domain = first(data, 1) or b""
+    return b"" if domain == b"ai.onnx" else domain
+
+
+def _sparse_name(data: bytes) -> Hashable:
+    values = first(data, 1)
+    return None if values is None else first(values, 8)
+
+
+def _numbers(*numbers: int) -> frozenset[int]:
+    return frozenset(numbers)
+
+
+_ENTRIES = RepeatedField(MessageKind(), _named(1))
+_DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
+_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))
+_VALUE = MessageKind({4: _ENTRIES})
+_VALUES = RepeatedField(_VALUE, _named(1), (_without(1),), _only(2))
+_ATTRIBUTE = MessageKind(
+    positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
+)
+NODE = MessageKind(
+    {
+        5: RepeatedField(_ATTRIBUTE, _named(1)),
+        9: _ENTRIES,
+        10: RepeatedField(None, _named(1)),
+    },
+    positions=_numbers(1, 2),
+    units=(_numbers(4, 7, 8),),
+    exclusive=(_numbers(4, 7, 8), _numbers(1, 5)),
+)
+_NODES = RepeatedField(NODE, _outputs, (_first_output, _label, _without(2, 3)), _only(4, 7, 8))
+GRAPH = MessageKind(
+    {
+        1: _NODES,
+        5: RepeatedField(_TENSOR, _named(8), (_without(8),), _only(1, 2)),
+        11: replace(_VALUES, ordered=True),
+        12: replace(_VALUES, ordered=True),
+        13: _VALUES,
+        14: RepeatedField(MessageKind({2: _ENTRIES}), _named(1), (_without(1),)),
+        15: RepeatedField(None, _sparse_name),
+        16: _ENTRIES,
+    },
+    merge_if_both_add=True,
+)
+_OPSETS = RepeatedField(MessageKind(), _domain)
+FUNCTION = MessageKind(
+    {
+        6: RepeatedField(None, _whole),
+        7: _NODES,
+        9: _OPSETS,
+        11: RepeatedField(_ATTRIBUTE, _named(1)),
+        12: _VALUES,
+        14: _ENTRIES,
+    },
+    positions=_numbers(4, 5),
+    merge_if_both_add=True,
+)
+_TRAINING = MessageKind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})
+MODEL = MessageKind(
+    {
+        8: _OPSETS,
+        14: _ENTRIES,
+        20: RepeatedField(_TRAINING, lambda _: "training"),
+        25: RepeatedField(FUNCTION, _function, (_without(1, 13),)),
+        26: RepeatedField(MessageKind(), _named(1)),
+    },
+    {7: GRAPH},
+    merge_if_both_add=True,
+)
+# Graphs hold nodes, which hold attributes, which hold graphs.
+_ATTRIBUTE.messages[6] = GRAPH

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wire bytes to the values of attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import Graph
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.types import SparseTensorType, TensorType, Type
+from onnxtext.ast.values import (
+    AttributeType,
+    AttributeValue,
+    FieldData,
+    Float32,
+    Floats,
+    Reference,
+    SparseTensor,
+    Tensor,
+)
+from onnxtext.proto.decode.values import (
+    Data,
+    doc_decorator,
+    lift_sparse_tensor,
+    lift_tensor,
+    lift_type,
+    text_of,
+)
+from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
+from onnxtext.wire.writer import FIXED32, LENGTH, VARINT
+
+_A = AttributeType
+VALUE_FIELDS = {
+    _A.FLOAT: 2,
+    _A.INT: 3,
+    _A.STRING: 4,
+    _A.TENSOR: 5,
+    _A.GRAPH: 6,
+    _A.FLOATS: 7,
+    _A.INTS: 8,
+    _A.STRINGS: 9,
+    _A.TENSORS: 10,
+    _A.GRAPHS: 11,
+    _A.TYPE_PROTO: 14,
+    _A.TYPE_PROTOS: 15,
+    _A.SPARSE_TENSOR: 22,
+    _A.SPARSE_TENSORS: 23,
+}
+"""The number of the field that holds the value of each type."""
+
+_WIRE_TYPES = {2: FIXED32, 3: VARINT, 7: FIXED32, 8: VARINT}
+_LISTS = {7, 8, 9, 10, 11, 15, 23}
+_VALUES = set(VALUE_FIELDS.values())
+
+
+@dataclass(slots=True)
+class AttributeFields:
+    """The fields of an `AttributeProto`, sorted.
+
+    Attributes:
+        data: the whole message.
+        name: "" if it has none.
+        type: None if it has none that the schema knows.
+        reference: `ref_attr_name`.
+        values: the fields that hold values.
+        decorators: for the doc string.
+    """
+
+    data: Data
+    name: str = ""
+    type: AttributeType | None = None
+    reference: str | None = None
+    values: list[WireField] = field(default_factory=list)
+    decorators: tuple[Decorator, ...] = ()
+
+    @classmethod
+    def read(cls, data: Data) -> AttributeFields:
+        """Sort the fields of an attribute.
+
+        Raises:
+            WireError: the bytes are no message.
+        """
+        made = cls(data)
+        for item in read_fields(data, 0, len(data)):
+            number = item.number
+            if number in _VALUES:
+                made.values.append(item)
+            elif number == 1 and item.wire_type == LENGTH:
+                made.name = text_of(data[item.value : item.end])
+            elif number == 20 and item.wire_type == VARINT:
+                kind = read_varint(data, item.value, item.end)[0]
+                made.type = AttributeType(kind) if 1 <= kind <= 14 else None
+            elif number == 21 and item.wire_type == LENGTH:
+                made.reference = text_of(data[item.value : item.end])
+            elif number == 13 and item.wire_type == LENGTH:
+                made.decorators = (doc_decorator(data[item.value : item.end]),)
+        return made
+
+    def record(self, data: Data) -> Record:
+        """All fields but the name and the doc string, which has its decorator, as a record."""
+        from onnxtext.proto.generic import lift_record
+        from onnxtext.proto.schema import message_spec
+
+        whole = lift_record(message_spec("AttributeProto"), data)
+        return Record(tuple([f for f in whole.fields if f.key not in ("name", "doc_string")]))
+
+
+def attribute_value(
+    fields: AttributeFields, lift_graph: Callable[[Data], Graph]
+) -> AttributeValue | None:
+    """The value of an attribute; a `Record` for a state that has no other spelling.
+
+    Args:
+        fields: the attribute.
+        lift_graph: makes a graph of the bytes of one.
+    """
+    kind = fields.type
+    if fields.reference is not None:
+        if fields.values:
+            return fields.record(fields.data)
+        return Reference(fields.reference)
+    if kind is None:
+        return fields.record(fields.data)
+    number = VALUE_FIELDS[kind]
+    wire_type = _WIRE_TYPES.get(number, LENGTH)
+    items = fields.values
+    if any(item.number != number or item.wire_type != wire_type for item in items):
+        return fields.record(fields.data)
+    if number in _LISTS:
+        value = _list(kind, fields.data, items, lift_graph)
+    elif not items:
+        return None
+    else:
+        value = _single(kind, fields.data, items[-1], lift_graph)
+    return fields.record(fields.data) if value is None else value
+
+
+def _single(
+    kind: AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], Graph]
+) -> AttributeValue | None:
+    if kind is _A.INT:
+        return signed(read_varint(data, item.value, item.end)[0])
+    inside = data[item.value : item.end]
+    match kind:
+        case _A.FLOAT:
+            return Float32(int.from_bytes(inside, "little"))
+        case _A.STRING:
+            return bytes(inside)
+        case _A.TENSOR:
+            return _tensor(inside)
+        case _A.GRAPH:
+            return lift_graph(inside)
+        case _A.TYPE_PROTO:
+            return _type(inside)
+    return _sparse(inside)
+
+
+def _list(
+    kind: AttributeType,
+    data: Data,
+    items: list[WireField],
+    lift_graph: Callable[[Data], Graph],
+) -> AttributeValue | None:
+    if kind is _A.INTS:
+        return tuple([signed(read_varint(data, item.value, item.end)[0]) for item in items])
+    parts = [data[item.value : item.end] for item in items]
+    match kind:
+        case _A.FLOATS:
+            return Floats(b"".join(parts))
+        case _A.STRINGS:
+            return tuple([bytes(part) for part in parts])
+        case _A.GRAPHS:
+            return tuple([lift_graph(part) for part in parts])
+        case _A.TENSORS:
+            tensors = tuple([tensor for part in parts if (tensor := _tensor(part)) is not None])
+            return tensors if len(tensors) == len(parts) else None
+        case _A.SPARSE_TENSORS:
+            sparse = tuple([item for part in parts if (item := _sparse(part)) is not None])
+            return sparse if len(sparse) == len(parts) else None
+    types = tuple([type for part in parts if (type := _type(part)) is not None])
+    return types if len(types) == len(parts) else None
+
+
+def _tensor(data: Data) -> Tensor | None:
+    type, name, values, decorators = lift_tensor(data)
+    if type.element == "undefined" and not isinstance(values, FieldData):
+        return None
+    return Tensor(type, values, name, tuple(decorators))
+
+
+def _sparse(data: Data) -> SparseTensor | None:
+    return lift_sparse_tensor(data)[0]
+
+
+def _type(data: Data) -> Type | None:
+    made = lift_type(data)
+    # `undefined` in a place where a tensor might follow needs its brackets to be a type.
+    if isinstance(made, (TensorType, SparseTensorType)) and made.element == "undefined":
+        return None
+    return made

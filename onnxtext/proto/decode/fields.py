@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the fields of a whole message, with the compiled core where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.core import core
+from onnxtext.wire.reader import WireField, read_fields
+
+_BATCH = 256
+
+
+def all_fields(data: bytes | memoryview) -> Iterator[WireField]:
+    """Yield the fields of a whole message.
+
+    Raises:
+        WireError: the bytes are not a message.
+    """
+    if core() == "python":
+        yield from read_fields(data, 0, len(data))
+        return
+    from onnxtext._core.decode import message_fields
+
+    at = 0
+    while at < len(data):  # a batch at a time: a message may have many millions
+        fields = message_fields(data, at, _BATCH)
+        yield from fields
+        at = fields[-1].end

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wire bytes to AST, message by message: models, graphs, functions and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.ast.assemble import assemble_function, assemble_graph
+from onnxtext.ast.model import (
+    Function,
+    Graph,
+    Model,
+    Node,
+    OpsetImport,
+    Training,
+    ValueInfo,
+)
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.types import SparseTensorType
+from onnxtext.ast.values import Attribute
+from onnxtext.core import core
+from onnxtext.proto.decode.fields import all_fields
+from onnxtext.proto.decode.nodes import PLAIN, NodeLifter
+from onnxtext.proto.decode.residual_fields import difference
+from onnxtext.proto.decode.values import (
+    Data,
+    check_depth,
+    doc_decorator,
+    lift_annotation,
+    lift_configuration,
+    lift_entry,
+    lift_opset,
+    lift_sparse_tensor,
+    lift_tensor,
+    lift_type,
+    meta_decorator,
+    text_of,
+)
+from onnxtext.wire.reader import read_fields, read_varint, signed
+from onnxtext.wire.writer import LENGTH, VARINT
+
+_DEEP = 90
+"""Messages that are nested deeper are read in Python, which refuses what is nested too deep."""
+
+
+class Lifter(NodeLifter):
+    """One run of lifting."""
+
+    def __init__(self, *, careful: bool, native: bool = True) -> None:
+        """Start a run.
+
+        Args:
+            careful: compare every item with its bytes, and add what its sugar does not carry.
+            native: whether the compiled core may be used.
+        """
+        super().__init__(careful=careful)
+        self._native = native and not careful and core() == "native"
+        self._value_types: dict[bytes, ValueInfo] = {}
+        self._opsets: dict[bytes, OpsetImport] = {}
+        if self._native:
+            from onnxtext._core.decode import Decoder
+
+            self._decoder = Decoder(self._value_types)
+
+    # ---- Models -----------------------------------------------------------------------------
+
+    def model(self, data: Data) -> Model:
+        """A `ModelProto`.
+
+        Raises:
+            WireError: the bytes are no message.
+        """
+        model = Model(Graph(""), presence=PLAIN)
+        view = memoryview(data)
+        for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):
+            number = field.number
+            if field.wire_type == VARINT:
+                value = signed(read_varint(data, field.value, field.end)[0])
+                if number == 1:
+                    model.ir_version = value
+                elif number == 5:
+                    model.model_version = value
+            elif field.wire_type == LENGTH:
+                inside = view[field.value : field.end]
+                match number:
+                    case 2:
+                        model.producer_name = text_of(inside)
+                    case 3:
+                        model.producer_version = text_of(inside)
+                    case 4:
+                        model.domain = text_of(inside)
+                    case 6:
+                        model.doc_string = text_of(inside)
+                    case 7:
+                        model.graph = self.graph(data, 1, field.value, field.end)
+                    case 8:
+                        model.opset_imports.append(self.opset(inside))
+                    case 14:
+                        model.metadata.append(lift_entry(inside))
+                    case 20:
+                        model.training.append(self.training(inside))
+                    case 25:
+                        model.functions.append(self.function(inside, 1))
+                    case 26:
+                        model.configurations.append(lift_configuration(inside))
+        if self.careful:
+            lowered = b"".join(self._lowering.model(model))
+            model.decorators = difference("ModelProto", lowered, bytes(data))
+        return model
+
+    def training(self, data: Data) -> Training:
+        """A `TrainingInfoProto`."""
+        made = Training()
+        for field in read_fields(data, 0, len(data)):
+            if field.wire_type == LENGTH:
+                inside = data[field.value : field.end]
+                match field.number:
+                    case 1:
+                        made.initialization = self.graph(inside, 2)
+                    case 2:
+                        made.algorithm = self.graph(inside, 2)
+                    case 3:
+                        made.initialization_binding.append(lift_entry(inside))
+                    case 4:
+                        made.update_binding.append(lift_entry(inside))
+        return made
+
+    # ---- Graphs and functions ---------------------------------------------------------------
+
+    def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
+        """A `GraphProto`.
+
+        Args:
+            data: holds its bytes.
+            depth: how many messages it is nested in.
+            start: where it begins.
+            end: where it ends; None for where the data ends.
+        """
+        end = len(data) if end is None else end
+        check_depth(depth, 0)
+        graph = Graph("")
+        initializers: list[ValueInfo] = []
+        infos: list[ValueInfo] = []
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        nodes = graph.nodes
+        lists: dict[int, list[Any]] = {
+            1: nodes,
+            5: initializers,
+            11: graph.inputs,
+            12: graph.outputs,
+            13: infos,
+        }
+        texts: dict[int, list[str]] = {2: []}
+        for number, inside in self._fields(
+            data, start, end, depth, lists, nodes, initializers, texts
+        ):
+            match number:
+                case 1:
+                    nodes.append(self.node(inside, depth + 1))
+                case 5:
+                    initializers.append(self.initializer(inside))
+                case 11 | 12 | 13:
+                    lists[number].append(self.value_info(inside))
+                case 15:
+                    initializers += self.sparse_initializer(inside)
+                case 14:
+                    graph.quantization.append(lift_annotation(inside))
+                case 10:
+                    decorators.append(doc_decorator(inside))
+                case 16:
+                    entries.append(inside)
+        graph.name = _last(texts[2]) or ""
+        if entries:
+            decorators.append(meta_decorator(entries))
+        decorators = [*assemble_graph(graph, initializers, infos), *decorators]
+        graph.decorators = tuple(decorators)
+        if self.careful:
+            lowered = b"".join(self._lowering.graph(graph))
+            graph.decorators += difference("GraphProto", lowered, bytes(data[start:end]))
+        return graph
+
+    def _fields(
+        self,
+        data: Data,
+        start: int,
+        end: int,
+        depth: int,
+        lists: dict[int, list[Any]],
+        nodes: list[Node],
+        initializers: list[ValueInfo] | None,
+        texts: dict[int, list[str]],
+    ) -> Iterable[tuple[int, Data]]:
+        """The fields of a graph or function that have a length, but for texts.
+
+        Texts are added to their lists. The compiled core adds those to their lists itself, too,
+        that are in `lists`.
+        """
+        if self._native and depth <= _DEEP:
+            return self._decoder.fields(
+                self, data, start, end, depth, lists, nodes, initializers, texts
+            )
+        view = memoryview(data)
+        others = []
+        for field in read_fields(data, start, end):
+            if field.wire_type == LENGTH:
+                inside = view[field.value : field.end]
+                if field.number in texts:
+                    texts[field.number].append(text_of(inside))
+                else:
+                    others.append((field.number, inside))
+        return others
+
+    def function(self, data: Data, depth: int = 0) -> Function:
+        """A `FunctionProto`.
+
+        Args:
+            data: its bytes.
+            depth: how many messages it is nested in.
+        """
+        function = Function("")
+        attributes: list[Attribute] = []
+        infos: list[ValueInfo] = []
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        nodes = function.nodes
+        lists: dict[int, list[Any]] = {7: nodes, 12: infos}
+        texts: dict[int, list[str]] = {number: [] for number in (1, 4, 5, 6, 8, 10, 13)}
+        for number, inside in self._fields(data, 0, len(data), depth, lists, nodes, None, texts):
+            match number:
+                case 7:
+                    nodes.append(self.node(inside, depth + 1))
+                case 9:
+                    function.opset_imports.append(self.opset(inside))
+                case 11:
+                    attributes.append(self.attribute(inside, depth + 1))
+                case 12:
+                    infos.append(self.value_info(inside))
+                case 14:
+                    entries.append(inside)
+        names, inputs, outputs, parameters, doc_strings, domains, overloads = texts.values()
+        function.name = _last(names) or ""
+        function.inputs = [ValueInfo(name) for name in inputs]
+        function.outputs = [ValueInfo(name) for name in outputs]
+        function.doc_string, function.domain = _last(doc_strings), _last(domains)
+        function.overload = _last(overloads)
+        function.attributes = (*parameters, *attributes)
+        if entries:
+            decorators.append(meta_decorator(entries))
+        assemble_function(function, infos)
+        function.decorators = tuple(decorators)
+        if self.careful:
+            lowered = self._lowering.function(function)
+            function.decorators += difference("FunctionProto", lowered, bytes(data))
+        return function
+
+    def opset(self, data: Data) -> OpsetImport:
+        """An `OperatorSetIdProto`; most functions import the same ones."""
+        data = bytes(data)
+        known = self._opsets.get(data)
+        if known is None:
+            known = self._opsets[data] = lift_opset(data)
+        return OpsetImport(known.domain, known.version)
+
+    # ---- Values -----------------------------------------------------------------------------
+
+    def value_info(self, data: Data) -> ValueInfo:
+        """A `ValueInfoProto`."""
+        value = ValueInfo("")
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        for field in read_fields(data, 0, len(data)):
+            if field.wire_type != LENGTH:
+                continue
+            inside = data[field.value : field.end]
+            match field.number:
+                case 1:
+                    value.name = text_of(inside)
+                case 2:
+                    self._set_type(value, bytes(inside), decorators)
+                case 3:
+                    decorators.append(doc_decorator(inside))
+                case 4:
+                    entries.append(inside)
+        if entries:
+            decorators.append(meta_decorator(entries))
+        value.decorators = tuple(decorators)
+        if self.careful:
+            lowered = self._lowering.value_info(value)
+            value.decorators += difference("ValueInfoProto", lowered, bytes(data))
+        return value
+
+    def _set_type(self, value: ValueInfo, data: bytes, decorators: list[Decorator]) -> None:
+        """Types are shared by the values that have them; a type's decorators stand at the value."""
+        known = self._value_types.get(data)
+        if known is None:
+            known = ValueInfo("", lift_type(data))
+            if known.type is not None and known.type.decorators:
+                known.decorators = tuple(
+                    [Decorator("type." + d.name, d.arguments) for d in known.type.decorators]
+                )
+                known.type = replace(known.type, decorators=())
+            self._value_types[data] = known
+        value.type = known.type
+        decorators += known.decorators
+
+    def initializer(self, data: Data) -> ValueInfo:
+        """A `TensorProto` in a graph's initializer list."""
+        type, name, values, decorators = lift_tensor(data)
+        value = ValueInfo(name or "", type, values, tuple(decorators))
+        if self.careful:
+            lowered = b"".join(self._lowering.initializer(value))
+            value.decorators += difference("TensorProto", lowered, bytes(data))
+        return value
+
+    def sparse_initializer(self, data: Data) -> list[ValueInfo]:
+        """A `SparseTensorProto`; nothing if it has no spelling of its own."""
+        sparse, name = lift_sparse_tensor(data)
+        if sparse is None or name is None:
+            return []
+        sparse = replace(sparse, values=replace(sparse.values, name=None))
+        type = SparseTensorType(sparse.values.type.element, sparse.dims)
+        value = ValueInfo(name, type, sparse)
+        if self.careful and b"".join(self._lowering.initializer(value)) != data:
+            return []
+        return [value]
+
+
+def _last(texts: list[str]) -> str | None:
+    """The text that counts of a field that is no list."""
+    return texts[-1] if texts else None

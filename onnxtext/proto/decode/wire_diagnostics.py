@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where corrupt bytes stop being a message, and what the schema expected there.
+
+Protobuf itself says of corrupt bytes only that they are corrupt. Once it did, this walks over them
+as it does, in the same order and with the same limits, and stops at the same place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.wire_places import step
+from onnxtext.wire.reader import MAX_DEPTH
+from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
+
+_KEY, _SIZE, _VALUE = 5, 5, 10
+"""So many bytes protobuf reads of the varints that are keys, lengths and values."""
+_MOST = (1 << 31) - 1
+"""So many bytes protobuf reads of a length-delimited field."""
+_ENDLESS = re.compile(rb"[\x80-\xff]{10}")
+
+
+@dataclass(frozen=True, slots=True)
+class Corruption:
+    """A place where bytes stop being a message.
+
+    Attributes:
+        kind: `deep` for messages that are nested too deeply, `cut` where the bytes end too early,
+            `wrong` for all else.
+        message: what is wrong.
+        offset: byte offset.
+        path: what stands there, such as `graph.node[12].op_type`; empty for the message itself.
+        known: how many fields before it, on the outermost level, are of the schema.
+        inside: where the bytes end, if they end too early; else empty.
+    """
+
+    kind: str
+    message: str
+    offset: int
+    path: str
+    known: int
+    inside: str
+
+
+def find_corruption(data: bytes, message: str = "ModelProto") -> Corruption | None:
+    """The first place where bytes stop being a message; None if they are one."""
+    walk = _Walk(data, message)
+    try:
+        walk.message(message_spec(message), 0, len(data), "", 0)
+    except _Stop as stop:
+        return Corruption(stop.kind, stop.message, stop.offset, stop.path, walk.known, stop.inside)
+    return None
+
+
+class _Stop(Exception):
+    inside = ""
+
+    def __init__(self, message: str, offset: int, path: str, kind: str = "wrong") -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.path = path
+        self.kind = kind
+
+
+class _Walk:
+    """One walk over some bytes.
+
+    Attributes:
+        known: how many fields of the outermost message are of the schema, so far.
+    """
+
+    def __init__(self, data: bytes, message: str) -> None:
+        self.known = 0
+        self._data = data
+        self._whole = f"the {message}"
+
+    def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
+        """Walk over a message, and over those inside it."""
+        if depth > MAX_DEPTH:
+            raise _Stop(f"messages are nested more than {MAX_DEPTH} deep", start, path, "deep")
+        seen: dict[int, int] = {}
+        at = start
+        while at < end:
+            begin = at
+            number, wire_type, at = self._key(at, end, path)
+            if wire_type == END_GROUP:
+                owner = path or self._whole
+                raise _Stop(f"a group ends in {owner} where none began", begin, path)
+            field = spec.by_number.get(number)
+            index = seen.get(number, 0)
+            seen[number] = index + 1
+            if field is None or not _fits(field, wire_type):
+                at = self._stranger(number, wire_type, begin, at, end, path, depth)
+                continue
+            at = self._value(field, wire_type, begin, at, end, path, index, depth)
+            self.known += depth == 0
+
+    def _value(
+        self,
+        field: FieldSpec,
+        wire_type: int,
+        begin: int,
+        at: int,
+        end: int,
+        path: str,
+        index: int,
+        depth: int,
+    ) -> int:
+        """Walk over a value of a known field; the offset behind it."""
+        if wire_type != LENGTH:
+            where = step(path, field, self._data, at, at, index)
+            return self._scalar(wire_type, f"{where} ({field.kind})", begin, at, end, where)
+        name = f"{path}.{field.name}" if path else field.name
+        size, at = self._varint(at, end, _SIZE, f"the length of {name}", path)
+        behind = at + size
+        if field.message and size <= _MOST and behind <= end:
+            where = step(path, field, self._data, at, behind, index)
+            self.message(message_spec(field.message), at, behind, where, depth + 1)
+            return behind
+        where = step(path, field, self._data, at, behind, index)
+        packed = field.wire_type != LENGTH
+        kind = f"a packed list of {field.kind}" if packed else field.message or field.kind
+        try:
+            self._check_size(size, begin, at, end, f"{where} ({kind})", where)
+        except _Stop as stop:
+            if stop.kind == "cut":
+                stop.inside = self._inside(field, at, end, where, depth)
+            raise
+        if packed:
+            self._packed(field, at, behind, where)
+        return behind
+
+    def _inside(self, field: FieldSpec, at: int, end: int, path: str, depth: int) -> str:
+        """Where the bytes end, in a field that is cut off."""
+        if field.message:
+            try:
+                self.message(message_spec(field.message), at, end, path, depth + 1)
+            except _Stop as stop:
+                return stop.inside or stop.path
+        return path
+
+    def _packed(self, field: FieldSpec, at: int, end: int, path: str) -> None:
+        """Check the payload of a packed list."""
+        named = f"{path} (a packed list of {field.kind})"
+        if field.wire_type != VARINT:
+            width = 4 if field.wire_type == FIXED32 else 8
+            if (end - at) % width:
+                message = f"{named} has {_bytes(end - at)}, which is no multiple of {width}"
+                raise _Stop(message, at, path)
+            return
+        endless = _ENDLESS.search(self._data, at, end)
+        if endless:
+            message = f"an item of {named} is longer than the ten bytes of a varint"
+            raise _Stop(message, endless.start(), path)
+        if end > at and self._data[end - 1] > 127:
+            raise _Stop(f"the last item of {named} is cut off", end - 1, path)
+
+    def _stranger(
+        self, number: int, wire_type: int, begin: int, at: int, end: int, path: str, depth: int
+    ) -> int:
+        """Pass over a field that the schema does not know; the offset behind it."""
+        named = f"the unknown field {number} of {path or self._whole}"
+        if wire_type == GROUP:
+            return self._group(number, begin, at, end, path, depth)
+        if wire_type == LENGTH:
+            size, at = self._varint(at, end, _SIZE, f"the length of {named}", path)
+            self._check_size(size, begin, at, end, named, path)
+            return at + size
+        return self._scalar(wire_type, named, begin, at, end, path)
+
+    def _group(self, number: int, begin: int, at: int, end: int, path: str, depth: int) -> int:
+        """Pass over a group and those inside it, which are counted, not recursed into."""
+        owner = path or self._whole
+        open_groups = [number]
+        while open_groups:
+            if depth + len(open_groups) > MAX_DEPTH:
+                raise _Stop(f"groups are nested more than {MAX_DEPTH} deep", at, path, "deep")
+            if at >= end:
+                message = f"the unknown group {open_groups[-1]} of {owner} is never closed"
+                raise _Stop(message, begin, path, "cut" if end == len(self._data) else "wrong")
+            start = at
+            inner, wire_type, at = self._key(at, end, path, least=0)
+            if wire_type == GROUP:
+                open_groups.append(inner)
+            elif wire_type == END_GROUP:
+                if inner != open_groups[-1]:
+                    message = f"the group {open_groups[-1]} of {owner} ends as group {inner}"
+                    raise _Stop(message, start, path)
+                open_groups.pop()
+            else:
+                at = self._stranger(inner, wire_type, start, at, end, path, depth)
+        return at
+
+    # ---- What fields are made of ----------------------------------------------------------------
+
+    def _key(self, at: int, end: int, path: str, least: int = 1) -> tuple[int, int, int]:
+        """A field's number and wire type, and the offset behind them.
+
+        Protobuf reads fields of number 0 in unknown groups, and only there.
+        """
+        owner = path or self._whole
+        key, behind = self._varint(at, end, _KEY, f"the key of a field of {owner}", path)
+        number, wire_type = key >> 3, key & 7
+        if number < least or key >= 1 << 32:
+            raise _Stop(f"{owner} has a field of number {number}, which is none", at, path)
+        if wire_type > FIXED32:
+            message = f"field {number} of {owner} has the wire type {wire_type}, which is none"
+            raise _Stop(message, at, path)
+        return number, wire_type, behind
+
+    def _varint(self, at: int, end: int, most: int, named: str, path: str) -> tuple[int, int]:
+        value = 0
+        for place in range(most):
+            if at + place >= end:
+                self._cut(named, at, end, path)
+            byte = self._data[at + place]
+            value |= (byte & 127) << 7 * place
+            if byte < 128:
+                return value, at + place + 1
+        raise _Stop(f"{named} is a varint of more than {most} bytes", at, path)
+
+    def _scalar(self, wire_type: int, named: str, begin: int, at: int, end: int, path: str) -> int:
+        if wire_type == VARINT:
+            return self._varint(at, end, _VALUE, named, path)[1]
+        behind = at + (8 if wire_type == FIXED64 else 4)
+        if behind > end:
+            self._cut(named, begin, end, path)
+        return behind
+
+    def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
+        if size > _MOST:
+            message = f"{named} claims {_bytes(size)}, more than the 2 GiB that protobuf reads"
+            raise _Stop(message, begin, path)
+        missing = at + size - end
+        if missing <= 0:
+            return
+        if end == len(self._data):
+            message = f"the data ends {_bytes(missing)} too early: {named} has {_bytes(size)}"
+            raise _Stop(f"{message}, of which {end - at:,} are there", begin, path, "cut")
+        message = f"{named} reaches {_bytes(missing)} beyond the end of its message"
+        raise _Stop(message, begin, path)
+
+    def _cut(self, named: str, offset: int, end: int, path: str) -> None:
+        if end == len(self._data):
+            raise _Stop(f"the data ends in the middle of {named}", offset, path, "cut")
+        raise _Stop(f"the end of its message cuts off {named}", offset, path)
+
+
+def _fits(field: FieldSpec, wire_type: int) -> bool:
+    """Whether protobuf takes a value of this wire type for one of the field."""
+    return wire_type == field.wire_type or (
+        wire_type == LENGTH and field.repeated and field.wire_type != LENGTH
+    )
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} byte" if count == 1 else f"{count:,} bytes"

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find every reason why a model cannot be lowered, not only the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from onnxtext.ast.model import Configuration, Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import Attribute, NoData, TensorData
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.generic import RecordError
+from onnxtext.proto.presence_defaults import Habits
+from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.wire.writer import Piece
+
+T = TypeVar("T")
+
+
+class _Collecting(Lowering):
+    """Lowering that collects errors and continues; its result is no valid model."""
+
+    def __init__(self, model: Model, elsewhere: Elsewhere | None) -> None:
+        super().__init__(Habits(model.presence), model.resources, elsewhere)
+        self.errors: list[LowerError] = []
+        self._at = model.graph.at
+
+    def node(self, node: Node) -> bytes:
+        """Return no bytes for a node that cannot be lowered."""
+        return self._try(node.at, lambda: super(_Collecting, self).node(node), b"")
+
+    def value_info(self, value: ValueInfo) -> bytes:
+        """Return no bytes for a value info that cannot be lowered."""
+        return self._try(value.at, lambda: super(_Collecting, self).value_info(value), b"")
+
+    def initializer(self, value: ValueInfo, *, is_input: bool = False) -> list[Piece]:
+        """Return no bytes for an initializer that cannot be lowered."""
+
+        def lower() -> list[Piece]:
+            return super(_Collecting, self).initializer(value, is_input=is_input)
+
+        return self._try(value.at, lower, [])
+
+    def graph(self, graph: Graph) -> list[Piece]:
+        """Return no pieces for a graph that cannot be lowered."""
+        return self._try(graph.at, lambda: super(_Collecting, self).graph(graph), [])
+
+    def function(self, function: Function) -> bytes:
+        """Return no bytes for a function that cannot be lowered."""
+        return self._try(function.at, lambda: super(_Collecting, self).function(function), b"")
+
+    def configuration(self, configuration: Configuration, at: int) -> bytes:
+        """Return no bytes for a configuration that cannot be lowered."""
+        return self._try(at, lambda: super(_Collecting, self).configuration(configuration, at), b"")
+
+    def attribute(self, attribute: Attribute) -> bytes:
+        """Return no bytes for an attribute that cannot be lowered."""
+        return self._try(-1, lambda: super(_Collecting, self).attribute(attribute), b"")
+
+    def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
+        """Return the message without its decorators if these do not fit."""
+
+        def lower() -> bytes:
+            return super(_Collecting, self).finish(message, data, decorators, at)
+
+        return self._try(at, lower, data)
+
+    def tensor_data(
+        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+    ) -> TensorData:
+        """Return no data for a tensor whose data cannot be lowered."""
+
+        def lower() -> TensorData:
+            return super(_Collecting, self).tensor_data(type, data, at, name)
+
+        nothing: TensorData = NoData()
+        return self._try(at, lower, nothing)
+
+    def _try(self, at: int, lower: Callable[[], T], otherwise: T) -> T:
+        """Lower a statement, or record why that fails."""
+        before = self._at
+        self._at = at if at >= 0 else before
+        try:
+            return lower()
+        except LowerError as error:
+            self.errors.append(error.placed(self._at))
+        except RecordError as error:
+            self.errors.append(LowerError(str(error), self._at))
+        finally:
+            self._at = before
+        return otherwise
+
+
+def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> list[LowerError]:
+    """Find every error of lowering a model or a fragment, in the order of the text.
+
+    Args:
+        root: what to lower.
+        elsewhere: where the blobs are that are not among its resources.
+    """
+    model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)
+    try:
+        lowering = _Collecting(model, elsewhere)
+    except RecordError as error:
+        return [LowerError(str(error), model.graph.at)]
+    match root.item if isinstance(root, Fragment) else root:
+        case Model() as item:
+            lowering.model(item)
+        case Graph() as item:
+            lowering.graph(item)
+        case Function() as item:
+            lowering.function(item)
+        case list() as items:
+            for node in items:
+                lowering.node(node)
+        case Node() as item:
+            lowering.node(item)
+    return sorted(lowering.errors, key=lambda error: error.at)

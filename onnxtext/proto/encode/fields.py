@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types, attributes and tensors to wire bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import unpack
+
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import (
+    Blob,
+    DataFile,
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    SplatData,
+    StringData,
+    TensorData,
+    TypedData,
+)
+from onnxtext.proto.encode.decorators import decorate
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.lazy import np
+from onnxtext.tensor.varints import pack_varints
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+
+TENSOR_FIELDS = {
+    "float_data": (b"\x22", None),
+    "int32_data": (b"\x2a", "<i4"),
+    "string_data": (b"\x32", None),
+    "int64_data": (b"\x3a", "<i8"),
+    "raw_data": (b"\x4a", None),
+    "double_data": (b"\x52", None),
+    "uint64_data": (b"\x5a", "<u8"),
+}
+"""The data fields of `TensorProto`: key, and the type of the entries that are packed varints."""
+
+
+_LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
+_SHORT = 256
+"""For entries of fewer bytes numpy takes longer to start than the encoding."""
+
+
+def text_bytes(text: str) -> bytes:
+    """The bytes of a string field."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+# ---- Types ----------------------------------------------------------------------------------
+
+
+def lower_type(type: Type) -> bytes:
+    """A `TypeProto`."""
+    match type:
+        case TensorType():
+            data = delimited(b"\x0a", _tensor_type(type.element, type.shape))
+        case SparseTensorType():
+            data = delimited(b"\x42", _tensor_type(type.element, type.shape))
+        case SequenceType():
+            data = delimited(b"\x22", delimited(b"\x0a", lower_type(type.element)))
+        case OptionalType():
+            data = delimited(b"\x4a", delimited(b"\x0a", lower_type(type.element)))
+        case MapType():
+            key = b"\x08" + varint(element_number(type.key))
+            data = delimited(b"\x2a", key + delimited(b"\x12", lower_type(type.value)))
+        case OpaqueType():
+            inside = b""
+            if type.domain is not None:
+                inside += delimited(b"\x0a", text_bytes(type.domain))
+            if type.name is not None:
+                inside += delimited(b"\x12", text_bytes(type.name))
+            data = delimited(b"\x3a", inside)
+    return decorate("TypeProto", data, type.decorators) if type.decorators else data
+
+
+def element_number(name: str) -> int:
+    """The `TensorProto.DataType` of an element type's name; 0 for `undefined`."""
+    return 0 if name == "undefined" else ELEMENTS[name].number
+
+
+def _tensor_type(element: str, shape: tuple[Dim, ...] | None) -> bytes:
+    data = b"\x08" + varint(element_number(element))
+    if shape is not None:
+        dims = b"".join([delimited(b"\x0a", _dim(dim)) for dim in shape])
+        data += delimited(b"\x12", dims)
+    return data
+
+
+def _dim(dim: Dim) -> bytes:
+    decorators: tuple[Decorator, ...] = ()
+    if isinstance(dim, DecoratedDim):
+        decorators = dim.decorators
+        dim = dim.value
+    if isinstance(dim, int):
+        data = b"\x08" + varint(dim)
+    elif dim is None:
+        data = b""
+    else:
+        data = delimited(b"\x12", text_bytes(dim))
+    return decorate("TensorShapeProto.Dimension", data, decorators) if decorators else data
+
+
+# ---- Tensors --------------------------------------------------------------------------------
+
+
+def tensor_head(type: TensorType) -> bytes:
+    """The dims and the element type of a `TensorProto`."""
+    dims = type.shape or ()
+    head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
+    return head + b"\x10" + varint(element_number(type.element))
+
+
+def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[Piece]:
+    """A `TensorProto`, in pieces, so that weights are not copied."""
+    head = tensor_head(type)
+    name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
+    match data:
+        case Blob() | DataFile():
+            raise AssertionError("they are replaced by their bytes before")
+        case NoData():
+            return [head + name_bytes]
+        case SplatData():
+            return [head + name_bytes, *delimited_pieces(b"\x4a", data.repetition.pieces())]
+        case RawData(raw):
+            return [head + name_bytes, *delimited_pieces(b"\x4a", [raw])]
+        case ExternalData(entries):
+            external = b"".join([delimited(b"\x6a", entry(key, value)) for key, value in entries])
+            return [head + name_bytes + external + b"\x70\x01"]
+        case StringData(values):
+            fields: dict[bytes, bytes] = {b"\x32": _strings(values)}
+        case TypedData(entries_):
+            key, encoded = _numeric_field(ELEMENTS[type.element].field, entries_)
+            fields = {key: encoded}
+        case FieldData():
+            fields = _fields(data)
+    if name is not None:
+        fields[b"\x42"] = name_bytes
+    return [head, *[fields[key] for key in sorted(fields)]]
+
+
+def entry(key: str, value: str) -> bytes:
+    """A `StringStringEntryProto`."""
+    return delimited(b"\x0a", text_bytes(key)) + delimited(b"\x12", text_bytes(value))
+
+
+def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
+    """Entries of a list of `StringStringEntryProto`."""
+    return [delimited(key, entry(name, value)) for name, value in entries]
+
+
+def _strings(values: tuple[bytes, ...]) -> bytes:
+    return b"".join([delimited(b"\x32", value) for value in values])
+
+
+def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
+    """A packed numeric field; nothing at all if it is empty, as protobuf writes it."""
+    key, varints = TENSOR_FIELDS[name]
+    if not entries:
+        return key, b""
+    if varints is None:
+        return key, delimited(key, entries)
+    if len(entries) <= _SHORT:
+        count = len(entries) // int(varints[2])
+        numbers = unpack(f"<{count}{_LETTERS[varints]}", entries)
+        return key, delimited(key, b"".join(map(varint, numbers)))
+    values = np.frombuffer(entries, varints)
+    if varints == "<i4":
+        values = values.astype(np.int64)
+    return key, delimited(key, pack_varints(values))
+
+
+def _fields(data: FieldData) -> dict[bytes, bytes]:
+    fields: dict[bytes, bytes] = {}
+    for name, value in data.fields:
+        if isinstance(value, tuple):
+            fields[b"\x32"] = _strings(value)
+        elif name == "raw_data":
+            fields[b"\x4a"] = delimited(b"\x4a", value)
+        else:
+            key, encoded = _numeric_field(name, value)
+            fields[key] = encoded
+    return fields

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AST to wire bytes, message by message: models, graphs, functions, nodes, values, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import (
+    Annotation,
+    Configuration,
+    Function,
+    Graph,
+    Model,
+    Node,
+    OpsetImport,
+    Training,
+    ValueInfo,
+)
+from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.values import (
+    Attribute,
+    SparseTensor,
+)
+from onnxtext.proto.encode.fields import entry, metadata_fields, text_bytes
+from onnxtext.proto.encode.values import LowerError, ValueLowering
+from onnxtext.proto.generic import RecordError, lower_record
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+
+VALUE_INFO_OF_INITIALIZERS = "value_info"
+
+
+class Lowering(ValueLowering):
+    """One run of lowering: the text's habits, and what was already lowered."""
+
+    # ---- Models, graphs, functions ----------------------------------------------------------
+
+    def model(self, model: Model) -> list[Piece]:
+        """A `ModelProto`, in pieces."""
+        head: list[Piece] = []
+        if model.ir_version is not None:
+            head.append(b"\x08" + varint(model.ir_version))
+        for key, text in (
+            (b"\x12", model.producer_name),
+            (b"\x1a", model.producer_version),
+            (b"\x22", model.domain),
+        ):
+            if text is not None:
+                head.append(delimited(key, text_bytes(text)))
+        if model.model_version is not None:
+            head.append(b"\x28" + varint(model.model_version))
+        if model.doc_string is not None:
+            head.append(delimited(b"\x32", text_bytes(model.doc_string)))
+        tail: list[Piece] = [delimited(b"\x42", self.opset(item)) for item in model.opset_imports]
+        tail += [delimited(b"\x72", entry(key, value)) for key, value in model.metadata]
+        tail += [delimited(b"\xa2\x01", self.training(item)) for item in model.training]
+        tail += self.function_fields(model.functions)
+        tail += [
+            delimited(b"\xd2\x01", self.configuration(item, model.graph.at))
+            for item in model.configurations
+        ]
+        pieces = [*head, *delimited_pieces(b"\x3a", self.graph(model.graph)), *tail]
+        return self.finish_pieces("ModelProto", pieces, model.decorators, model.graph.at)
+
+    def opset(self, item: OpsetImport) -> bytes:
+        """An `OperatorSetIdProto`."""
+        domain = b"" if item.domain is None else delimited(b"\x0a", text_bytes(item.domain))
+        return self.finish("OperatorSetIdProto", domain + b"\x10" + varint(item.version), (), -1)
+
+    def training(self, training: Training) -> bytes:
+        """A `TrainingInfoProto`."""
+        parts: list[Piece] = []
+        if training.initialization is not None:
+            parts += delimited_pieces(b"\x0a", self.graph(training.initialization))
+        if training.algorithm is not None:
+            parts += delimited_pieces(b"\x12", self.graph(training.algorithm))
+        parts += metadata_fields(b"\x1a", training.initialization_binding)
+        parts += metadata_fields(b"\x22", training.update_binding)
+        return b"".join(parts)
+
+    def configuration(self, configuration: Configuration, at: int) -> bytes:
+        """A `DeviceConfigurationProto`."""
+        from onnxtext.proto.schema import message_spec
+
+        try:
+            rest = lower_record(message_spec("DeviceConfigurationProto"), configuration.record)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        return delimited(b"\x0a", text_bytes(configuration.name)) + rest
+
+    def annotation(self, annotation: Annotation) -> bytes:
+        """A `TensorAnnotation`."""
+        name = delimited(b"\x0a", text_bytes(annotation.tensor_name))
+        return name + b"".join(metadata_fields(b"\x12", annotation.entries))
+
+    def graph(self, graph: Graph) -> list[Piece]:
+        """A `GraphProto`, in pieces."""
+        self.enter_graph()
+        pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
+        pieces.append(delimited(b"\x12", text_bytes(graph.name)))
+        defaults = [value for value in graph.inputs if value.data is not None]
+        with_data = [*defaults, *[value for value in graph.values if value.data is not None]]
+        sparse: list[Piece] = []
+        for index, value in enumerate(with_data):
+            tensor = self.initializer(value, is_input=index < len(defaults))
+            if isinstance(value.data, SparseTensor):
+                sparse += delimited_pieces(b"\x7a", tensor)
+            else:
+                pieces += delimited_pieces(b"\x2a", tensor)
+        for value in graph.inputs:
+            pieces.append(delimited(b"\x5a", self.value_info(value)))
+        for value in graph.outputs:
+            pieces.append(delimited(b"\x62", self.value_info(value)))
+        pieces += [delimited(b"\x6a", info) for info in self.value_infos(graph, with_data)]
+        pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
+        pieces += [*sparse, *metadata_fields(b"\x82\x01", graph.metadata)]
+        self.leave_graph()
+        return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
+
+    def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> Iterator[bytes]:
+        """The `value_info` list of a graph, in the order of SPEC 10."""
+        metadata = dict(graph.value_metadata)
+        for decorator in graph.decorators:
+            if decorator.name == VALUE_INFO_OF_INITIALIZERS:
+                if [field.value for field in decorator.arguments] != [Word("initializers")]:
+                    raise LowerError("write @value_info(initializers)", graph.at)
+                for value in initializers:
+                    entries = metadata.pop(value.name, ())
+                    yield self.value_info(ValueInfo(value.name, value.type, None, (), entries))
+        for value in graph.values:
+            if value.data is None:
+                yield self.value_info(value)
+        yield from self.typed_outputs(graph, metadata)
+
+    def typed_outputs(
+        self, owner: Graph | Function, metadata: dict[str, tuple[tuple[str, str], ...]]
+    ) -> Iterator[bytes]:
+        """A `ValueInfoProto` for each output that has its type before it.
+
+        Args:
+            owner: the graph or function.
+            metadata: that of these entries.
+        """
+        for node in owner.nodes:
+            if node.output_types:
+                for name, type in zip(node.outputs, node.output_types, strict=True):
+                    if type is not None:
+                        entries = metadata.pop(name, ())
+                        yield self.value_info(ValueInfo(name, type, None, (), entries, node.at))
+        if metadata:
+            raise LowerError(
+                f"there is no value info for the metadata of `{next(iter(metadata))}`", owner.at
+            )
+
+    def function_fields(self, functions: list[Function]) -> list[Piece]:
+        """Functions as fields of their model."""
+        return [delimited(b"\xca\x01", self.function(function)) for function in functions]
+
+    def function(self, function: Function) -> bytes:
+        """A `FunctionProto`."""
+        parts = [delimited(b"\x0a", text_bytes(function.name))]
+        parts += [delimited(b"\x22", text_bytes(value.name)) for value in function.inputs]
+        parts += [delimited(b"\x2a", text_bytes(value.name)) for value in function.outputs]
+        names = [item for item in function.attributes if isinstance(item, str)]
+        parts += [delimited(b"\x32", text_bytes(name)) for name in names]
+        parts += [delimited(b"\x3a", self.node(node)) for node in function.nodes]
+        if function.doc_string is not None:
+            parts.append(delimited(b"\x42", text_bytes(function.doc_string)))
+        parts += [delimited(b"\x4a", self.opset(item)) for item in function.opset_imports]
+        if function.domain is not None:
+            parts.append(delimited(b"\x52", text_bytes(function.domain)))
+        for item in function.attributes:
+            if isinstance(item, Attribute):
+                try:
+                    parts.append(delimited(b"\x5a", self.attribute(item)))
+                except LowerError as error:
+                    raise error.placed(function.at) from None
+        typed = [value for value in (*function.inputs, *function.outputs) if value.type is not None]
+        infos = [self.value_info(value) for value in (*typed, *function.values)]
+        infos += self.typed_outputs(function, dict(function.value_metadata))
+        parts += [delimited(b"\x62", info) for info in infos]
+        if function.overload is not None:
+            parts.append(delimited(b"\x6a", text_bytes(function.overload)))
+        parts += metadata_fields(b"\x72", function.metadata)
+        return self.finish("FunctionProto", b"".join(parts), function.decorators, function.at)
+
+    # ---- Nodes ----------------------------------------------------------------
+
+    def node(self, node: Node) -> bytes:
+        """A `NodeProto`."""
+        parts = [delimited(b"\x0a", text_bytes(text)) for text in node.inputs]
+        parts += [delimited(b"\x12", text_bytes(text)) for text in node.outputs]
+        name = self.habits.node_name if node.name is None else node.name
+        if name is not None:
+            parts.append(delimited(b"\x1a", text_bytes(name)))
+        try:
+            parts.append(self._tail(node))
+        except LowerError as error:  # attributes have no place of their own
+            raise error.placed(node.at) from None
+        if node.metadata:
+            parts += metadata_fields(b"\x4a", node.metadata)
+        if node.decorators or "NodeProto" in self.habits.others:
+            return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
+        return b"".join(parts)
+
+    def _tail(self, node: Node) -> bytes:
+        """The fields of a node that stand behind its names."""
+        habits = self.habits
+        parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
+        for attribute in node.attributes:
+            parts.append(self.attribute_field(attribute))
+        parts.append(habits.node_doc)
+        if node.domain is None:
+            parts.append(habits.node_domain)
+        else:
+            parts.append(delimited(b"\x3a", text_bytes(node.domain)))
+        if node.overload is None:
+            parts.append(habits.node_overload)
+        else:
+            parts.append(delimited(b"\x42", text_bytes(node.overload)))
+        return b"".join(parts)
+
+
+def own_decorators(graph: Graph) -> list[Decorator]:
+    """The decorators that change the `GraphProto` itself."""
+    return [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]

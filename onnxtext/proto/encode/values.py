@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AST to wire bytes: values, tensors and attributes, and what habits and decorators add."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from onnxtext.ast.model import (
+    Graph,
+    ValueInfo,
+)
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.types import TensorType, Type, type_depth
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Blob,
+    DataFile,
+    ExternalData,
+    Float32,
+    Floats,
+    RawData,
+    Reference,
+    SparseTensor,
+    SplatData,
+    Tensor,
+    TensorData,
+)
+from onnxtext.proto.encode.decorators import FieldTable, targeted
+from onnxtext.proto.encode.fields import lower_tensor, lower_type, metadata_fields, text_bytes
+from onnxtext.proto.generic import RecordError, lower_record
+from onnxtext.proto.presence_defaults import Habits
+from onnxtext.tensor import varints
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+
+_A = AttributeType
+
+
+_SMALL = 4096
+"""Attributes with more bytes than this are hardly met twice."""
+_HEAVY = 8 << 16
+"""Tensors of more bits than this (64 KiB) describe no shape."""
+
+
+class LowerError(ValueError):
+    """A statement cannot be lowered.
+
+    Attributes:
+        message: why.
+        at: the statement's offset in its text, -1 if it has none.
+        code: of the diagnostic.
+        mark: the words of the statement that are wrong, such as a blob's digest; "" if unknown.
+    """
+
+    def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.code = code
+        self.mark = mark
+
+    def placed(self, at: int) -> LowerError:
+        """The same error, at a statement if it was at none."""
+        if self.at < 0:
+            self.at = at
+        return self
+
+
+class ValueLowering(ABC):
+    """The part of lowering that is about values; `graph` is what attributes need of the rest.
+
+    Subclasses may override any public method: what tensors hold goes through `tensor_data` or
+    `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
+
+    Attributes:
+        deepest: how many graphs were inside one another, at most.
+        deepest_type: likewise, types in types.
+    """
+
+    def __init__(
+        self,
+        habits: Habits,
+        resources: Mapping[str, bytes | memoryview] | None = None,
+        elsewhere: Elsewhere | None = None,
+        *,
+        verified: bool = False,
+        guard: Callable[[], object] | None = None,
+        light: bool = False,
+    ) -> None:
+        """Start a run.
+
+        Args:
+            habits: of the text.
+            resources: the bytes of blobs by their digests.
+            elsewhere: where other blobs are.
+            verified: whether these digests were just made of these bytes.
+            guard: called before data that is large, or elsewhere, is met for the first time.
+            light: whether large tensors refer to data that is nowhere instead.
+        """
+        self.habits = habits
+        self._blobs = Blobs(resources or {}, verified=verified)
+        self._elsewhere = elsewhere
+        self._guard = guard
+        self._light = light
+        self.deepest = self.deepest_type = self._depth = 0
+        # By identity. What was lowered is kept alive, so that no other object gets its identity.
+        self._alive: list[object] = []
+        self._types: dict[int, bytes] = {}
+        self._attributes: dict[int, Piece] = {}
+
+    def enter_graph(self) -> None:
+        """Count a graph, inside those that were entered and not left."""
+        self._depth += 1
+        self.deepest = max(self.deepest, self._depth)
+
+    def leave_graph(self) -> None:
+        """Its end."""
+        self._depth -= 1
+
+    def _watch(self) -> None:
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            guard()
+
+    @abstractmethod
+    def graph(self, graph: Graph) -> list[Piece]:
+        """A `GraphProto`, in pieces."""
+
+    # ---- Values -----------------------------------------------------------------------------
+
+    def value_info(self, value: ValueInfo) -> bytes:
+        """A `ValueInfoProto`."""
+        data = delimited(b"\x0a", text_bytes(value.name))
+        decorators: Sequence[Decorator] = ()
+        if value.decorators:
+            type_decorators = targeted(value.decorators, "type")
+            decorators = targeted(value.decorators, "")
+            if type_decorators and value.type is not None:
+                data += delimited(b"\x12", self._type(value.type, type_decorators, value.at))
+            elif value.type is not None:
+                data += self.typed(value.type, value.at)
+            elif type_decorators:
+                raise LowerError("`@type` decorators need a type", value.at)
+        elif value.type is not None:
+            data += self.typed(value.type, value.at)
+        if value.metadata:
+            data += b"".join(metadata_fields(b"\x22", value.metadata))
+        return self.finish("ValueInfoProto", data, decorators, value.at)
+
+    def initializer(self, value: ValueInfo, *, is_input: bool = False) -> list[Piece]:
+        """A `TensorProto`, or a `SparseTensorProto`.
+
+        Args:
+            value: has data.
+            is_input: what stands at the value is about the input; `@data.…` is about its default.
+        """
+        decorators = targeted(value.decorators, "data" if is_input else "")
+        if isinstance(value.data, SparseTensor):
+            try:
+                data = self.sparse_tensor(value.data, value.name)
+            except LowerError as error:
+                raise error.placed(value.at) from None
+            return [self.finish("SparseTensorProto", data, decorators, value.at)]
+        assert isinstance(value.type, TensorType)
+        assert value.data is not None
+        if type(value.data) is RawData and not (decorators or value.metadata or self.habits.others):
+            return self.raw_initializer(value.type, value.name, value.data.data)
+        held = self.tensor_data(value.type, value.data, value.at, value.name)
+        pieces = lower_tensor(value.type, value.name, held)
+        if not is_input:
+            pieces = [*pieces, *metadata_fields(b"\x82\x01", value.metadata)]
+        return self.finish_pieces("TensorProto", pieces, decorators, value.at)
+
+    def raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
+        """What nearly every initializer is: a `TensorProto` with raw data and nothing special."""
+        return lower_tensor(type, name, RawData(data))
+
+    def tensor(self, tensor: Tensor) -> bytes:
+        """A `TensorProto` in an attribute."""
+        name = self.habits.tensor_name if tensor.name is None else tensor.name
+        pieces = lower_tensor(tensor.type, name, self.tensor_data(tensor.type, tensor.data, -1))
+        return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
+
+    def tensor_data(
+        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+    ) -> TensorData:
+        """A tensor's data, with the bytes of a blob."""
+        if not isinstance(data, (Blob, DataFile, SplatData)):
+            return data
+        element = ELEMENTS.get(type.element)
+        dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+        if self._light and element is not None and element.bits * prod(dims) > _HEAVY:
+            return ExternalData((("location", "left-out"),))
+        self._watch()
+        if isinstance(data, SplatData):
+            return data
+        whose = f"tensor `{name}`: " if name else ""
+        if isinstance(data, DataFile):
+            return RawData(self._array(type, data, at, whose))
+        try:
+            raw = self.blob(data, at)
+        except LowerError as error:
+            error.message = whose + error.message
+            raise
+        wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
+        if len(raw) != wanted and wanted >= 0:
+            raise LowerError(
+                f"the blob {data.digest} has {len(raw)} bytes, a tensor of this type has {wanted}",
+                at,
+                SIZE,
+                data.digest,
+            )
+        return RawData(raw)
+
+    def _array(self, type: TensorType, file: DataFile, at: int, whose: str) -> bytes | memoryview:
+        """The elements in a data file."""
+        if self._elsewhere is None:
+            message = f"{whose}data files are read for texts in files (base_dir)"
+            raise LowerError(message, at, "weights-unreadable", file.path)
+        try:
+            return self._elsewhere.array(file, type)
+        except BlobError as error:
+            raise LowerError(whose + str(error), at, error.code, file.path) from None
+
+    def blob(self, blob: Blob, at: int) -> bytes | memoryview:
+        """The bytes of a blob.
+
+        Raises:
+            LowerError: they are nowhere, or not what the digest says.
+        """
+        self._watch()
+        digest = blob.digest
+        try:
+            if self._elsewhere is not None and not self._blobs.knows(digest):
+                return self._elsewhere.find(digest)
+            return self._blobs.find(digest)
+        except BlobError as error:
+            raise LowerError(str(error), at, error.code, digest) from None
+
+    def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
+        """A `SparseTensorProto`; a sparse initializer's name is that of its values."""
+        values = sparse.values
+        if name is not None and values.name is None:
+            values = Tensor(values.type, values.data, name, values.decorators)
+        data = delimited(b"\x0a", self.tensor(values))
+        data += delimited(b"\x12", self.tensor(sparse.indices))
+        data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
+        return self.finish("SparseTensorProto", data, sparse.decorators, -1)
+
+    def typed(self, type: Type, at: int) -> bytes:
+        """The field of a type in a `ValueInfoProto`."""
+        data = self._types.get(id(type))
+        if data is None:
+            data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
+            self._alive.append(type)
+        return data
+
+    def _type(self, type: Type, decorators: Sequence[Decorator], at: int) -> bytes:
+        """A `TypeProto`."""
+        try:
+            data = lower_type(type)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        self.deepest_type = max(self.deepest_type, type_depth(type))
+        return self.finish("TypeProto", data, decorators, at)
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    def attribute_field(self, attribute: Attribute) -> Piece:
+        """An attribute of a node, with its key and length."""
+        field = self._attributes.get(id(attribute))
+        if field is None:
+            field = delimited(b"\x2a", self.attribute(attribute))
+            if len(field) <= _SMALL:
+                self.remember(attribute, field)
+        return field
+
+    def remember(self, attribute: Attribute, field: Piece) -> None:
+        """Know how an attribute is lowered, because it was lifted from these very bytes."""
+        self._attributes[id(attribute)] = field
+        self._alive.append(attribute)
+
+    def attribute(self, attribute: Attribute) -> bytes:
+        """An `AttributeProto`."""
+        name = delimited(b"\x0a", text_bytes(attribute.name))
+        value = attribute.value
+        kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
+        if isinstance(value, Record):
+            data = self._record_attribute(name, value)
+        elif value is None:
+            data = name + kind
+        elif isinstance(value, Reference):
+            data = name + kind + delimited(b"\xaa\x01", text_bytes(value.name))
+        elif attribute.type in (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS):
+            data = name + kind + self.attribute_value(attribute)
+        else:
+            data = name + self.attribute_value(attribute) + kind
+        return self.finish("AttributeProto", data, attribute.decorators, -1)
+
+    def _record_attribute(self, name: bytes, record: Record) -> bytes:
+        from onnxtext.proto.schema import message_spec
+
+        try:
+            data = lower_record(message_spec("AttributeProto"), record)
+        except RecordError as error:
+            raise LowerError(str(error), -1) from None
+        return name + data
+
+    def attribute_value(self, attribute: Attribute) -> bytes:
+        """The field that holds the value of an attribute."""
+        value = attribute.value
+        match attribute.type, value:
+            case _A.INT, int():
+                return b"\x18" + varint(value)
+            case _A.FLOAT, Float32():
+                return b"\x15" + value.bits.to_bytes(4, "little")
+            case _A.STRING, bytes():
+                return delimited(b"\x22", value)
+            case _, Blob():
+                return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
+            case _A.TENSOR, Tensor():
+                return delimited(b"\x2a", self.tensor(value))
+            case _A.GRAPH, Graph():
+                return b"".join(delimited_pieces(b"\x32", self.graph(value)))
+            case _A.FLOATS, Floats(data):
+                return varints.float_fields(b"\x3d", data)
+            case _A.INTS, tuple():
+                return varints.int_fields(b"\x40", value)  # type: ignore[arg-type]
+            case _A.SPARSE_TENSOR, SparseTensor():
+                return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
+            case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
+                return delimited(b"\x72", self._type(value, (), -1))  # type: ignore[arg-type]
+            case _, tuple():
+                return self._list_value(attribute.type, value)
+        raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
+
+    def _blob_value(
+        self, kind: AttributeType | None, data: bytes | memoryview, digest: str
+    ) -> bytes:
+        """A string, or a list of numbers from its little-endian elements."""
+        data = bytes(data)
+        if kind is _A.STRING:
+            return delimited(b"\x22", data)
+        width = 4 if kind is _A.FLOATS else 8
+        if len(data) % width:
+            message = f"the blob {digest} has {len(data)} bytes, no multiple of {width}"
+            raise LowerError(message, -1, SIZE, digest)
+        if kind is _A.FLOATS:
+            return varints.float_fields(b"\x3d", data)
+        return varints.int_fields(b"\x40", data)
+
+    def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
+        parts = []
+        for item in items:
+            match kind, item:
+                case _A.STRINGS, bytes():
+                    parts.append(delimited(b"\x4a", item))
+                case _A.STRINGS, Blob():
+                    parts.append(delimited(b"\x4a", bytes(self.blob(item, -1))))
+                case _A.TENSORS, Tensor():
+                    parts.append(delimited(b"\x52", self.tensor(item)))
+                case _A.GRAPHS, Graph():
+                    parts.append(b"".join(delimited_pieces(b"\x5a", self.graph(item))))
+                case _A.SPARSE_TENSORS, SparseTensor():
+                    parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
+                case _A.TYPE_PROTOS, _:
+                    parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
+                case _:
+                    raise LowerError("an item of an attribute's list is not of its type", -1)
+        return b"".join(parts)
+
+    # ---- Presence and decorators ------------------------------------------------------------
+
+    def finish_pieces(
+        self, message: str, pieces: list[Piece], decorators: Sequence[Decorator], at: int
+    ) -> list[Piece]:
+        """A message in pieces, after habits and decorators; joined only if it has any."""
+        if not decorators and message not in self.habits.others:
+            return pieces
+        return [self.finish(message, b"".join(pieces), decorators, at)]
+
+    def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
+        """A message, after what the habits add and the decorators change."""
+        extra = self.habits.others.get(message)
+        if not decorators and not extra:
+            return data
+        table = FieldTable(message, data)
+        for number, empty in extra or ():
+            table.known.setdefault(number, [empty])
+        try:
+            for decorator in decorators:
+                table.apply(decorator)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        return table.encode()

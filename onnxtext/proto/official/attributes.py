@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reduce attributes to the official syntax."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from onnxtext.ast.values import AttributeType
+from onnxtext.proto.official.fields import (
+    Data,
+    Fields,
+    field,
+    integer,
+    is_empty,
+    is_writable,
+    number,
+)
+from onnxtext.proto.official.losses import ItemPath
+from onnxtext.proto.official.values import NANS, STRINGS_OF_DATA, ValueReducer, default_nans
+from onnxtext.proto.schema import message_spec
+from onnxtext.tensor.lazy import np
+from onnxtext.wire.reader import read_fields
+from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint
+
+_A = AttributeType
+
+LISTS = "the official parser drops the values of such lists: the list is written empty"
+SPARSE = "a sparse tensor cannot be written as an attribute: the attribute is left out"
+NO_TYPE = "an attribute always has a type in the official syntax: it gets the type of its value"
+NO_KIND = "an attribute with neither a type nor a single value cannot be written: it is left out"
+NO_VALUE = "the value of an attribute cannot be written: the attribute is left out"
+EXTRA_VALUE = "an attribute can have only one value, that of its type: other values are left out"
+
+
+class AttributeReducer(ValueReducer, ABC):
+    """Reduce attributes."""
+
+    @abstractmethod
+    def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
+        """Reduce a `GraphProto`."""
+
+    def attribute(self, data: Data, place: ItemPath, *, in_function: bool) -> bytes | None:
+        """Reduce an `AttributeProto`; return None if it cannot be written.
+
+        Args:
+            data: its bytes.
+            place: its place in the model.
+            in_function: whether it is a parameter of a function, which may have a quoted name and
+                no value.
+        """
+        message = "AttributeProto"
+        found = self.fields(message, data, place, _ATTRIBUTE)
+        if in_function:
+            name = self.stored_text(message, "name", found, place)
+        else:
+            name = found.get("name", (b"",))[-1]  # type: ignore[assignment]
+            name = self.identifier(name, place.at("name"), "an attribute")
+        head = field(1, name)
+        kind = integer(found.get("type", ()))
+        values = [name for name in _VALUES if name in found]
+        stored = [name for name in values if not self._is_empty_value(name, found[name])]
+        reference = found.get("ref_attr_name", (None,))[-1]
+        if reference is not None and (reference or not values):
+            return head + self._reference(reference, kind, values, stored, found, place)
+        if reference is not None:
+            self.losses.presence_changed(message, "ref_attr_name")
+        if not kind:
+            chosen = stored or values
+            if len(chosen) != 1:
+                self.losses.lost(place, NO_KIND)
+                return None
+            self.losses.lost(place.at("type"), NO_TYPE)
+            kind = _VALUES[chosen[0]]
+        own = _FIELD_OF[kind]
+        self._drop_values([name for name in values if name != own], stored, place)
+        value = self._value(AttributeType(kind), own, found.get(own), place, in_function)
+        return None if value is None else head + value + number(20, varint(kind))
+
+    @staticmethod
+    def _is_empty_value(name: str, payloads: Sequence[Data]) -> bool:
+        spec = message_spec("AttributeProto").by_name[name]
+        return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
+
+    def _drop_values(self, names: Sequence[str], stored: Sequence[str], place: ItemPath) -> None:
+        """Note the values that are not of the attribute's type."""
+        for name in names:
+            if name in stored:
+                self.losses.lost(place.at(name), EXTRA_VALUE)
+            else:
+                self.losses.presence_changed("AttributeProto", name)
+
+    def _reference(
+        self,
+        reference: Data,
+        kind: int,
+        values: Sequence[str],
+        stored: Sequence[str],
+        found: Fields,
+        place: ItemPath,
+    ) -> bytes:
+        """Reduce a reference to an attribute of the function to its fields."""
+        self._drop_values(values, stored, place)
+        made = field(21, self.text(reference, place.at("ref_attr_name")))
+        if kind:
+            return number(20, varint(kind)) + made
+        if "type" in found:
+            self.losses.presence_changed("AttributeProto", "type")
+        return made
+
+    # ---- Values of attributes ---------------------------------------------------------------
+
+    def _value(
+        self,
+        kind: AttributeType,
+        name: str,
+        payloads: Sequence[Data] | None,
+        place: ItemPath,
+        in_function: bool,
+    ) -> bytes | None:
+        """Reduce the value of an attribute; return None if it cannot be written."""
+        here = place.at(name)
+        if payloads is None and in_function and kind not in _LISTS:
+            return b""
+        match kind:
+            case _A.INTS:
+                return b"".join([number(8, item) for item in payloads or ()])
+            case _A.FLOATS:
+                return self._floats(payloads or (), here)
+            case _A.STRINGS:
+                if not all(is_writable(bytes(item)) for item in payloads or ()):
+                    self.losses.lost(place, STRINGS_OF_DATA)
+                    return None
+                return b"".join([field(9, item) for item in payloads or ()])
+            case _A.TENSORS | _A.GRAPHS | _A.SPARSE_TENSORS | _A.TYPE_PROTOS:
+                if payloads:
+                    self.losses.lost(here, LISTS)
+                return b""
+            case _A.SPARSE_TENSOR:
+                self.losses.lost(place, SPARSE)
+                return None
+        if payloads is None:
+            if kind in (_A.TENSOR, _A.TYPE_PROTO):
+                self.losses.lost(place, NO_VALUE)
+                return None
+            self.losses.presence_changed("AttributeProto", name)
+        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], place, here)
+
+    def _single(
+        self, kind: AttributeType, value: Data, place: ItemPath, here: ItemPath
+    ) -> bytes | None:
+        match kind:
+            case _A.INT:
+                return number(3, value)
+            case _A.FLOAT:
+                bits = np.frombuffer(value, "<u4").copy()
+                if default_nans(bits):
+                    self.losses.lost(here, NANS)
+                return tag(2, FIXED32) + bits.tobytes()
+            case _A.STRING:
+                if is_writable(bytes(value)):
+                    return field(4, value)
+                self.losses.lost(place, STRINGS_OF_DATA)
+                return None
+            case _A.GRAPH:
+                return field(6, self.graph(value, here, quotable=False))
+            case _A.TENSOR:
+                tensor = self.tensor(value, here, quotable=False)
+                if tensor is None:
+                    self.losses.lost(place, NO_VALUE)
+                    return None
+                return field(5, tensor)
+        type = self.type(value, here)
+        if type is None:
+            self.losses.lost(place, NO_VALUE)
+            return None
+        return field(14, type)
+
+    def _floats(self, payloads: Sequence[Data], place: ItemPath) -> bytes:
+        bits = np.frombuffer(b"".join(payloads), "<u4").copy()
+        if default_nans(bits):
+            self.losses.lost(place, NANS)
+        key = tag(7, FIXED32)
+        data = bits.tobytes()
+        return b"".join([key + data[at : at + 4] for at in range(0, len(data), 4)])
+
+
+def attribute_place(place: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
+    """Return the place of an attribute, with its name as the key, or its index if unnamed."""
+    name = b""
+    for item in read_fields(data, 0, len(data)):
+        if item.number == 1 and item.wire_type == LENGTH:
+            name = bytes(data[item.value : item.end])
+            break
+    return place.at(list_name, name.decode("utf-8", "backslashreplace") if name else index)
+
+
+_VALUES = {
+    "f": _A.FLOAT,
+    "i": _A.INT,
+    "s": _A.STRING,
+    "t": _A.TENSOR,
+    "g": _A.GRAPH,
+    "floats": _A.FLOATS,
+    "ints": _A.INTS,
+    "strings": _A.STRINGS,
+    "tensors": _A.TENSORS,
+    "graphs": _A.GRAPHS,
+    "tp": _A.TYPE_PROTO,
+    "type_protos": _A.TYPE_PROTOS,
+    "sparse_tensor": _A.SPARSE_TENSOR,
+    "sparse_tensors": _A.SPARSE_TENSORS,
+}
+"""The value fields of `AttributeProto`, and the attribute type of each."""
+
+_ATTRIBUTE = frozenset(("name", "type", "ref_attr_name", *_VALUES))
+_FIELD_OF = {int(kind): name for name, kind in _VALUES.items()}
+_LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
+_DEFAULTS = {_A.INT: b"\0", _A.FLOAT: b"\0\0\0\0", _A.STRING: b"", _A.GRAPH: b""}

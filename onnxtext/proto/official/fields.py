@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reduce fields, strings and names to the official syntax.
+
+Every method takes canonical bytes and returns the closest equivalent that the official syntax can
+express; differences are noted as losses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from onnxtext.proto.official.losses import ItemPath, Losses
+from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
+from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag
+
+Data = bytes | memoryview
+Fields = Mapping[str, list[Data]]
+
+STRINGS = r"a string cannot contain NUL or invalid UTF-8: these bytes become \x00 and the like"
+UNKNOWN = "a field that the schema does not know is not part of the official syntax"
+GRAPH_NAME = (
+    "the name of a graph in an attribute must be an identifier, but not a type or number: "
+    "it is renamed"
+)
+DOMAIN = "a domain must consist of identifiers and dots: it is renamed"
+
+_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_ODD = re.compile(rb"[^A-Za-z0-9_]+")
+_TYPES = "|".join((*ELEMENTS, "seq", "map", "optional", "sparse_tensor", "opaque"))
+_TYPE_WORD = re.compile(rf"(?:{_TYPES})\Z|(?i:inf|infinity|nan)(?![A-Za-z0-9])".encode())
+"""Names that a graph in an attribute cannot have: they are types, or begin a number."""
+
+
+def field(number: int, data: Data) -> bytes:
+    """Encode a length-delimited field."""
+    return delimited(tag(number, LENGTH), bytes(data))
+
+
+def number(number: int, value: Data) -> bytes:
+    """Encode a field with an encoded varint."""
+    return tag(number, VARINT) + bytes(value)
+
+
+def integer(payloads: Sequence[Data], default: int = 0) -> int:
+    """Return the integer value of a field."""
+    return signed(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
+
+
+class FieldReducer:
+    """Reduce strings and names, and note the fields that cannot be written.
+
+    Attributes:
+        losses: what is lost.
+    """
+
+    def __init__(self) -> None:
+        self.losses = Losses()
+
+    # ---- Messages ---------------------------------------------------------------------------
+
+    def fields(self, message: str, data: Data, place: ItemPath, keep: frozenset[str]) -> Fields:
+        """Return the values of the kept fields of a message, by name; note all others as lost.
+
+        Args:
+            message: the name of the message type.
+            data: its canonical bytes.
+            place: its place in the model.
+            keep: the names of the fields that the caller handles.
+        """
+        by_number = message_spec(message).by_number
+        found: dict[str, list[Data]] = {}
+        lost: dict[str, str] = {}
+        for item in read_fields(data, 0, len(data)):
+            spec = by_number.get(item.number)
+            value = data[item.value : item.end]
+            if spec is None or not _is_of(spec, item, value):
+                lost[str(item.number)] = UNKNOWN
+            elif spec.name in keep:
+                found.setdefault(spec.name, []).append(value)
+            elif spec.repeated or not is_empty(value, item.wire_type):
+                lost[spec.name] = f"`{spec.name}` of {message} is not part of the official syntax"
+            else:
+                self.losses.presence_changed(message, spec.name)
+        for name, why in lost.items():
+            self.losses.lost(place.at(name), why)
+        return found
+
+    # ---- Strings and names ------------------------------------------------------------------
+
+    def text(self, data: Data, place: ItemPath) -> bytes:
+        """Reduce a quoted name or other string."""
+        data = bytes(data)
+        if is_writable(data):
+            return data
+        self.losses.lost(place, STRINGS)
+        return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
+
+    def stored_text(self, message: str, name: str, found: Fields, place: ItemPath) -> bytes:
+        """Reduce a string that `onnx.parser` always stores, even if it is empty."""
+        if name not in found:
+            self.losses.presence_changed(message, name)
+            return b""
+        return self.text(found[name][-1], place.at(name))
+
+    def identifier(self, data: Data, place: ItemPath, what: str) -> bytes:
+        """Reduce a name that cannot be quoted to an identifier.
+
+        Args:
+            data: the name.
+            place: its place in the model.
+            what: the named thing, for the message.
+        """
+        data = bytes(data)
+        if is_identifier(data):
+            return data
+        self.losses.lost(place, f"the name of {what} must be an identifier: it is renamed")
+        return _as_identifier(data)
+
+    def dotted(self, data: Data, place: ItemPath) -> bytes:
+        """Reduce an operator's domain."""
+        data = bytes(data)
+        if not data or is_dotted(data):
+            return data
+        self.losses.lost(place, DOMAIN)
+        return b".".join([_as_identifier(part) for part in data.split(b".")])
+
+    def graph_name(self, data: Data | None, place: ItemPath) -> bytes:
+        """Reduce the name of a graph in an attribute."""
+        name = b"" if data is None else bytes(data)
+        if is_identifier(name) and not _TYPE_WORD.match(name):
+            return name
+        self.losses.lost(place, GRAPH_NAME)
+        return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
+
+    def entries(self, payloads: Sequence[Data], place: ItemPath) -> list[bytes]:
+        """Reduce a list of `StringStringEntryProto`."""
+        made = []
+        for index, data in enumerate(payloads):
+            here = place._replace(key=index)
+            message = "StringStringEntryProto"
+            found = self.fields(message, data, here, frozenset(("key", "value")))
+            key = self.stored_text(message, "key", found, here)
+            value = self.stored_text(message, "value", found, here)
+            made.append(field(1, key) + field(2, value))
+        return made
+
+
+def is_empty(value: Data, wire_type: int) -> bool:
+    """Whether a value is the default of its field."""
+    return not len(value) if wire_type == LENGTH else not any(value)
+
+
+def is_writable(data: bytes) -> bool:
+    """Whether a string can be written in quotes."""
+    if 0 in data:
+        return False
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_identifier(data: bytes) -> bool:
+    """Whether a name can be written without quotes."""
+    return _IDENTIFIER.fullmatch(data) is not None
+
+
+def is_dotted(data: bytes) -> bool:
+    """Whether a name is one identifier or several with dots between them."""
+    return all(is_identifier(part) for part in data.split(b"."))
+
+
+def _as_identifier(name: bytes) -> bytes:
+    """Return an identifier that is similar to a name."""
+    made = _ODD.sub(b"_", name)
+    return made if made and not made[:1].isdigit() else b"_" + made
+
+
+def _is_of(spec: FieldSpec, item: WireField, value: Data) -> bool:
+    """Whether a canonical field has the wire type and a known value of its schema field."""
+    if item.wire_type != (LENGTH if spec.packed else spec.wire_type):
+        return False
+    if spec.kind != "enum":
+        return True
+    known = integer((value,))
+    return any(known == value for _, value in spec.enum)

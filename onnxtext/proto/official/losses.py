@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect what is lost when a model is reduced to the official syntax."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A difference between a model and its official text.
+
+    Attributes:
+        path: the place in the model, such as `graph.node[3].metadata_props`; "" for the whole.
+        message: what is lost and why, without the place, so that losses of one kind have the same
+            message.
+        harmless: whether the meaning is the same. Only the last loss of a list may be harmless: it
+            summarizes which fields are stored differently.
+    """
+
+    path: str
+    message: str
+    harmless: bool = False
+
+
+class ItemPath(NamedTuple):
+    """A place in a model: a field of the message at another place. Formatted on demand.
+
+    Attributes:
+        parent: None for the model itself.
+        field: the name of the field.
+        key: in a list, the index or name of the item.
+    """
+
+    parent: ItemPath | None
+    field: str
+    key: int | str | None
+
+    def at(self, field: str, key: int | str | None = None) -> ItemPath:
+        """Return a place inside this one."""
+        return ItemPath(self, field, key)
+
+    def __str__(self) -> str:
+        text = self.field
+        if isinstance(self.key, int):
+            text += f"[{self.key}]"
+        elif self.key is not None:
+            text += f'["{self.key}"]'
+        before = "" if self.parent is None else str(self.parent)
+        return f"{before}.{text}" if before else text
+
+
+MODEL = ItemPath(None, "", None)
+
+
+class Losses:
+    """The losses of one model.
+
+    Attributes:
+        found: in the order of the model.
+        presence: by field, how often an empty value becomes stored or absent.
+        raw: how many tensors move their `raw_data` to a typed field.
+        events: how often anything was noted.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Loss] = []
+        self.presence: Counter[str] = Counter()
+        self.raw = 0
+        self.events = 0
+
+    def lost(self, place: ItemPath, message: str) -> None:
+        """Note a loss."""
+        self.events += 1
+        self.found.append(Loss(str(place), message))
+
+    def presence_changed(self, message: str, field: str) -> None:
+        """Note that an empty field of a message becomes stored or absent."""
+        self.events += 1
+        self.presence[f"{message}.{field}"] += 1
+
+    def typed(self) -> None:
+        """Note that a tensor's raw data moves to a typed field."""
+        self.events += 1
+        self.raw += 1
+
+    def all(self) -> list[Loss]:
+        """Return the losses, with one summary of the harmless ones at the end."""
+        parts = []
+        if self.raw:
+            tensors = "1 tensor" if self.raw == 1 else f"{self.raw} tensors"
+            parts.append(f"raw_data becomes typed data in {tensors}")
+        if self.presence:
+            counts = [f"{name} ({count})" for name, count in sorted(self.presence.items())]
+            parts.append(f"empty fields become stored or absent: {', '.join(counts)}")
+        if not parts:
+            return self.found
+        message = f"stored differently, with the same meaning: {'; '.join(parts)}"
+        return [*self.found, Loss("", message, harmless=True)]
+
+
+def group_losses(losses: Iterable[Loss]) -> dict[str, list[str]]:
+    """Group the paths of losses by message, without harmless ones."""
+    groups: dict[str, list[str]] = {}
+    for loss in losses:
+        if not loss.harmless:
+            groups.setdefault(loss.message, []).append(loss.path)
+    return groups

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reduce a model to the official syntax, and list what is lost.
+
+Works on canonical bytes, by the fields of the schema. Only fields that are listed here are kept,
+so the list of losses is complete by construction. Apart from the presence of empty fields,
+`onnx.parser` reads the printed result (`printer.official`) as the reduced model.
+"""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Model
+from onnxtext.proto.decode.lift import canonical_message
+from onnxtext.proto.decode.messages import Lifter
+from onnxtext.proto.official.attributes import AttributeReducer, attribute_place
+from onnxtext.proto.official.fields import Data, Fields, field, number
+from onnxtext.proto.official.losses import MODEL, ItemPath, Loss
+
+ELEMENT = "a tensor of an unknown element type cannot be written: it is left out"
+NO_OPERATOR = "a domain without an operator type cannot be written: it is left out"
+
+
+def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
+    """Return the AST of a `ModelProto` reduced to the official syntax, and the losses.
+
+    Raises:
+        LiftError: the bytes are not a `ModelProto`.
+    """
+    reduced, losses = reduce_model(canonical_message(data, "ModelProto"))
+    return Lifter(careful=False).model(reduced), losses
+
+
+def reduce_model(data: Data) -> tuple[bytes, list[Loss]]:
+    """Return a `ModelProto` reduced to the official syntax, and the losses.
+
+    Args:
+        data: canonical bytes.
+
+    Raises:
+        WireError: the bytes are not a message.
+    """
+    reducer = Reducer()
+    return reducer.model(memoryview(data)), reducer.losses.all()
+
+
+class Reducer(AttributeReducer):
+    """Reduce models, graphs, functions and nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._attributes: dict[bytes, bytes] = {}
+
+    # ---- Models, graphs, functions ----------------------------------------------------------
+
+    def model(self, data: Data) -> bytes:
+        """Reduce a `ModelProto`."""
+        found = self.fields("ModelProto", data, MODEL, _MODEL)
+        parts = [
+            number(key, found[name][-1])
+            for name, key in (("ir_version", 1), ("model_version", 5))
+            if name in found
+        ]
+        for name, key in _MODEL_STRINGS:
+            if name in found:
+                parts.append(field(key, self.text(found[name][-1], MODEL.at(name))))
+        parts += self._opsets(found, MODEL)
+        entries = self.entries(found.get("metadata_props", ()), MODEL.at("metadata_props"))
+        parts += [field(14, entry) for entry in entries]
+        if "graph" not in found:
+            self.losses.presence_changed("ModelProto", "graph")
+        parts.append(field(7, self.graph(found.get("graph", (b"",))[-1], MODEL.at("graph"))))
+        for index, function in enumerate(found.get("functions", ())):
+            parts.append(field(25, self.function(function, MODEL.at("functions", index))))
+        return b"".join(parts)
+
+    def _opsets(self, found: Fields, place: ItemPath) -> list[bytes]:
+        """Reduce the operator sets of a model or function."""
+        key = 8 if place is MODEL else 9
+        made = []
+        for index, data in enumerate(found.get("opset_import", ())):
+            here = place.at("opset_import", index)
+            message = "OperatorSetIdProto"
+            values = self.fields(message, data, here, frozenset(("domain", "version")))
+            domain = self.stored_text(message, "domain", values, here)
+            if "version" not in values:
+                self.losses.presence_changed(message, "version")
+            version = number(2, values.get("version", (b"\0",))[-1])
+            made.append(field(key, field(1, domain) + version))
+        return made
+
+    def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
+        """Reduce a `GraphProto`.
+
+        Args:
+            data: its bytes.
+            place: its place in the model.
+            quotable: whether its name may be quoted, as that of the main graph.
+        """
+        found = self.fields("GraphProto", data, place, _GRAPH)
+        if quotable:
+            name = self.stored_text("GraphProto", "name", found, place)
+        else:
+            name = self.graph_name(found.get("name", (None,))[-1], place.at("name"))
+        parts = [field(2, name)]
+        for index, node in enumerate(found.get("node", ())):
+            parts.append(field(1, self.node(node, place.at("node", index))))
+        for index, tensor in enumerate(found.get("initializer", ())):
+            made = self.tensor(tensor, place.at("initializer", index), quotable=True)
+            if made is None:
+                self.losses.lost(place.at("initializer", index), ELEMENT)
+            else:
+                parts.append(field(5, made))
+        for list_name, key in (("input", 11), ("output", 12), ("value_info", 13)):
+            for index, value in enumerate(found.get(list_name, ())):
+                parts.append(field(key, self.value_info(value, place.at(list_name, index))))
+        return b"".join(parts)
+
+    def function(self, data: Data, place: ItemPath) -> bytes:
+        """Reduce a `FunctionProto`."""
+        found = self.fields("FunctionProto", data, place, _FUNCTION)
+        parts = [field(1, self.stored_text("FunctionProto", "name", found, place))]
+        for name, key in (("domain", 10), ("overload", 13), ("doc_string", 8)):
+            if name in found:
+                parts.append(field(key, self.text(found[name][-1], place.at(name))))
+        parts += self._opsets(found, place)
+        for name, key in (("input", 4), ("output", 5), ("attribute", 6)):
+            parts += self._names(found, name, key, place)
+        for index, node in enumerate(found.get("node", ())):
+            parts.append(field(7, self.node(node, place.at("node", index))))
+        for index, attribute in enumerate(found.get("attribute_proto", ())):
+            here = attribute_place(place, "attribute_proto", attribute, index)
+            made = self.attribute(attribute, here, in_function=True)
+            if made is not None:
+                parts.append(field(11, made))
+        for index, value in enumerate(found.get("value_info", ())):
+            parts.append(field(12, self.value_info(value, place.at("value_info", index))))
+        return b"".join(parts)
+
+    def _names(self, found: Fields, name: str, key: int, place: ItemPath) -> list[bytes]:
+        values = found.get(name, ())
+        return [
+            field(key, self.text(value, place.at(name, index)))
+            for index, value in enumerate(values)
+        ]
+
+    def value_info(self, data: Data, place: ItemPath) -> bytes:
+        """Reduce a `ValueInfoProto`."""
+        found = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
+        made = field(1, self.stored_text("ValueInfoProto", "name", found, place))
+        for data_of_type in found.get("type", ()):
+            type = self.type(data_of_type, place.at("type"))
+            if type is not None:
+                made += field(2, type)
+        return made
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def node(self, data: Data, place: ItemPath) -> bytes:
+        """Reduce a `NodeProto`."""
+        data = bytes(data)
+        message = "NodeProto"
+        found = self.fields(message, data, place, _NODE)
+        parts = self._names(found, "input", 1, place) + self._names(found, "output", 2, place)
+        if "name" in found:
+            parts.append(field(3, self.text(found["name"][-1], place.at("name"))))
+        if "op_type" not in found:
+            self.losses.presence_changed(message, "op_type")
+        op_type = found.get("op_type", (b"",))[-1]
+        if op_type:
+            op_type = self.identifier(op_type, place.at("op_type"), "an operator")
+        parts.append(field(4, op_type))
+        if "domain" not in found:
+            self.losses.presence_changed(message, "domain")
+        domain = self.dotted(found.get("domain", (b"",))[-1], place.at("domain"))
+        if domain and not op_type:
+            self.losses.lost(place.at("domain"), NO_OPERATOR)
+        elif domain:
+            parts.append(field(7, domain))
+        overload = found.get("overload", (None,))[-1]
+        if overload:
+            here = place.at("overload")
+            parts.append(field(8, self.identifier(overload, here, "an overload")))
+        elif overload is not None:
+            self.losses.presence_changed(message, "overload")
+        for index, attribute in enumerate(found.get("attribute", ())):
+            made = self._attributes.get(bytes(attribute))
+            if made is None:
+                made = self._node_attribute(attribute, place, index)
+            parts.append(made)
+        return b"".join(parts)
+
+    def _node_attribute(self, data: Data, place: ItemPath, index: int) -> bytes:
+        """Reduce an attribute of a node to a field or to no bytes; cache it if nothing is noted."""
+        before = self.losses.events
+        here = attribute_place(place, "attribute", data, index)
+        reduced = self.attribute(data, here, in_function=False)
+        made = b"" if reduced is None else field(5, reduced)
+        if self.losses.events == before:
+            self._attributes[bytes(data)] = made
+        return made
+
+
+_MODEL_STRINGS = (("producer_name", 2), ("producer_version", 3), ("domain", 4), ("doc_string", 6))
+_MODEL = frozenset(
+    ("ir_version", "model_version", "opset_import", "metadata_props", "graph", "functions")
+).union(name for name, _ in _MODEL_STRINGS)
+_GRAPH = frozenset(("name", "node", "initializer", "input", "output", "value_info"))
+_FUNCTION = frozenset(
+    ("name", "domain", "overload", "doc_string", "opset_import", "input", "output", "attribute",
+     "attribute_proto", "node", "value_info")
+)  # fmt: skip
+_NODE = frozenset(("input", "output", "name", "op_type", "domain", "overload", "attribute"))

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes: what type a value has, and what it means under an annotation.
+
+The rules are the official parser's (reference, 1.4 and 1.5): the first item of a list fixes its
+type, a singular annotation on a list is promoted, `float` makes an integer literal a float.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from onnxtext.ast.model import Graph
+from onnxtext.ast.records import Decorator, Number, Record
+from onnxtext.ast.types import (
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+)
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    AttributeValue,
+    Blob,
+    Float32,
+    Floats,
+    Reference,
+    SparseTensor,
+    Tensor,
+)
+from onnxtext.syntax.actions import integers
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.floats import float32_bits
+from onnxtext.tensor.parse import parse_floats, parse_ints
+
+_TYPES = {kind.name.lower(): kind for kind in AttributeType}
+_A = AttributeType
+LIST_OF = {
+    _A.FLOAT: _A.FLOATS,
+    _A.INT: _A.INTS,
+    _A.STRING: _A.STRINGS,
+    _A.TENSOR: _A.TENSORS,
+    _A.GRAPH: _A.GRAPHS,
+    _A.SPARSE_TENSOR: _A.SPARSE_TENSORS,
+    _A.TYPE_PROTO: _A.TYPE_PROTOS,
+}
+ITEM_OF = {many: one for one, many in LIST_OF.items()}
+_CLASSES: dict[type, AttributeType] = {
+    bytes: _A.STRING,
+    Blob: _A.STRING,
+    Tensor: _A.TENSOR,
+    SparseTensor: _A.SPARSE_TENSOR,
+    Graph: _A.GRAPH,
+    TensorType: _A.TYPE_PROTO,
+    SparseTensorType: _A.TYPE_PROTO,
+    SequenceType: _A.TYPE_PROTO,
+    OptionalType: _A.TYPE_PROTO,
+    MapType: _A.TYPE_PROTO,
+    OpaqueType: _A.TYPE_PROTO,
+}
+_FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
+
+
+class NumberList(str):
+    """A whole list of numbers as one token."""
+
+    __slots__ = ("token",)
+    token: str
+
+    def __new__(cls, token: str) -> NumberList:
+        """The list of this token, which remembers where it stands."""
+        made = str.__new__(cls, token)
+        made.token = token
+        return made
+
+
+def attribute_type(token: str) -> AttributeType:
+    """The type that an annotation names.
+
+    Raises:
+        SemanticError: there is no such type.
+    """
+    kind = _TYPES.get(token)
+    if kind is None:
+        raise SemanticError(
+            f"`{token}` is no attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
+        )
+    return kind
+
+
+def bare_graph_name(name: str) -> str:
+    """The unquoted name of a graph in an attribute.
+
+    Raises:
+        SemanticError: the official lexer would read a float, as in `nan_`.
+    """
+    if _FLOAT_LIKE_GRAPH.match(name):
+        raise SemanticError(
+            f"`{name}` begins like a number",
+            token=name,
+            help=f'quote the graph\'s name: "{name}"',
+        )
+    return str(name)
+
+
+def attribute_type_only(
+    decorators: list[Decorator] | None, name: str, kind: AttributeType
+) -> Attribute:
+    """`alpha: float`: a type and no value."""
+    return Attribute(name, kind, None, tuple(decorators or ()))
+
+
+def attribute(
+    decorators: list[Decorator] | None, name: str, wanted: AttributeType | None, value: Any
+) -> Attribute:
+    """`name: wanted = value`.
+
+    Raises:
+        SemanticError: the value is not of the wanted type, or out of its range.
+    """
+    kind: AttributeType | None
+    result: Any
+    if type(value) is Blob:
+        kind, result = _blob(wanted), value
+    elif type(value) is list or type(value) is NumberList:
+        kind, result = _list(wanted, value)
+    elif type(value) is Reference:
+        kind, result = wanted, value
+    elif type(value) is Record:
+        if wanted is not None:
+            raise SemanticError(
+                "a record has its type inside", help="write {type: …} without annotation"
+            )
+        kind, result = None, value
+    else:
+        kind, result = _single(wanted, value)
+    return Attribute(name, kind, result, tuple(decorators or ()))
+
+
+def _blob(wanted: AttributeType | None) -> AttributeType:
+    if wanted in (None, _A.STRING):
+        return _A.STRING
+    if wanted not in (_A.FLOATS, _A.INTS):
+        assert wanted is not None
+        _mismatch(wanted, _A.STRING)
+    assert wanted is not None
+    return wanted
+
+
+def _single(wanted: AttributeType | None, value: Any) -> tuple[AttributeType, AttributeValue]:
+    if type(value) is Number:
+        return _number(wanted, value.text)
+    kind = _CLASSES[type(value)]
+    if wanted is not None and wanted is not kind:
+        _mismatch(wanted, kind)
+    return kind, value
+
+
+def _mismatch(wanted: AttributeType, kind: AttributeType, token: str | None = None) -> None:
+    raise SemanticError(
+        f"the attribute is declared {wanted.name.lower()}, its value is of type "
+        f"{kind.name.lower()}",
+        token=token,
+        code="attribute-type-mismatch",
+    )
+
+
+def _number(wanted: AttributeType | None, text: str) -> tuple[AttributeType, int | Float32]:
+    kind = _number_type(text)
+    if kind is _A.INT and wanted in (None, _A.INT):
+        return _A.INT, integers.int64(text)
+    if wanted not in (None, _A.FLOAT):
+        assert wanted is not None
+        _mismatch(wanted, kind, text)
+    try:
+        return _A.FLOAT, Float32(float32_bits(text))
+    except LiteralError as error:
+        raise _fault(error, text) from None
+
+
+def _number_type(text: str) -> AttributeType:
+    return _A.INT if text.lstrip("-").isdigit() else _A.FLOAT
+
+
+def _list(
+    wanted: AttributeType | None, items: list[Any] | NumberList
+) -> tuple[AttributeType | None, AttributeValue | None]:
+    many, one = wanted, None
+    if wanted is not None:
+        many, one = LIST_OF.get(wanted, wanted), ITEM_OF.get(wanted, wanted)
+    if wanted not in ITEM_OF and not items:
+        raise SemanticError(
+            "the type of an empty list cannot be told from its value",
+            help="declare it, as in `xs: ints = []`",
+            code="attribute-type-unknown",
+        )
+    if isinstance(items, NumberList):
+        return _number_list(one, items)
+    if not items:
+        return many, _empty(many)
+    if type(items[0]) is Reference:
+        return _reference_list(wanted, items)
+    if type(items[0]) is Number:
+        return _fine_number_list(one, items)
+    kind = _CLASSES[type(items[0])]
+    if one is not None and one is not kind:
+        _mismatch(many or LIST_OF[kind], kind)
+    for item in items:
+        if _CLASSES.get(type(item)) is not kind:
+            _mixed(kind)
+    return LIST_OF[kind], tuple(items)
+
+
+def _empty(many: AttributeType | None) -> AttributeValue:
+    return Floats(b"") if many is _A.FLOATS else ()
+
+
+def _mixed(kind: AttributeType, token: str | None = None) -> None:
+    raise SemanticError(
+        f"the items of a list have one type, that of its first, here {kind.name.lower()}",
+        token=token,
+        code="attribute-type-mismatch",
+    )
+
+
+def _reference_list(wanted: AttributeType | None, items: list[Any]) -> tuple[None, Record]:
+    """Officially read and dropped, if there is no annotation: the attribute has only its name."""
+    if wanted is not None or any(type(item) is not Reference for item in items):
+        raise SemanticError("a list cannot hold references to attribute parameters")
+    return None, Record()
+
+
+def _fine_number_list(
+    one: AttributeType | None, items: list[Any]
+) -> tuple[AttributeType, AttributeValue]:
+    """A list of numbers with comments or rare spellings between the brackets."""
+    first = items[0].text
+    for item in items:
+        if type(item) is not Number:
+            _mixed(_number_type(first))
+        elif one is None and _number_type(first) is _A.INT and _number_type(item.text) is _A.FLOAT:
+            _mixed(_A.INT, item.text)
+    one = one or _number_type(first)
+    if one is _A.INT:
+        for item in items:
+            if _number_type(item.text) is not _A.INT:
+                _mismatch(_A.INTS, _A.FLOAT, item.text)
+        return _A.INTS, tuple([integers.int64(item.text) for item in items])
+    if one is not _A.FLOAT:
+        _mismatch(LIST_OF[one], _number_type(first), first)
+    bits = [_number(_A.FLOAT, item.text)[1] for item in items]
+    return _A.FLOATS, Floats(b"".join(item.bits.to_bytes(4, "little") for item in bits))  # type: ignore[union-attr]
+
+
+def _number_list(
+    one: AttributeType | None, items: NumberList
+) -> tuple[AttributeType, AttributeValue]:
+    if one is None:
+        one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
+    try:
+        if one is _A.INT:
+            return _A.INTS, parse_ints(items)
+        if one is _A.FLOAT:
+            return _A.FLOATS, Floats(parse_floats(items))
+    except LiteralError as error:
+        raise _fault(error, items.token) from None
+    raise SemanticError(
+        f"the attribute is declared {LIST_OF[one].name.lower()}, its value is a list of numbers",
+        token=items.token,
+        code="attribute-type-mismatch",
+    )
+
+
+def _fault(error: LiteralError, token: str) -> SemanticError:
+    return SemanticError(
+        error.message, token=token, offset=error.offset, length=error.length, help=error.help
+    )

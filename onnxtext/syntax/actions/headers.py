@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headers, and what is put together from them: models, functions, fragments."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from onnxtext.ast.model import (
+    EncodingHabit,
+    EncodingPatch,
+    Fragment,
+    Function,
+    Graph,
+    Model,
+    Node,
+    OpsetImport,
+    Presence,
+    ValueInfo,
+)
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.values import Attribute
+from onnxtext.syntax.actions.integers import int64
+from onnxtext.syntax.actions.sections import Sections
+from onnxtext.syntax.actions.semantic_error import SemanticError
+
+LANGUAGE_VERSION = 1
+"""The newest version of the language that this release reads, and the one it writes."""
+
+_INT_KEYS = {"onnxtext", "ir_version", "model_version"}
+_TEXT_KEYS = {"producer_name", "producer_version", "domain", "doc_string", "overload"}
+_LIST_KEYS = {"opset_import", "metadata_props", "explicit", "encoding"}
+PRESENCE_KEYS = {"onnxtext", "explicit"}
+MODEL_KEYS = {
+    *PRESENCE_KEYS, "encoding", "ir_version", "opset_import", "producer_name", "producer_version",
+    "domain", "model_version", "doc_string", "metadata_props",
+}  # fmt: skip
+FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overload"}
+
+
+@dataclass(slots=True)
+class Header:
+    """`<key: value, …>`, with repeated keys settled as officially: the last one, or all items.
+
+    Attributes:
+        at: offset of each key.
+        values: what each key says.
+    """
+
+    at: dict[str, int] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def allow(self, keys: set[str], what: str) -> None:
+        """Refuse keys that do not belong here.
+
+        Raises:
+            SemanticError: there is one.
+        """
+        faults = []
+        for key, at in self.at.items():
+            if key not in keys:
+                faults.append(_at(at, key, f"`{key}` is no key of {what}'s header"))
+                faults[-1].help = f"one of {', '.join(sorted(keys))}"
+        if faults:
+            faults[0].others = tuple(faults[1:])
+            raise faults[0]
+
+    @property
+    def presence(self) -> Presence:
+        """What the header says about fields the text is silent about."""
+        return Presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
+
+
+def header(entries: list[tuple[int, str, Any]]) -> Header:
+    """A header from its entries.
+
+    Raises:
+        SemanticError: a value is not of the kind its key has, or the language version is unknown.
+    """
+    made = Header()
+    faults = []
+    for at, key, value in entries:
+        wanted = (
+            int if key in _INT_KEYS else str if key in _TEXT_KEYS else list
+            if key in _LIST_KEYS else None
+        )  # fmt: skip
+        if wanted is not None and type(value) is not wanted:
+            forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
+            faults.append(_at(at, key, f"the value of `{key}` has to be {forms[wanted]}"))
+            continue
+        made.at[key] = at
+        if key in _LIST_KEYS:
+            _check_items(at, key, value)
+            made.values.setdefault(key, []).extend(value)
+        else:
+            made.values[key] = value
+    if faults:
+        faults[0].made, faults[0].others = made, tuple(faults[1:])
+        raise faults[0]
+    version = made.values.get("onnxtext")
+    if version is not None and not 1 <= version <= LANGUAGE_VERSION:
+        fault = _at(
+            made.at["onnxtext"],
+            "onnxtext",
+            f"the text is written in version {version} of the language; this release reads "
+            f"version {LANGUAGE_VERSION}",
+        )
+        fault.code = "language-version-unknown"
+        fault.help = "upgrade onnxtext: pip install --upgrade onnxtext"
+        raise fault
+    return made
+
+
+def _at(at: int, key: str, message: str) -> SemanticError:
+    fault = SemanticError(message)
+    fault.at, fault.length = at, len(key)
+    return fault
+
+
+def _check_items(at: int, key: str, items: list[Any]) -> None:
+    wanted, form = {
+        "opset_import": (OpsetImport, '21 or "ai.onnx.ml": 5'),
+        "metadata_props": (tuple, '"key": "value"'),
+        "explicit": (str, "node.domain"),
+        "encoding": (EncodingHabit, "packed(attribute.ints)"),
+    }[key]
+    for item in items:
+        if not isinstance(item, wanted):
+            raise _at(at, key, f"the items of `{key}` are written like {form}")
+
+
+def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:
+    """`key: value`."""
+    return at, key, value
+
+
+def header_int(text: str) -> int:
+    """An integer value."""
+    return int64(text)
+
+
+def header_numbers(token: str) -> list[OpsetImport]:
+    """`[21]`: bare opset numbers, as one token."""
+    items = token[1:-1].rstrip(" \t\n\v\f\r,").split(",")
+    made = []
+    for item in items:
+        text = item.strip()
+        if not text.removeprefix("-").isdigit():
+            raise SemanticError(
+                f"`{text}` is no opset version", token=token, help="write a whole number"
+            )
+        made.append(bare_opset_item(text))
+    return made
+
+
+def opset_item(domain: str, version: str) -> OpsetImport:
+    """`"ai.onnx.ml": 5`."""
+    return OpsetImport(domain, int64(version))
+
+
+def bare_opset_item(version: str) -> OpsetImport:
+    """`21`: no domain is stored."""
+    return OpsetImport(None, int64(version))
+
+
+def habit_item(parts: list[str]) -> str:
+    """`node.domain`."""
+    return ".".join(parts)
+
+
+def model(
+    decorators: list[Decorator] | None,
+    head: Header | None,
+    graph: Graph,
+    functions: list[Function],
+    sections: list[tuple[str, Any]] | None,
+) -> Model:
+    """A whole model.
+
+    Raises:
+        SemanticError: the header or a section says what does not belong there.
+    """
+    head = head or Header()
+    head.allow(MODEL_KEYS, "a model")
+    for item in functions:
+        if item.presence is not None:
+            raise _at(item.at, item.name, "the language version stands in the model's header only")
+    get = head.values.get
+    made = Model(
+        graph,
+        functions,
+        head.presence,
+        get("ir_version"),
+        get("opset_import", []),
+        get("producer_name"),
+        get("producer_version"),
+        get("domain"),
+        get("model_version"),
+        get("doc_string"),
+        get("metadata_props", []),
+        tuple(decorators or ()),
+    )
+    made.encoding_habits = tuple(get("encoding", ()))
+    Sections.sort(sections or []).attach(made)
+    return made
+
+
+_DIGEST = re.compile(r"[0-9a-f]{16,64}")
+_WHOLE_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
+    """`"9f2c…": base64 \"\"\"…\"\"\"`.
+
+    Raises:
+        SemanticError: the digest or the encoding is unknown, or the text is not of this encoding.
+    """
+    if not _DIGEST.fullmatch(digest):
+        raise SemanticError("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
+    if encoding != "base64":
+        raise SemanticError(
+            f"`{encoding}` is no encoding of a resource", token=encoding, help="base64 is"
+        )
+    try:
+        return digest, binascii.a2b_base64(text)
+    except (binascii.Error, ValueError) as error:
+        raise SemanticError(f"the resource {digest} is damaged: {error}", token=encoding) from None
+
+
+def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
+    """The same, with lines, which may be gigabytes: base64 takes no notice of blanks.
+
+    Raises:
+        SemanticError: as `resource`, or the opening quotes are not followed by a line end.
+    """
+    if token[3 : token.find("\n")].strip(" \t\r"):
+        raise SemanticError(
+            'the text of a """ string starts on the next line',
+            token=token,
+            length=3,
+            help='put a line break after the opening """',
+        )
+    return resource(digest, encoding, token[3:-3])
+
+
+def function(
+    at: int,
+    decorators: list[Decorator] | None,
+    head: Header | None,
+    name: str,
+    parameters: list[str | Attribute] | None,
+    inputs: list[ValueInfo],
+    outputs: list[ValueInfo],
+    values: list[ValueInfo] | None,
+    nodes: list[Any],
+) -> Function:
+    """A function.
+
+    Raises:
+        SemanticError: a value of the function is given data.
+    """
+    head = head or Header()
+    head.allow(FUNCTION_KEYS, "a function")
+    for value in (*inputs, *outputs, *(values or ())):
+        if value.data is not None:
+            raise _at(value.at, value.name, "a function has no initializers")
+    for value in (*inputs, *outputs):
+        if value.decorators and value.type is None:
+            raise _at(value.at, value.name, "only a value with a type can have decorators here")
+    get = head.values.get
+    made = Function(
+        name,
+        inputs,
+        outputs,
+        tuple(parameters or ()),
+        values or [],
+        nodes,
+        get("domain"),
+        get("overload"),
+        get("doc_string"),
+        get("opset_import", []),
+        tuple(decorators or ()),
+    )
+    made.at = at
+    if PRESENCE_KEYS & head.at.keys():
+        made.presence = head.presence
+    return made
+
+
+def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
+    """A graph on its own."""
+    return item_fragment(head, graph)
+
+
+def function_fragment(function: Function) -> Fragment:
+    """A function on its own; the language version stands in its own header."""
+    presence = function.presence or Presence()
+    function.presence = None
+    return Fragment(function, presence)
+
+
+def item_fragment(head: Header | None, item: Any) -> Fragment:
+    """A graph, node, list of nodes, attribute or tensor on its own."""
+    head = head or Header()
+    head.allow(PRESENCE_KEYS, "a fragment")
+    if isinstance(item, Node):
+        item.outputs = tuple(item.outputs)
+    return Fragment(item, head.presence)
+
+
+def encoding_section(word: str, record: Record) -> EncodingPatch:
+    """`encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
+
+    Raises:
+        SemanticError: it is not of this form.
+    """
+    values = {item.key: item.value for item in record.fields}
+    match values:
+        case {"canonical": bytes(canonical), "patch": bytes(patch)} if len(record.fields) == 2:
+            try:
+                digest, changes = canonical.decode("ascii"), base64.b64decode(patch)
+            except (binascii.Error, UnicodeDecodeError):
+                pass
+            else:
+                if _WHOLE_DIGEST.fullmatch(digest):
+                    return EncodingPatch(digest, changes)
+    raise SemanticError(
+        "the encoding section is damaged",
+        token=word,
+        help="remove it: the model stays the same, only its bytes are then canonical",
+    )

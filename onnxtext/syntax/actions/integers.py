@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integers within protobuf's ranges."""
+
+from __future__ import annotations
+
+from onnxtext.syntax.actions.semantic_error import SemanticError
+
+INT64_MIN = -(1 << 63)
+INT64_MAX = (1 << 63) - 1
+_LONGEST = 4000  # Python refuses to convert more digits than this, and no number has them
+
+
+def int64(text: str) -> int:
+    """A decimal integer that fits in an int64.
+
+    Raises:
+        SemanticError: it does not.
+    """
+    if len(text) < _LONGEST:
+        value = int(text)
+        if INT64_MIN <= value <= INT64_MAX:
+            return value
+    raise SemanticError(
+        "the integer does not fit in 64 bits",
+        token=text,
+        help=f"it must lie between {INT64_MIN} and {INT64_MAX}",
+        code="integer-out-of-range",
+    )
+
+
+def field_number(text: str) -> int:
+    """The number of a protobuf field; 0, which is no number, can stand in a group all the same.
+
+    Raises:
+        SemanticError: it is not between 0 and 2**29 - 1.
+    """
+    if len(text) < 12 and 0 <= int(text) < 1 << 29:
+        return int(text)
+    raise SemanticError("a field's number is between 1 and 536870911", token=text)

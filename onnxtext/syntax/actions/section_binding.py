@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tying the entries of sections to what they belong to, by paths (SPEC 13)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.paths import Step, first_output, function_key, generated_values
+from onnxtext.ast.records import Decorator, Field
+from onnxtext.syntax.actions.sections import Block, Pairs
+from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.strings import to_bytes
+from onnxtext.syntax.grammar.lexer import Token
+
+DANGLING = "metadata-dangling"
+"""The code of entries whose path names nothing."""
+
+
+class _Names:
+    """The parts of a graph or function by their names; of equal names the first counts."""
+
+    def __init__(self, owner: Graph | Function) -> None:
+        self.owner = owner
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """Nodes by their first outputs."""
+        return {first_output(node): node for node in reversed(self.owner.nodes)}
+
+    @cached_property
+    def values(self) -> dict[str, ValueInfo]:
+        """Declared values."""
+        owner = self.owner
+        declared = [value for value in owner.values if value.data is None]
+        values = [*owner.inputs, *owner.outputs, *declared]
+        return {value.name: value for value in reversed(values)}
+
+    @cached_property
+    def tensors(self) -> dict[str, ValueInfo]:
+        """Initializers that are no inputs."""
+        values = reversed(self.owner.values)
+        return {value.name: value for value in values if value.data is not None}
+
+    @cached_property
+    def generated(self) -> set[str]:
+        """Values whose `value_info` entry has no statement of its own."""
+        return set(generated_values(self.owner))
+
+
+class Ties:
+    """One run of tying; every name is looked up in an index, made when it is first needed.
+
+    Attributes:
+        faults: the paths that name nothing.
+    """
+
+    def __init__(self) -> None:
+        self.faults: list[SemanticError] = []
+        self._compared = 0
+        self._names: dict[int, _Names] = {}
+        self._functions: dict[tuple[str, str, str], Function] | None = None
+
+    def _of(self, owner: Graph | Function) -> _Names:
+        names = self._names.get(id(owner))
+        if names is None:
+            names = self._names[id(owner)] = _Names(owner)
+        return names
+
+    def attach_any(self, model: Model, block: Block) -> None:
+        """Tie the metadata of a part of a model; what names nothing is kept as a fault."""
+        with self._keeping():
+            if block.kind == "function":
+                self._attach_function(model, block)
+            else:
+                self._attach(model.graph, block)
+
+    def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
+        """Tie a quantization annotation; what names nothing is kept as a fault."""
+        with self._keeping():
+            owner = self._graph_at(graph, path[:-1], Token("", at))
+            assert isinstance(owner, Graph)
+            owner.quantization.append(Annotation(path[-1].name, entries))
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        try:
+            yield
+        except SemanticError as fault:
+            if len(self.faults) < MOST_SEMANTIC_ERRORS:
+                self.faults.append(fault)
+
+    def _attach_function(self, model: Model, block: Block) -> None:
+        if self._functions is None:
+            self._functions = {function_key(f): f for f in reversed(model.functions)}
+        names = [step.name for step in block.path]
+        key = (".".join(names[:-1]), names[-1], block.overload or "")
+        function = self._functions.get(key)
+        if function is None:
+            known = [f.name for f in model.functions if f.domain == key[0]]
+            name = ".".join(names)
+            raise self._dangling(block.kind, name, known, block.kind, len(names) - 1)
+        function.metadata = block.entries()
+        for item in block.items:
+            if isinstance(item, Block):
+                with self._keeping():
+                    if item.kind == "function":
+                        raise SemanticError("functions hold no functions", token=item.kind)
+                    self._attach(function, item)
+
+    def _attach(self, root: Graph | Function, block: Block) -> None:
+        """Tie metadata to the part of a graph or function that its path names.
+
+        Raises:
+            SemanticError: the path names nothing.
+        """
+        path = block.path
+        entries = block.entries()
+        if block.kind == "graph":
+            self._graph_at(root, path, block.kind).metadata = entries
+            return
+        owner = self._graph_at(root, path[:-1], block.kind)
+        name = path[-1].name
+        if block.kind == "node":
+            self._node(owner, name, block.kind, len(path) - 1).metadata = entries
+        elif block.kind == "value":
+            self._attach_value(owner, name, block)
+        else:
+            self._attach_tensor(owner, name, block)
+
+    def _graph_at(
+        self, root: Graph | Function, path: tuple[Step, ...], token: str
+    ) -> Graph | Function:
+        """The graph at the end of a path of nodes and attributes.
+
+        Args:
+            root: where the path begins.
+            path: the steps.
+            token: where a mistake in it is shown.
+
+        Raises:
+            SemanticError: the path names no graph.
+        """
+        if len(path) % 2:
+            raise SemanticError(
+                "the path of a graph names nodes and attributes in turn",
+                token=token,
+                help="such as graph output.then_branch",
+            )
+        for index in range(0, len(path), 2):
+            node_step, step = path[index : index + 2]
+            node = self._node(root, node_step.name, token, index)
+            for attribute in node.attributes:
+                if attribute.name == step.name:
+                    value: Any = attribute.value
+                    if step.number is not None and isinstance(value, tuple):
+                        value = value[step.number] if step.number < len(value) else None
+                    if isinstance(value, Graph):
+                        root = value
+                        break
+            else:
+                known = [a.name for a in node.attributes]
+                raise self._dangling("graph", step.name, known, token, index + 1)
+        return root
+
+    def _node(self, owner: Graph | Function, name: str, token: str, step: int) -> Node:
+        node = self._of(owner).nodes.get(name)
+        if node is None:
+            raise self._dangling("node", name, list(self._of(owner).nodes), token, step)
+        return node
+
+    def _attach_value(self, owner: Graph | Function, name: str, block: Block) -> None:
+        names = self._of(owner)
+        value = names.values.get(name)
+        if value is not None:
+            value.metadata = block.entries()
+        elif name in names.generated:
+            owner.value_metadata[name] = block.entries()
+        else:
+            known = [*names.values, *names.generated]
+            raise self._dangling("value", name, known, block.kind, len(block.path) - 1)
+
+    def _attach_tensor(self, owner: Graph | Function, name: str, block: Block) -> None:
+        names = self._of(owner)
+        value = names.tensors.get(name)
+        if value is not None:
+            value.metadata = block.entries()
+            return
+        for value in owner.inputs:
+            if value.name == name and value.data is not None:
+                entries = tuple([Field(key, to_bytes(text)) for key, text in block.entries()])
+                value.decorators += (Decorator("data.meta", entries),)
+                return
+        raise self._dangling(block.kind, name, list(names.tensors), block.kind, len(block.path) - 1)
+
+    def _dangling(
+        self, kind: str, name: str, known: list[str], token: str, step: int
+    ) -> SemanticError:
+        import difflib
+
+        known = known[: max(_NEAR - self._compared, 0)]
+        self._compared += len(known)
+        near = difflib.get_close_matches(name, known, 1)
+        what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
+        fault = SemanticError(
+            f"{what.get(kind, f'no {kind} is')} named `{name}`",
+            token=token,
+            code=DANGLING,
+        )
+        fault.step = step
+        if near:
+            fault.instead = near[0]
+            if not _WORD.fullmatch(near[0]):
+                quotable = near[0].isprintable() and not set('"\\') & set(near[0])
+                fault.instead = f'"{near[0]}"' if quotable else None
+        return fault
+
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+_NEAR = 10_000
+"""So many names are compared in one text when near ones are looked for."""

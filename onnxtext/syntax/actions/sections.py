@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sections after the functions: what would drown the graph (SPEC 13).
+
+Metadata and quantization entries are tied to what they belong to while the model is put together:
+in the AST they stand at the node, value, graph or function itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from onnxtext.ast.model import (
+    Configuration,
+    EncodingPatch,
+    Graph,
+    Model,
+    Training,
+    WeightPlace,
+)
+from onnxtext.ast.paths import Step
+from onnxtext.ast.records import Record
+from onnxtext.syntax.actions.semantic_error import SemanticError
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+class Entry(NamedTuple):
+    """`key: "value"` in the metadata section."""
+
+    key: str
+    value: str
+
+
+@dataclass(slots=True)
+class Block:
+    """`node path { … }` in the metadata section.
+
+    Attributes:
+        kind: `graph`, `value`, `tensor`, `node` or `function`; a token, for its place.
+        path: what the entries belong to; () for the main graph.
+        overload: of a function.
+        items: entries, and in a function's block further blocks.
+    """
+
+    kind: str
+    path: tuple[Step, ...]
+    overload: str | None
+    items: list[Entry | Block]
+
+    def entries(self) -> Pairs:
+        """The entries of the block itself."""
+        return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
+
+
+@dataclass(slots=True)
+class Resources:
+    """What the resources section says.
+
+    Attributes:
+        blobs: bytes by digest.
+        places: where further blobs are.
+        left_out: whether the text was printed without its weights.
+    """
+
+    blobs: dict[str, bytes | memoryview] = field(default_factory=dict)
+    places: list[WeightPlace] = field(default_factory=list)
+    left_out: bool = False
+
+
+@dataclass(slots=True)
+class Sections:
+    """All sections of a text, sorted.
+
+    Attributes:
+        metadata: the blocks of the metadata section; True if they were left out.
+        quantization: offsets, paths and entries of the quantization section.
+        training: one a section.
+        configurations: one a section.
+        encoding: None without one.
+        resources: what the resources section says.
+    """
+
+    metadata: list[Block] | bool = field(default_factory=list)
+    quantization: list[tuple[int, tuple[Step, ...], Pairs]] = field(default_factory=list)
+    training: list[Training] = field(default_factory=list)
+    configurations: list[Configuration] = field(default_factory=list)
+    encoding: EncodingPatch | None = None
+    resources: Resources = field(default_factory=Resources)
+
+    @classmethod
+    def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
+        """Sort the sections of a text.
+
+        Raises:
+            SemanticError: one that can stand once stands twice.
+        """
+        made = cls()
+        seen: set[str] = set()
+        for word, content in sections:
+            if word in seen:
+                raise SemanticError(
+                    f"there are two `{word}` sections", token=word, help="join them"
+                )
+            match str(word):
+                case "training":
+                    made.training.append(content)
+                case "configuration":
+                    made.configurations.append(content)
+                case kind:
+                    seen.add(kind)
+                    setattr(made, kind, content)
+        return made
+
+    def attach(self, model: Model) -> None:
+        """Tie metadata and quantization to what they belong to.
+
+        Raises:
+            SemanticError: paths name nothing; the model that was made has all the rest.
+        """
+        model.training = self.training
+        model.configurations = self.configurations
+        model.encoding = self.encoding
+        model.resources = self.resources.blobs
+        model.places = self.resources.places
+        model.resources_left_out = self.resources.left_out
+        from onnxtext.syntax.actions.section_binding import Ties
+
+        ties = Ties()
+        model.metadata_left_out = self.metadata is True
+        for block in self.metadata if isinstance(self.metadata, list) else ():
+            ties.attach_any(model, block)
+        for at, path, pairs in self.quantization:
+            ties.annotate(model.graph, at, path, pairs)
+        if ties.faults:
+            first, *others = ties.faults
+            first.made, first.others = model, tuple(others)
+            raise first
+
+
+# ---- What the grammar's rules make ----------------------------------------------------------
+
+
+def metadata_block(
+    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Block]
+) -> Block:
+    """`node path { … }`.
+
+    Raises:
+        SemanticError: the kind is unknown, or has no path like this.
+    """
+    if kind not in ("graph", "value", "tensor", "node", "function"):
+        raise SemanticError(
+            f"`{kind}` is no kind of metadata",
+            token=kind,
+            help="graph, value, tensor, node and function have metadata",
+        )
+    if (path is None) != (kind == "graph") and kind != "graph":
+        raise SemanticError(f"metadata of a {kind} needs its name", token=kind)
+    if overload is not None and kind != "function":
+        raise SemanticError("only functions have overloads", token=kind)
+    if kind != "function":
+        for item in items:
+            if isinstance(item, Block):
+                raise SemanticError(f"metadata of a {kind} are entries only", token=item.kind)
+    return Block(kind, tuple(path or ()), overload, items)
+
+
+def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[Block]]:
+    """`metadata { … }`.
+
+    Raises:
+        SemanticError: there is an entry outside of a block.
+    """
+    blocks = []
+    for item in items:
+        if isinstance(item, Entry):
+            raise SemanticError(
+                f"the entry `{item.key}` belongs to nothing",
+                token=word,
+                help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
+            )
+        blocks.append(item)
+    return word, blocks
+
+
+def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
+    """`metadata none`: the text was printed without the metadata.
+
+    Raises:
+        SemanticError: it is another word.
+    """
+    if none != "none":
+        raise SemanticError(
+            "metadata has blocks, or is `none`", token=none, help="write metadata { … }"
+        )
+    return word, True
+
+
+def resources_section(
+    word: str, items: list[tuple[str, bytes] | WeightPlace]
+) -> tuple[str, Resources]:
+    """`resources { store: "m.weights"  "9f2c…": base64 \"\"\"…\"\"\" }`."""
+    blobs: dict[str, bytes | memoryview] = {}
+    places = []
+    for item in items:
+        if isinstance(item, WeightPlace):
+            places.append(item)
+        else:
+            blobs[item[0]] = item[1]
+    return word, Resources(blobs, places)
+
+
+def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
+    """`resources none`: the text was printed without its weights.
+
+    Raises:
+        SemanticError: it is another word.
+    """
+    if none != "none":
+        raise SemanticError(
+            "resources are in braces, or `none`", token=none, help="write resources { … }"
+        )
+    return word, Resources(left_out=True)
+
+
+def resource_place(kind: str, path: str) -> WeightPlace:
+    """`store: "model.weights"`.
+
+    Raises:
+        SemanticError: the kind is unknown.
+    """
+    match str(kind):
+        case "store":
+            return WeightPlace("store", path)
+        case "safetensors":
+            return WeightPlace("safetensors", path)
+    raise SemanticError(
+        f"`{kind}` is no kind of place for blobs",
+        token=kind,
+        help='write store: "DIRECTORY" or safetensors: "FILE"',
+    )
+
+
+def indexed_step(name: str, numbers: str) -> Step:
+    """`body[0]`.
+
+    Raises:
+        SemanticError: the bracket holds no index.
+    """
+    index = numbers[1:-1].strip()
+    if not index.isdigit() or len(index) > 9:
+        raise SemanticError("the index of a graph is a number", token=numbers)
+    return Step(name, int(index))
+
+
+def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Training]:
+    """`training { initialization: g () => () {}  … }`.
+
+    Raises:
+        SemanticError: an item is unknown, of the wrong kind or there twice.
+    """
+    made = Training()
+    seen: set[str] = set()
+    for name, value in items:
+        wanted = Graph if name in ("initialization", "algorithm") else list
+        known = name in ("initialization", "algorithm", "initialization_binding", "update_binding")
+        if not known or not isinstance(value, wanted) or name in seen:
+            raise SemanticError(
+                f"`{name}` does not belong here like this",
+                token=name,
+                help="training has initialization and algorithm, which are graphs, and "
+                'initialization_binding and update_binding, ["name": "name"]',
+            )
+        seen.add(name)
+        setattr(made, name, value)
+    return word, made
+
+
+def configuration_section(word: str, name: str, record: Record) -> tuple[str, Configuration]:
+    """`configuration "name" { num_devices: 2 }`."""
+    return word, Configuration(name, record)

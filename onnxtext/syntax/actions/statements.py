@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each grammar rule makes of its children: one function a rule, named as the rule.
+
+Actions are pure functions of their children (a list they are given may be extended: it has no
+other owner). So the native core may call one later, or once for many equal pieces of text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnxtext.ast.model import EncodingHabit, Graph, Node, ValueInfo
+from onnxtext.ast.paths import Step
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.types import Type
+from onnxtext.ast.values import Attribute
+from onnxtext.syntax.actions import attributes as attribute_rules
+from onnxtext.syntax.actions import headers, sections, tensors
+from onnxtext.syntax.actions import values as value_actions
+from onnxtext.syntax.actions.registry import ACTIONS, LOCATED, action, located
+from onnxtext.syntax.actions.semantic_error import SemanticError
+
+Decorators = list[Decorator] | None
+
+# ---- Lists ----------------------------------------------------------------------------------
+
+
+@action
+def list_empty() -> list[Any]:
+    """An empty list."""
+    return []
+
+
+@action
+def list_first(item: Any) -> list[Any]:
+    """A list's first item."""
+    return [item]
+
+
+@action
+def list_more(items: list[Any], item: Any) -> list[Any]:
+    """A list's next item."""
+    items.append(item)
+    return items
+
+
+@action
+def list_more_comma(items: list[Any], item: Any) -> list[Any]:
+    """A list's next item, where the comma is optional."""
+    items.append(item)
+    return items
+
+
+@action
+def list_of(items: list[Any]) -> list[Any]:
+    """A list in its brackets."""
+    return items
+
+
+# ---- Models and fragments -------------------------------------------------------------------
+
+ACTIONS.update(
+    model=headers.model,
+    headless_model=lambda graph, functions, sections: headers.model(
+        None, None, graph, functions, sections
+    ),
+    graph_fragment=headers.graph_fragment,
+    function_fragment=headers.function_fragment,
+    node_fragment=headers.item_fragment,
+    nodes_fragment=headers.item_fragment,
+    value_info_fragment=headers.item_fragment,
+    attribute_fragment=headers.item_fragment,
+    tensor_fragment=headers.item_fragment,
+    header=headers.header,
+    header_entry=headers.header_entry,
+    header_string=lambda value: value,
+    header_int=headers.header_int,
+    header_numbers=headers.header_numbers,
+    header_list=list_of,
+    opset_item=headers.opset_item,
+    metadata_item=lambda key, value: (key, value),
+    bare_opset_item=headers.bare_opset_item,
+    habit_item=headers.habit_item,
+    encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
+    encoding_section=lambda word, record: (word, headers.encoding_section(word, record)),
+    no_resources=lambda word: sections.resources_section(word, []),
+    resources_section=sections.resources_section,
+    resources_left_out=sections.resources_left_out,
+    resource_place=sections.resource_place,
+    metadata_section=sections.metadata_section,
+    metadata_left_out=sections.metadata_left_out,
+    metadata_entry=sections.Entry,
+    metadata_block=sections.metadata_block,
+    plain_step=Step,
+    indexed_step=sections.indexed_step,
+    quantization_section=lambda word, items: (word, items),
+    empty_annotation=lambda at, path: (at, tuple(path), ()),
+    annotation=lambda at, path, pairs: (at, tuple(path), tuple(pairs)),
+    training_section=sections.training_section,
+    training_graph=lambda name, graph: (name, graph),
+    empty_binding=lambda name: (name, []),
+    training_binding=lambda name, pairs: (name, pairs),
+    configuration_section=sections.configuration_section,
+    resource=headers.resource,
+    long_resource=headers.long_resource,
+)
+LOCATED |= {"annotation", "empty_annotation", "header_entry"}
+
+# ---- Graphs and functions -------------------------------------------------------------------
+
+
+@located
+def graph(
+    at: int,
+    decorators: Decorators,
+    name: str,
+    inputs: list[ValueInfo] | None,
+    outputs: list[ValueInfo],
+    values: list[ValueInfo] | None,
+    nodes: list[Node],
+) -> Graph:
+    """`name (inputs) => (outputs) <values> { nodes }`."""
+    for output in outputs:
+        if output.data is not None:
+            fault = SemanticError("a graph's output takes no default value")
+            fault.at = output.at
+            raise fault
+    made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
+    made.at = at
+    return made
+
+
+@located
+def graph_value(
+    at: int,
+    name: str,
+    inputs: list[ValueInfo] | None,
+    outputs: list[ValueInfo],
+    values: list[ValueInfo] | None,
+    nodes: list[Node],
+) -> Graph:
+    """A graph in an attribute."""
+    made: Graph = graph(at, None, name, inputs, outputs, values, nodes)
+    return made
+
+
+ACTIONS["bare_graph_name"] = attribute_rules.bare_graph_name
+ACTIONS["function"] = headers.function
+LOCATED.add("function")
+
+
+@action
+def bare_parameter(name: str) -> str:
+    """A function's attribute parameter without type or default."""
+    return name
+
+
+@located
+def untyped_value(at: int, decorators: Decorators, name: str) -> ValueInfo:
+    """`x`."""
+    return ValueInfo(name, None, None, tuple(decorators or ()), (), at)
+
+
+@located
+def typed_value(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
+    """`float[N] x`."""
+    return ValueInfo(name, type, None, tuple(decorators or ()), (), at)
+
+
+@located
+def initializer(
+    at: int, decorators: Decorators, type: Type, name: str, data: tensors.Pending | None
+) -> ValueInfo:
+    """`float[2] w = {1, 2}`."""
+    return ValueInfo(name, type, tensors.resolve(type, data), tuple(decorators or ()), (), at)
+
+
+@located
+def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
+    """`float[2] w =>`: an initializer without data, before a closing bracket."""
+    made: ValueInfo = initializer(at, decorators, type, name, None)
+    return made
+
+
+# ---- Nodes ----------------------------------------------------------------------------------
+
+
+class LeadingComma(tuple[str, ...]):
+    """Outputs of which the first is left out, so that the node begins with a comma."""
+
+    __slots__ = ()
+
+
+@action
+def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
+    """The next node.
+
+    Raises:
+        SemanticError: it begins with a comma. Officially `x = A(), y = B()` silently gives the
+            second node one more output; only a first node may leave out its first output like this.
+    """
+    if type(node.outputs) is LeadingComma:
+        if nodes:
+            fault = SemanticError(
+                "a comma between two nodes",
+                length=1,
+                help='remove the comma; an output that is left out is written ""',
+            )
+            fault.at = node.at
+            raise fault
+        node.outputs = tuple(node.outputs)
+    nodes.append(node)
+    return nodes
+
+
+def _names(items: list[Any]) -> tuple[Any, ...]:
+    """Names between commas: an item left out is "", but nothing after a last comma is no item."""
+    if items[-1] is None:
+        items.pop()
+    return tuple(["" if item is None else item for item in items])
+
+
+@located
+def node(
+    at: int,
+    decorators: Decorators,
+    label: str | None,
+    outputs: list[Any],
+    operator: list[str] | None,
+    overload: str | None,
+    attributes: list[Attribute] | None,
+    names: list[Any],
+) -> Node:
+    """`[label] outputs = operator:overload <attributes> (inputs)`."""
+    output_types: tuple[Type | None, ...] = ()
+    if tuple in map(type, outputs):
+        pairs = [output if type(output) is tuple else (output, None) for output in outputs]
+        outputs = [name for name, _ in pairs]
+        output_types = tuple([type for _, type in pairs])
+    comma = outputs[0] is None and len(outputs) > 1 and label is None and not decorators
+    defined = _names(outputs)
+    if comma:
+        defined = LeadingComma(defined)
+    domain = None
+    op_type = ""
+    if operator is not None:
+        op_type = operator.pop()
+        if operator:
+            domain = ".".join(operator[1:] if operator[0] == "" and len(operator) > 1 else operator)
+    return Node(
+        op_type,
+        _names(names),
+        defined,
+        tuple(attributes or ()),
+        label,
+        domain,
+        overload,
+        output_types[: len(defined)],
+        tuple(decorators or ()),
+        (),
+        at,
+    )
+
+
+@located
+def node_attributes_last(
+    at: int,
+    decorators: Decorators,
+    label: str | None,
+    outputs: list[Any],
+    operator: list[str] | None,
+    overload: str | None,
+    names: list[Any],
+    attributes: list[Attribute],
+) -> Node:
+    """A node with its attributes after its inputs."""
+    made: Node = node(at, decorators, label, outputs, operator, overload, attributes, names)
+    return made
+
+
+@action
+def label(name: str | None) -> str:
+    """`[name]`, or `[]` for a name stored as ""."""
+    return name or ""
+
+
+@action
+def untyped_output(name: str) -> str:
+    """An output."""
+    return name
+
+
+@action
+def typed_output(type: Type, name: str) -> tuple[str, Type]:
+    """An output with the type that its `value_info` entry has."""
+    return name, type
+
+
+@action
+def operator_dot(name: str) -> list[str]:
+    """`.Add`: the domain is stored, and empty."""
+    return ["", name]
+
+
+__all__ = ["ACTIONS", "LOCATED", "value_actions"]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""The three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
+
+Texts are `str`; bytes that are not UTF-8 are lone surrogates in it (PEP 383), so that text and
+bytes are two views of one value everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.syntax.actions.semantic_error import SemanticError
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_SIMPLE = {"\\": b"\\", '"': b'"', "n": b"\n", "r": b"\r", "t": b"\t"}
+_BYTE_ESCAPE = re.compile(
+    r"\\(?:(?P<simple>[\\\"nrt])|x(?P<byte>[0-9A-Fa-f]{2})|u\{(?P<point>[0-9A-Fa-f]{1,6})\})"
+)
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes a text stands for."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def to_text(data: bytes) -> str:
+    """The text that stands for some bytes, whatever they are."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def plain(token: str) -> str:
+    """`"…"` without a backslash."""
+    return token[1:-1]
+
+
+def escaped(token: str) -> str:
+    r"""`"…"` with backslashes: `\X` is X, officially, for every X."""
+    return _ESCAPE.sub(r"\1", token[1:-1])
+
+
+def byte_string(token: str) -> str:
+    r"""`b"…"`: UTF-8 with escapes `\\ \" \n \r \t \xNN \u{…}`.
+
+    Raises:
+        SemanticError: an escape that is none of these.
+    """
+    return to_text(_unescape(token, 2, len(token) - 1, bytes_allowed=True))
+
+
+def triple(token: str) -> str:
+    r'''`"""…"""`: the lines between the quotes, without the closing quotes' indentation.
+
+    Raises:
+        SemanticError: the opening quotes are not followed by a line end, a line is indented less
+            than the closing quotes, or an escape is unknown.
+    '''
+    if "\r" in token:
+        token = token.replace("\r\n", "\n")
+    end = len(token) - 3
+    first = token.find("\n", 0, end)
+    if first < 0 or token[3:first].strip(" \t\r"):
+        raise SemanticError(
+            'the text of a """ string starts on the next line',
+            token=token,
+            length=3,
+            help='put a line break after the opening """',
+        )
+    last = token.rindex("\n", first, end)
+    indent = token[last:end]
+    if indent.strip(" \t\n"):
+        raise SemanticError(
+            'the closing """ stand on a line of their own',
+            token=token,
+            offset=end,
+            length=3,
+            help='put a line break before the closing """',
+        )
+    if first == last:
+        return ""
+    if token.count(indent, first, last) == token.count("\n", first, last):
+        text = token[first + len(indent) : last].replace(indent, "\n")  # all lines have it
+    else:
+        text = _dedented(token, token[first + 1 : last], indent[1:])
+    if "\\" not in text:
+        return text
+    return to_text(_unescape_text(token, text, bytes_allowed=False))
+
+
+def _dedented(token: str, body: str, indent: str) -> str:
+    """The lines of a text without their indentation, which blank ones may lack."""
+    taken = []
+    for line in body.split("\n"):
+        if line.startswith(indent):
+            taken.append(line[len(indent) :])
+        elif not line.strip(" \t"):
+            taken.append("")
+        else:
+            raise SemanticError(
+                'a line of a """ string is indented less than its closing quotes',
+                token=token,
+                offset=max(0, token.find(line)),
+                length=len(line),
+                help='indent the line at least as far as the closing """',
+            )
+    return "\n".join(taken)
+
+
+def _unescape(token: str, start: int, end: int, *, bytes_allowed: bool) -> bytes:
+    return _unescape_text(token, token[start:end], bytes_allowed=bytes_allowed, base=start)
+
+
+def _unescape_text(token: str, text: str, *, bytes_allowed: bool, base: int | None = None) -> bytes:
+    parts: list[bytes] = []
+    at = 0
+    while (slash := text.find("\\", at)) >= 0:
+        parts.append(text[at:slash].encode())
+        found = _BYTE_ESCAPE.match(text, slash)
+        value = _escape_value(found, bytes_allowed) if found else None
+        if found is None or value is None:
+            known = r"\\ \" \n \r \t \u{…}" + (r" \xNN" if bytes_allowed else "")
+            raise SemanticError(
+                f"unknown escape `{text[slash : slash + 2]}` in the string",
+                token=token,
+                offset=base + slash if base is not None else 0,
+                length=2,
+                help=f"the escapes are {known}",
+            )
+        parts.append(value)
+        at = found.end()
+    parts.append(text[at:].encode())
+    return b"".join(parts)
+
+
+def _escape_value(found: re.Match[str], bytes_allowed: bool) -> bytes | None:
+    if found["simple"]:
+        return _SIMPLE[found["simple"]]
+    if found["byte"]:
+        return bytes.fromhex(found["byte"]) if bytes_allowed else None
+    point = int(found["point"], 16)
+    if point > 0x10FFFF or 0xD800 <= point < 0xE000:
+        return None
+    return chr(point).encode()

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors: a type and some literal become `TensorData`."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from operator import itemgetter
+from typing import Any
+
+from onnxtext.ast.types import SparseTensorType, TensorType, Type
+from onnxtext.ast.values import (
+    Blob,
+    DataFile,
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    SparseTensor,
+    SplatData,
+    StringData,
+    Tensor,
+    TensorData,
+    TypedData,
+)
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.format import is_typed_expressible
+from onnxtext.tensor.parse import parse_field, parse_scalar, parse_typed, read_raw
+from onnxtext.tensor.repetition import Repetition
+
+NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarText:
+    """A bare literal; its text, or a string's bytes."""
+
+    value: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TypedText:
+    """`{…}` of numbers, as one token."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypedLiterals:
+    """`{…}` item by item: texts of numbers, or bytes of strings."""
+
+    items: list[str | bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class RawText:
+    """`[…]`, flat or nested."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`name(arguments)`, or `name{…}` with the braces as the only argument."""
+
+    name: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCalls:
+    """Fields by name."""
+
+    calls: list[Call]
+
+
+Pending = (
+    Blob
+    | DataFile
+    | ScalarText
+    | TypedText
+    | TypedLiterals
+    | RawText
+    | Call
+    | FieldCalls
+    | ExternalData
+    | NoData
+)
+
+
+def raw_literals(items: list[str]) -> RawText:
+    """A bracket literal that was read item by item."""
+    return RawText(nested_items(items))
+
+
+class Joined(str):
+    """The text of a bracket that was read item by item, as around a comment.
+
+    Attributes:
+        places: of parts of it their offset in this text, and where they stand in the source.
+    """
+
+    __slots__ = ("places",)
+    places: list[tuple[int, int]]
+
+    def source(self, offset: int) -> int | None:
+        """Where in the source what is at an offset of this text stands; None if that is unknown."""
+        found = bisect_right(self.places, offset, key=itemgetter(0))
+        if not found:
+            return None
+        start, at = self.places[found - 1]
+        return at + offset - start
+
+
+def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
+    """The text of a bracket of these items."""
+    text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
+    text.places = []
+    size = 1
+    for item in items:
+        if isinstance(item, Token):
+            text.places.append((size, item.at))
+        elif isinstance(item, Joined):
+            text.places += [(size + start, at) for start, at in item.places]
+        size += len(item) + 2
+    return text
+
+
+def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | SparseTensor:
+    """A tensor in an attribute.
+
+    Raises:
+        SemanticError: the type has no data like this.
+    """
+    made = resolve(type, data)
+    if isinstance(made, SparseTensor):
+        if name is not None:
+            raise SemanticError(
+                "a sparse tensor has no name of its own", help="its values and indices can have one"
+            )
+        return made
+    assert isinstance(type, TensorType)
+    return Tensor(type, made, name)
+
+
+def scalar_tensor(element: str, value: str | bytes) -> Tensor:
+    """`float(1e-05)`: rank 0, raw."""
+    type = TensorType(str(element))
+    return Tensor(type, _scalar(ELEMENTS[type.element], ScalarText(value)))
+
+
+def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
+    """What a literal means for a type.
+
+    Raises:
+        SemanticError: the literal does not fit the type, or the type can have no literal.
+    """
+    if isinstance(type, SparseTensorType):
+        return _sparse(type, data)
+    if not isinstance(type, TensorType):
+        raise SemanticError("only tensors have data", code="tensor-type-expected")
+    dims = _dims(type)
+    calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
+    if calls:
+        return _fields(calls)
+    if data is None or isinstance(data, NoData):
+        return NoData()
+    if isinstance(data, (ExternalData, Blob, DataFile)):
+        return data
+    element = ELEMENTS.get(type.element)
+    if element is None:
+        raise SemanticError(
+            "a tensor with data needs an element type",
+            help='where none is stored, name the field: raw_data(b"…")',
+        )
+    try:
+        match data:
+            case ScalarText():
+                if dims:
+                    raise SemanticError(
+                        "a number without brackets is a tensor of rank 0",
+                        token=_token(data.value),
+                        help="write [1, 2, 3], or [0, ...] for equal elements",
+                    )
+                return _scalar(element, data)
+            case TypedText(text):
+                return _typed(element, text, dims)
+            case TypedLiterals(items):
+                return _typed_literals(element, items, dims)
+            case RawText(text):
+                made = read_raw(element, text, dims)
+                return SplatData(made) if isinstance(made, Repetition) else RawData(made)
+    except LiteralError as error:
+        raise _fault(error, _token(getattr(data, "text", None))) from None
+    raise AssertionError(data)
+
+
+def _token(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _fault(error: LiteralError, token: str | None) -> SemanticError:
+    fault = SemanticError(
+        error.message, token=token, offset=error.offset, length=error.length, help=error.help
+    )
+    if isinstance(token, Joined):
+        fault.at = token.source(error.offset)
+    return fault
+
+
+def _dims(type: TensorType) -> tuple[int, ...]:
+    dims = type.shape
+    if dims is None or not all(isinstance(dim, int) for dim in dims):
+        raise SemanticError(
+            "a tensor with data needs a size for every dimension",
+            help="write float[2, 3], or float for rank 0",
+            code="tensor-shape-unknown",
+        )
+    return dims  # type: ignore[return-value]
+
+
+def _scalar(element: ElementType, data: ScalarText) -> RawData:
+    if isinstance(data.value, bytes):
+        raise SemanticError("strings are never raw", help='write string s = {"…"}')
+    try:
+        return RawData(parse_scalar(element, data.value))
+    except LiteralError as error:
+        raise _fault(error, data.value) from None
+
+
+def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData:
+    if element.kind == "string":
+        if text[1:-1].strip():
+            raise SemanticError(
+                "a string tensor holds strings", token=text, help='write {"a", "b"}'
+            )
+        return StringData(())
+    try:
+        entries = parse_typed(element, text)
+    except LiteralError as error:
+        raise _fault(error, text) from None
+    count = prod(dims) if all(dim >= 0 for dim in dims) else -1
+    if not is_typed_expressible(element, entries, count) and entries:
+        # Officially the number of elements is not checked: what fits no dims is a field by name.
+        return FieldData(((element.field, entries),))
+    return TypedData(entries)
+
+
+def _typed_literals(
+    element: ElementType, items: list[str | bytes], dims: tuple[int, ...]
+) -> TensorData:
+    strings = tuple([item for item in items if isinstance(item, bytes)])
+    if element.kind == "string":
+        if len(strings) != len(items):
+            raise SemanticError("a string tensor holds strings", help='write {"a", "b"}')
+        return StringData(strings)
+    if strings:
+        raise SemanticError(f"a {element.name} tensor holds no strings")
+    return _typed(element, _braces(items), dims)
+
+
+def _braces(items: list[str | bytes]) -> str:
+    return nested_items([item for item in items if isinstance(item, str)], "{}")
+
+
+def _fields(calls: list[Call]) -> FieldData:
+    return FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
+
+
+def _field(call: Call) -> bytes | tuple[bytes, ...]:
+    match call.name, call.arguments:
+        case "raw_data", (bytes() as data,):
+            return data
+        case "string_data", (TypedLiterals(items),) if all(isinstance(i, bytes) for i in items):
+            return tuple([item for item in items if isinstance(item, bytes)])
+        case "string_data", (TypedText("{}"),):
+            return ()
+        case name, (TypedText(text),) if name in NUMERIC_FIELDS:
+            return _numeric_field(name, text)
+        case name, (TypedLiterals(items),) if name in NUMERIC_FIELDS and not any(
+            isinstance(item, bytes) for item in items
+        ):
+            return _numeric_field(name, _braces(items))
+    raise SemanticError(
+        f"`{call.name}` is no field of a tensor that is written like this",
+        token=call.name,
+        help='write raw_data(b"…"), string_data{"…"} or, for example, float_data{1, 2}',
+    )
+
+
+def _numeric_field(name: str, text: str) -> bytes:
+    try:
+        return parse_field(name, text)
+    except LiteralError as error:
+        raise _fault(error, text) from None
+
+
+def _sparse(type: SparseTensorType, data: Pending | None) -> SparseTensor:
+    dims = _dims(TensorType(type.element, type.shape))
+    if isinstance(data, FieldCalls) and len(data.calls) == 1:
+        data = data.calls[0]
+    match data:
+        case Call("sparse", (Tensor() as values, Tensor() as indices)):
+            if values.type.element != type.element:
+                raise SemanticError(
+                    f"the values are {values.type.element}, the sparse tensor is {type.element}",
+                    token=data.name,
+                )
+            return SparseTensor(dims, values, indices)
+    raise SemanticError(
+        "a sparse tensor is written as its values and their indices",
+        help="write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])",
+    )

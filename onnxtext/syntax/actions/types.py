@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types from their text."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from onnxtext.ast.types import (
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.syntax.actions import integers
+from onnxtext.syntax.actions.semantic_error import SemanticError
+
+_SIZE = re.compile(r"-?[0-9]+", re.ASCII)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+MAX_DEPTH = 49
+"""Deepest nesting of types that protobuf, with its hundred levels of messages, can read."""
+
+
+class OpaqueName(str):
+    """A dotted name inside `opaque(…)`.
+
+    Attributes:
+        parts: how many names the dots join.
+    """
+
+    __slots__ = ("parts",)
+    parts: int
+
+    def __new__(cls, parts: list[str]) -> OpaqueName:
+        """The parts, joined by dots."""
+        made = str.__new__(cls, ".".join(parts))
+        made.parts = len(parts)
+        return made
+
+
+def coarse_type(token: str) -> TensorType:
+    """`float[N, 3]` as one token.
+
+    Raises:
+        SemanticError: something between the commas is no dimension.
+    """
+    try:
+        return _coarse_type(str(token))
+    except SemanticError as fault:
+        raise SemanticError(fault.message, token=token, help=fault.help) from None
+
+
+@lru_cache(maxsize=4096)
+def _coarse_type(text: str) -> TensorType:
+    element, _, dims = text.partition("[")
+    return TensorType(element, dim_numbers("[" + dims))
+
+
+def dim_numbers(token: str) -> tuple[Dim, ...] | None:
+    """The dimensions in a bracket: sizes, words and `?`.
+
+    Raises:
+        SemanticError: something between the commas is no dimension.
+    """
+    inside = token[1:-1].strip()
+    if not inside:
+        return None
+    return tuple([_dim(part.strip(), token) for part in inside.split(",")])
+
+
+def _dim(text: str, token: str) -> Dim:
+    if _WORD.fullmatch(text):
+        return text
+    if _SIZE.fullmatch(text):
+        return integers.int64(text)
+    if text == "?":
+        return None
+    what = f"`{text}` is no dimension" if text else "a dimension is missing"
+    raise SemanticError(
+        what, token=token, help='a dimension is a size, a name, "an expression" or ?'
+    )
+
+
+def scalar_type(element: str) -> TensorType:
+    """`float`: rank 0."""
+    return TensorType(str(element))
+
+
+def fine_type(element: str, shape: tuple[Dim, ...] | None) -> TensorType:
+    """An element type and its dimensions."""
+    return TensorType(str(element), shape)
+
+
+def container_type(name: str, arguments: list[Any]) -> Type:
+    """`seq(…)`, `optional(…)`, `map(…, …)`, `sparse_tensor(…)`, `opaque(…)`.
+
+    Raises:
+        SemanticError: the arguments are not those of this type.
+    """
+    if name == "opaque":
+        return _opaque(name, arguments)
+    if arguments and _depth(arguments[-1]) >= MAX_DEPTH:
+        raise SemanticError("types are nested too deeply", token=name, code="too-deep")
+    if not any(type(argument) is OpaqueName for argument in arguments):
+        match name, arguments:
+            case "seq", [element]:
+                return SequenceType(element)
+            case "optional", [element]:
+                return OptionalType(element)
+            case "map", [TensorType(element=key, shape=(), decorators=()), value]:
+                return MapType(key, value)
+            case "sparse_tensor", [TensorType() as dense]:
+                return SparseTensorType(dense.element, dense.shape, dense.decorators)
+    forms = {
+        "seq": "seq(type)",
+        "optional": "optional(type)",
+        "map": "map(key element type, type), such as map(int64, float)",
+        "sparse_tensor": "sparse_tensor(tensor type), such as sparse_tensor(float[3, 4])",
+    }
+    raise SemanticError(f"wrong arguments of {name}", token=name, help=f"write {forms[name]}")
+
+
+def _opaque(name: str, arguments: list[Any]) -> OpaqueType:
+    names = [
+        argument.element if isinstance(argument, TensorType) else argument for argument in arguments
+    ]
+    match names:
+        case []:
+            return OpaqueType()
+        case [str() as only]:
+            return OpaqueType(None, str(only))
+        case [str() as domain, str() as last] if getattr(last, "parts", 1) == 1:
+            return OpaqueType(str(domain), str(last))
+    raise SemanticError("wrong arguments of opaque", token=name, help="write opaque(domain, name)")
+
+
+def _depth(type: Any) -> int:
+    depth = 0
+    while True:
+        match type:
+            case SequenceType(element=inner) | OptionalType(element=inner) | MapType(value=inner):
+                type = inner
+                depth += 1
+            case _:
+                return depth

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokens: one regular expression made from the grammar's terminals.
+
+A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. It is a function of the
+token's text alone, whatever stands around it.
+
+Two things are not in the expression. Special words, such as `float`, are told from other words by
+a dictionary. And a NESTED token ends where its first bracket is closed, which no regular expression
+can say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+
+from onnxtext.source import find_by_quote
+from onnxtext.syntax.grammar.literals import UNCLOSED, literal_end
+from onnxtext.syntax.grammar.tables import (
+    BAD,
+    END,
+    Tables,
+    Terminal,
+    compile_pattern,
+    load_tables,
+    order_terminals,
+)
+from onnxtext.tensor.brackets import PlainText
+
+END_KIND = END
+BAD_KIND = BAD
+SPECIAL_WORD_PRIORITY = 1
+
+
+class Token(str):
+    """A token's text that knows where it stands.
+
+    Attributes:
+        at: character offset of its first character.
+        kind: its kind; "" if whoever made it did not say.
+    """
+
+    __slots__ = ("at", "kind")
+    at: int
+    kind: str
+
+    def __new__(cls, text: str, at: int, kind: str = "") -> Token:
+        """A token of this text at this offset."""
+        token = str.__new__(cls, text)
+        token.at = at
+        token.kind = kind
+        return token
+
+    def __getnewargs__(self) -> tuple[str, int, str]:  # type: ignore[override]
+        """What a copy is made of: records in the syntax tree hold tokens."""
+        return str(self), self.at, self.kind
+
+
+class PlainToken(Token, PlainText):
+    """A literal of plain numbers."""
+
+    __slots__ = ()
+
+
+class Lexer:
+    """Cuts a text into tokens."""
+
+    def __init__(self, tables: Tables) -> None:
+        terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
+        self._terminals = terminals
+        self._marks = {t.literal: t.name for t in terminals if t.literal is not None}
+        self._words = {word: t.name for t in terminals for word in _special_words(t)}
+
+    @cached_property
+    def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
+        """What finds a token, and for each of its groups the kind of what it matches."""
+        return _token_pattern(self._terminals, [(_LONG, _LONG_BEGINNING)])
+
+    @cached_property
+    def _whole(self) -> tuple[re.Pattern[str], list[str]]:
+        """The same, with nothing left out for being long."""
+        return _token_pattern(self._terminals, [])
+
+    def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
+        """The tokens of a text from an offset on: the kind, text and offset of each."""
+        pattern, kinds = self._pattern
+        marks, words = self._marks, self._words
+        while True:
+            for found in pattern.finditer(text, at):
+                group = found.lastindex or 0
+                token = found[group]
+                start = found.start(group)
+                kind = kinds[group]
+                if kind == _MARK:
+                    yield marks[token], token, start
+                elif kind == "WORD":
+                    yield words.get(token, kind), token, start
+                elif kind not in _RARE:
+                    yield kind, token, start
+                elif kind == END_KIND:
+                    return
+                else:
+                    rare = self._rare(text, start)
+                    yield rare.kind, rare, start
+                    at = start + len(rare)
+                    break
+
+    def _rare(self, text: str, at: int) -> Token:
+        """A token of which the pattern does not know where it ends."""
+        long = self._long_token(text, at)
+        if long is not None:
+            return long
+        pattern, kinds = self._whole
+        found = pattern.match(text, at)
+        assert found is not None  # something is there
+        group = found.lastindex or 0
+        kind, token = kinds[group], found[group]
+        if kind == "NESTED":
+            end = closing_bracket(token)
+            kind, token = (kind, token[:end]) if end else (_MARK, token[0])
+        return Token(token, at, self._marks[token] if kind == _MARK else kind)
+
+    def _long_token(self, text: str, at: int) -> Token | None:
+        """What may be gigabytes, found as the pattern would find it; None for the pattern to do."""
+        if text[at] == '"':
+            # Without escapes it ends at the next three quotes.
+            end = find_by_quote(text, '"""', at + 3) + 3
+            if end < 3 or text.find("\\", at + 3, end) >= 0:
+                return None
+            return Token(text[at:end], at, "TRIPLE")
+        end, is_plain = literal_end(text, at)
+        if end == UNCLOSED:
+            return Token(text[at], at, self._marks[text[at]])
+        if not end:
+            return None
+        token = text[at:end]
+        kind = "NESTED" if token.find("[", 1) > 0 else "NUMBERS"
+        kind = "BRACES" if token[0] == "{" else kind
+        return PlainToken(token, at, kind) if is_plain else Token(token, at, kind)
+
+    def token(self, text: str, at: int) -> Token | None:
+        """The next token at or after an offset; None if only blanks and comments are left."""
+        pattern, kinds = self._pattern
+        found = pattern.match(text, at)
+        assert found is not None  # the end, if nothing else
+        group = found.lastindex or 0
+        token, start = found[group], found.start(group)
+        kind = kinds[group]
+        if kind == _MARK:
+            kind = self._marks[token]
+        elif kind == "WORD":
+            kind = self._words.get(token, kind)
+        elif kind in _RARE:
+            return None if kind == END_KIND else self._rare(text, start)
+        return Token(token, start, kind)
+
+    def tokens(self, text: str, start: int, end: int) -> list[Token]:
+        """The tokens of a part of a text."""
+        found = []
+        for kind, token, at in self.read(text[start:end], 0):
+            made = token if isinstance(token, Token) else Token(token, at, kind)
+            made.at = start + at
+            found.append(made)
+        return found
+
+    def kind(self, text: str) -> str:
+        """The kind of a token with this text; `BAD` if no terminal matches it whole."""
+        if isinstance(text, Token) and text.kind:
+            return text.kind
+        found = self.token(text, 0)
+        return BAD_KIND if found is None or len(found) < len(text) else found.kind
+
+
+def closing_bracket(text: str) -> int:
+    """The offset behind the bracket that closes the first one; 0 if it is never closed.
+
+    Args:
+        text: what the pattern of NESTED matches: begins with `[`, holds no strings.
+    """
+    if len(text) > _LONG_LITERAL:
+        import numpy as np
+
+        data = np.frombuffer(text.encode("ascii"), np.uint8)
+        places = np.flatnonzero((data == ord("[")) | (data == ord("]")))
+        depth = np.cumsum(np.where(data[places] == ord("["), 1, -1))
+        closed = np.flatnonzero(depth == 0)
+        return int(places[closed[0]]) + 1 if closed.size else 0
+    open_brackets = 0
+    for found in _BRACKET.finditer(text):
+        open_brackets += 1 if found.group() == "[" else -1
+        if not open_brackets:
+            return found.end()
+    return 0
+
+
+_LONG_LITERAL = 500
+_BRACKET = re.compile(r"[\[\]]")
+_BLANKS = r"[ \t\n\v\f\r]*"
+
+_MARK = "a mark"
+_LONG = "long"
+"""Kinds of groups of the token pattern that are no terminals."""
+
+_RARE = frozenset((_LONG, "NESTED", END_KIND))
+
+_LONG_BEGINNING = r'"""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})'
+
+
+def _token_pattern(
+    terminals: list[Terminal], first: list[tuple[str, str]]
+) -> tuple[re.Pattern[str], list[str]]:
+    """Blanks and comments, then one token as the only group that matches.
+
+    Args:
+        terminals: in the order in which they win.
+        first: further groups, which win before any of them: their kinds and patterns.
+
+    Returns:
+        The pattern, and for each of its groups a kind.
+    """
+    word = next(t.pattern for t in terminals if t.name == "WORD")
+    odd = [t for t in terminals if _is_special(t) and not _special_words(t)]
+    words = [*((t.name, rf"{t.pattern}(?!\w)") for t in odd), ("WORD", word)]
+    named = [(t.name, _guarded(t)) for t in terminals if not _is_special(t) and t.name != "WORD"]
+    last = [(BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
+    groups = [*_common_tokens(words), *first, *named, *words, *last]
+    # Written so that it can be matched in one way only: no backtracking on long blanks.
+    skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
+    choices = "|".join([f"({pattern})" for _, pattern in groups])
+    return compile_pattern(f"{skipped}(?:{choices})"), ["", *(kind for kind, _ in groups)]
+
+
+def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The most frequent tokens, which come first, because no other can begin like this.
+
+    They are a string without a backslash, marks that begin no other token, and a word with one of
+    these characters behind it.
+    """
+    return [
+        ("STRING", r'"[^"\\]+"'),
+        (_MARK, r'[,()<>\]}:?]|=(?!>)|\.(?!\.)|\[(?=")'),
+        *((kind, pattern + "(?=[ ,)=.:>])") for kind, pattern in words),
+    ]
+
+
+def _is_special(terminal: Terminal) -> bool:
+    return terminal.priority == SPECIAL_WORD_PRIORITY
+
+
+def _special_words(terminal: Terminal) -> list[str]:
+    """The words of a terminal that is nothing but special words."""
+    if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
+        return []
+    return terminal.pattern.split("|")
+
+
+def _guarded(terminal: Terminal) -> str:
+    """A pattern; that of NESTED does not look for the end of more brackets than make sense."""
+    guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
+    return guard + terminal.pattern
+
+
+@cache
+def load_lexer() -> Lexer:
+    """The lexer of the grammar, made once a process."""
+    return Lexer(load_tables())

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the grammar, kept between processes: making them takes ten times as long.
+
+They are kept as JSON, never as a pickle: reading a damaged or hostile file cannot run anything.
+A digest of the content stands before it, and a file with any damage is made anew.
+The name of the file holds a digest of all that the tables depend on, so no version ever reads
+another's; a file that belongs to another user is not read at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from onnxtext.files import write_atomically
+from onnxtext.syntax.grammar import dfa as dfa_module
+from onnxtext.syntax.grammar import tables as tables_module
+from onnxtext.syntax.grammar.dfa import Scanner
+from onnxtext.syntax.grammar.tables import Rule, Tables, Terminal, build_tables
+
+
+def cached_tables(grammar: str) -> Tables:
+    """The tables of a grammar: read from the user's cache, or made and put there.
+
+    Set `ONNXTEXT_CACHE` to a directory to use another one, or to nothing to use none.
+    """
+    path = cache_path(grammar)
+    if path is None:
+        return build_tables(grammar)
+    tables = _read(path)
+    if tables is None:
+        tables = build_tables(grammar)
+        _write(path, tables)
+    return tables
+
+
+def cache_path(grammar: str) -> Path | None:
+    """The file that holds the tables of a grammar; None if there is no place for it."""
+    directory = os.environ.get("ONNXTEXT_CACHE")
+    if directory is None:
+        base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+        try:
+            directory = str(Path(base) if base else Path.home() / ".cache") + "/onnxtext"
+        except RuntimeError:  # no home directory
+            return None
+    if not directory:
+        return None
+    makers = [
+        Path(file).read_text(encoding="utf-8")
+        for file in (tables_module.__file__, dfa_module.__file__)
+    ]
+    digest = hashlib.sha256("\0".join([grammar, *makers, _lark()]).encode()).hexdigest()
+    return Path(directory) / f"tables-{digest[:32]}.json"
+
+
+def _lark() -> str:
+    """A text that has the version of lark in it; asking for that alone takes ten times as long."""
+    spec = find_spec("lark")
+    assert spec is not None, "a dependency"
+    assert spec.origin is not None, "it has an __init__.py"
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def _read(path: Path) -> Tables | None:
+    """The tables in a file; None if it is not there, or not exactly as it was written."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+                return None
+            if hasattr(os, "getuid") and status.st_uid != os.getuid():
+                return None
+            digest, content = file.readline(_DIGEST), file.read()
+        if digest != _digest_line(content):
+            return None
+        return _from_json(json.loads(content))
+    except (OSError, ValueError):
+        return None
+
+
+def _write(path: Path, tables: Tables) -> None:
+    content = json.dumps(asdict(tables), separators=(",", ":")).encode()
+    with contextlib.suppress(OSError):  # a cache that cannot be written is only a slower start
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, _digest_line(content) + content, replace=True)
+
+
+def _digest_line(content: bytes) -> bytes:
+    """The first line of a file: no table is used that is not the very one that was written."""
+    return hashlib.sha256(content).hexdigest().encode() + b"\n"
+
+
+_DIGEST = 65
+_LARGEST = 1 << 26
+
+
+def _from_json(data: dict[str, Any]) -> Tables:
+    return Tables(
+        terminals=tuple(Terminal(**item) for item in data["terminals"]),
+        rules=tuple(
+            Rule(item["origin"], tuple(item["symbols"]), item["action"], tuple(item["take"]))
+            for item in data["rules"]
+        ),
+        actions=tuple(data["actions"]),
+        gotos=tuple(data["gotos"]),
+        starts=data["starts"],
+        ends=data["ends"],
+        scanner=Scanner(**data["scanner"]),
+    )

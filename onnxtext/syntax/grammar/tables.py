@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The grammar as plain tables: terminals, rules, and the LALR automaton that Lark makes of them.
+
+This is the only module that knows Lark; what it takes from it (`ParseTable`, `Rule`, terminal
+patterns) is not all public, hence the version pin in pyproject.toml and the tests of this module.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from onnxtext.syntax.grammar.dfa import Scanner, make_scanner
+
+STARTS = (
+    "model",
+    "graph_fragment",
+    "function_fragment",
+    "node_fragment",
+    "nodes_fragment",
+    "value_info_fragment",
+    "attribute_fragment",
+    "type_fragment",
+    "tensor_fragment",
+)
+END = "$END"
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """A terminal of the grammar.
+
+    Attributes:
+        name: as in the grammar; punctuation has Lark's names (`LPAR`).
+        pattern: regular expression.
+        priority: higher ones are tried first; 1 marks special words.
+        literal: the text, if the terminal is punctuation; else None.
+    """
+
+    name: str
+    pattern: str
+    priority: int
+    literal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One alternative of a grammar rule.
+
+    Attributes:
+        origin: the rule's name: what it reduces to.
+        symbols: names of the symbols it takes off the stack.
+        action: name of its alias, or of the rule.
+        take: for each child of the action the symbol's index, or -1 for an absent `[x]`.
+    """
+
+    origin: str
+    symbols: tuple[str, ...]
+    action: str
+    take: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The LALR(1) automaton.
+
+    Attributes:
+        terminals: all of them.
+        rules: all of them.
+        actions: for each state: terminal name to a state to shift to (>= 0) or ~rule to reduce.
+        gotos: for each state: rule name to the state after that rule was reduced.
+        starts: start symbol to its first state.
+        ends: start symbol to its accepting state.
+        scanner: finds the tokens.
+    """
+
+    terminals: tuple[Terminal, ...]
+    rules: tuple[Rule, ...]
+    actions: tuple[dict[str, int], ...]
+    gotos: tuple[dict[str, int], ...]
+    starts: dict[str, int]
+    ends: dict[str, int]
+    scanner: Scanner
+
+
+def grammar_path() -> Path:
+    """Where the grammar is: inside the wheel, or at the top level of the checkout."""
+    package = Path(__file__).resolve().parent.parent.parent
+    for directory in (package / "grammar", package.parent / "grammar"):
+        path = directory / "onnxtext.lark"
+        if path.is_file():
+            return path
+    raise FileNotFoundError(f"the grammar onnxtext.lark is neither in nor beside {package}")
+
+
+@cache
+def load_tables() -> Tables:
+    """The tables of the grammar, made once a process."""
+    from onnxtext.syntax.grammar.table_cache import cached_tables
+
+    return cached_tables(grammar_path().read_text(encoding="utf-8"))
+
+
+def build_tables(grammar: str) -> Tables:
+    """Let Lark make the tables.
+
+    Args:
+        grammar: the text of a Lark grammar with the start rules `STARTS`.
+
+    Raises:
+        lark.exceptions.GrammarError: the grammar is wrong or not LALR(1).
+    """
+    import lark
+
+    made: Any = lark.Lark(
+        grammar, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=True
+    )
+    table = made.parser.parser._parse_table
+    rules = {rule: index for index, rule in enumerate(made.rules)}
+    actions: list[dict[str, int]] = []
+    gotos: list[dict[str, int]] = []
+    for number in range(len(table.states)):
+        row = table.states[number]
+        actions.append({})
+        gotos.append({})
+        for symbol, (act, target) in row.items():
+            if act.name == "Reduce":
+                actions[-1][symbol] = ~rules[target]
+            elif _is_rule(symbol):
+                gotos[-1][symbol] = target
+            else:
+                actions[-1][symbol] = target
+    return Tables(
+        terminals=tuple(_terminal(terminal) for terminal in made.terminals),
+        rules=tuple(_rule(rule) for rule in made.rules),
+        actions=tuple(actions),
+        gotos=tuple(gotos),
+        starts=dict(table.start_states),
+        ends=dict(table.end_states),
+        scanner=make_scanner(_scanned(tuple(_terminal(terminal) for terminal in made.terminals))),
+    )
+
+
+BAD = "BAD"
+"""The terminal of what is no token."""
+
+
+def _scanned(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
+    """The terminals in the order in which they win, with the ignored ones."""
+    found = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
+    word = next(pattern for name, pattern in found if name == "WORD")
+    return [*found, (BAD, f"-{word}")]
+
+
+def _is_rule(symbol: str) -> bool:
+    return symbol.islower()
+
+
+def _terminal(terminal: Any) -> Terminal:
+    pattern = terminal.pattern
+    literal = pattern.value if pattern.type == "str" else None
+    return Terminal(terminal.name, pattern.to_regexp(), terminal.priority, literal)
+
+
+def _rule(rule: Any) -> Rule:
+    """A rule's children, as Lark's tree builder would choose them (`maybe_placeholders`)."""
+    kept = [
+        index
+        for index, symbol in enumerate(rule.expansion)
+        if not (symbol.is_term and symbol.filter_out)
+    ]
+    take: list[int] = []
+    empty = rule.options.empty_indices
+    if empty:
+        # One True for each absent [x], one False for each symbol that is there, in order.
+        position = 0
+        for absent in empty:
+            if absent:
+                take.append(-1)
+            else:
+                if position in kept:
+                    take.append(position)
+                position += 1
+    else:
+        take = kept
+    return Rule(
+        str(rule.origin.name),
+        tuple(str(symbol.name) for symbol in rule.expansion),
+        str(rule.alias or rule.origin.name),
+        tuple(take),
+    )
+
+
+def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
+    """The order in which the lexer tries terminals: by priority, then the longer literal."""
+    return sorted(
+        terminals,
+        key=lambda terminal: (-terminal.priority, -len(terminal.literal or ""), terminal.name),
+    )
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """A terminal's pattern; ASCII only, as the official lexer is."""
+    return re.compile(pattern, re.ASCII)

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for whole constructs: headers, heads of graphs, control flow, other files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import (
+    ErrorContext,
+    Mistake,
+    indentation,
+    insert,
+    replace,
+    span_of,
+)
+from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
+
+_LONGEST_HEADER = 4000
+"""The most characters of a header or a block that are read: a text may have many mistakes."""
+_LONGEST_LINE = 1000
+"""The most characters of a line that are read."""
+_CONTROL = re.compile(
+    r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
+    r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
+)
+_ELSE = re.compile(r"[ \t]*\}?[ \t]*(?:else|elif|except|catch|finally|while)\b")
+_OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
+_IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+_DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
+_RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
+_ALL_BRACKETS = frozenset("()[]{}<>")
+_MOST_TOKENS_BACK = 8
+_LONG = 8
+_BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+
+
+def _end(token: Token) -> int:
+    return token.at + len(token)
+
+
+def _tokens_behind(context: ErrorContext, most: int = _LONGEST_HEADER) -> list[Token]:
+    """The token that fits nowhere and those behind it, in this line and in later ones."""
+    return context.lexer.tokens(context.text, context.at, min(len(context.text), context.at + most))
+
+
+def _line_limit(context: ErrorContext) -> int:
+    """The end of the line, or the limit of what is inspected."""
+    return min(context.line_end, context.line_start + _LONGEST_LINE)
+
+
+def empty_text(context: ErrorContext) -> Iterator[Mistake]:
+    """A text without a token."""
+    if context.token is not None or context.done or context.at > _LONGEST_HEADER:
+        return
+    if context.lexer.tokens(context.text, 0, context.at):
+        return
+    what = "has nothing but comments" if context.text.strip() else "is empty"
+    at = context.at if context.text.strip() else 0
+    message = f"the text {what}: a model has at least a graph"
+    help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
+    yield Mistake("syntax-error", message, Span(at, at), help=help)
+
+
+def fences(context: ErrorContext) -> Iterator[Mistake]:
+    """The fences around a block of code in Markdown."""
+    found = _FENCE.match(context.text, context.line_start)
+    if found is None or context.text[context.line_start : context.at].strip("`~ \t"):
+        return
+    edits = [Edit(Span(*found.span()), "")]
+    last = _FENCE.search(context.text, found.end())
+    if last is not None:
+        edits.append(Edit(Span(*last.span()), ""))
+    span = Span(context.at, len(context.text[: found.end()].rstrip()))
+    message = "a fence of Markdown is no part of the text"
+    yield Mistake("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
+    yield Mistake("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
+
+
+def imports(context: ErrorContext) -> Iterator[Mistake]:
+    """`import onnx` and `from onnx import helper`."""
+    found = _IMPORT.match(context.text, context.line_start)
+    if found is None or context.at > context.line_end:
+        return
+    start = context.line_start
+    span = Span(start, context.line_end)
+    message = "nothing is imported here: operators come from the `opset_import` of the header"
+    help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
+    edits = (Edit(span, ""),)
+    yield Mistake("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
+    yield Mistake("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
+
+
+def control_flow(context: ErrorContext) -> Iterator[Mistake]:
+    """`if (x) {…} else {…}`, `for i in range(3):` and the like, with all that belongs to it."""
+    found = _CONTROL.match(context.text, context.line_start, _line_limit(context))
+    if found is None:
+        return
+    word = found[1]
+    operator = _OPERATOR_FOR.get(word, "If")
+    message = f"there is no `{word}` among the nodes"
+    help = f"use the operator `{operator}`, which has its bodies in attributes that are graphs"
+    if operator == "If":
+        help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
+    end = _end_of_block(context)
+    span = Span(found.start(1), found.end(1))
+    yield Mistake("foreign-word", message, span, help=help, skip_to=end + 1)
+
+
+def _end_of_block(context: ErrorContext) -> int:
+    """Where the last line of a block ends that begins in this line, with its other branches."""
+    text, at = context.text, context.line_start
+    while True:
+        end = _line_end(text, at)
+        line = text[at:end]
+        if "{" in line:
+            opened = at + line.rindex("{")
+            while True:
+                closed = _closed(context, opened)
+                end = _line_end(text, closed)
+                again = text.rfind("{", closed + 1, end)  # `} else {`
+                if again < 0 or closed == opened:
+                    break
+                opened = again
+        else:
+            indent = indentation(text, at + len(line) - len(line.lstrip()))
+            while end < len(text):
+                following = text[end + 1 : _line_end(text, end + 1)]
+                deeper = len(following) - len(following.lstrip()) > indent
+                if following.strip() and not deeper:
+                    break
+                end += 1 + len(following)
+        if end >= len(text) or not _ELSE.match(text, end + 1):
+            return end
+        at = end + 1
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _closed(context: ErrorContext, at: int) -> int:
+    """Where the `}` of a `{` stands; the `{` itself if there is none."""
+    depth = 0
+    for token in context.lexer.tokens(
+        context.text, at, min(len(context.text), at + _LONGEST_HEADER)
+    ):
+        depth += (token == "{") - (token == "}")
+        if not depth:
+            return token.at
+    return at
+
+
+def spaced_arrow(context: ErrorContext) -> Iterator[Mistake]:
+    """`= >` and `>=`."""
+    if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
+        return
+    assert context.token is not None
+    following = context.ahead[0] if context.ahead else None
+    if following is not None and {context.token, following} == {"=", ">"}:
+        span = Span(context.at, _end(following))
+        message = f"expected `=>`, found `{context.text[slice(*span)]}`"
+        yield Mistake("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
+
+
+def headers(context: ErrorContext) -> Iterator[Mistake]:
+    """`<>`, `(ir_version: 10)`, and one header behind another."""
+    token = context.token
+    if token == ">" and "header_entry" in context.rules and not context.done:
+        message = "the header is empty"
+        help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
+        span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
+        yield Mistake(
+            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
+        )
+        return
+    if token is None or token not in _BRACKETS or "node" in context.rules:
+        return
+    behind = _tokens_behind(context)
+    if behind[2:3] != [":"] or context.name(behind[1]) != "WORD":
+        return
+    end = closing(behind)
+    if end is None:
+        return
+    span = Span(context.at, _end(behind[end]))
+    if token == "<":
+        message = "there is a header already"
+        help = "write all entries in one `<…>`"
+        removed = (Edit(span, ""),)
+        yield Mistake("misplaced-section", message, span_of(token), removed, help=help, least=1)
+    elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
+        edits = (replace(behind[0], "<"), replace(behind[end], ">"))
+        message = "a header stands in `<…>`"
+        yield Mistake("wrong-mark", message, span, edits, "write `<…>`", least=1)
+
+
+def wrong_bracket(context: ErrorContext) -> Iterator[Mistake]:
+    """One bracket for another, where that leads on for long."""
+    if context.token is None:
+        return
+    near = [context.token, *reversed(context.done[-_MOST_TOKENS_BACK:])]
+    for token in near:
+        if token not in _ALL_BRACKETS:
+            continue
+        alike = _BRACKETS if token in _BRACKETS else _BRACKETS.values()
+        for other in sorted(_ALL_BRACKETS - {token}, key=lambda mark: mark not in alike):
+            outcome = context.attempt(replace(token, other))
+            if outcome is None or not outcome.fine or outcome.count < _LONG:
+                continue
+            message = f"expected `{other}`, found `{token}`"
+            edits = (replace(token, other),)
+            title = f"write `{other}` instead"
+            yield Mistake("wrong-mark", message, span_of(token), edits, title, "unsafe", least=1)
+            return
+
+
+def heads(context: ErrorContext) -> Iterator[Mistake]:
+    """A graph without a name, without `=> (…)`, and `def main (x) -> (y):`."""
+    token = context.token
+    if token is None or "node" in context.rules:
+        return
+    expected = context.expected()
+    before = context.done[-1] if context.done else None
+    if token == "(" and "WORD" in expected and (before is None or before == ">"):
+        message = "a graph or function has a name before its inputs"
+        edits = (insert(context.at, "g "),)
+        title = "name it, such as `g`"
+        yield Mistake("syntax-error", message, span_of(token), edits, title, "unsafe", least=6)
+    if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
+        message = "the outputs of the graph are missing"
+        edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
+        help = "write `=> (float[N] y)` behind its inputs, with names and types as needed"
+        yield Mistake("syntax-error", message, span_of(token), edits, help=help, least=1)
+
+
+def python_head(context: ErrorContext) -> Iterator[Mistake]:
+    """`def main (x) -> (y):`."""
+    line = context.text[context.line_start : _line_limit(context)]
+    found = _DEF.match(line.lstrip())
+    if found is None or "node" in context.rules:
+        return
+    start = context.line_start + len(line) - len(line.lstrip())
+    edits = [Edit(Span(start, start + found.end()), "")]
+    arrow = context.text.find("->", start, context.line_end)
+    if arrow >= 0:
+        edits.append(Edit(Span(arrow, arrow + 2), "=>"))
+    bare = line.rstrip()
+    if bare.endswith(":"):
+        colon = context.line_start + len(bare) - 1
+        edits.append(Edit(Span(colon, colon + 1), " {" if arrow >= 0 else " => () {"))
+    if len(edits) == 1:
+        return
+    returned = _RETURN.search(context.text, context.line_end, context.line_end + _LONGEST_HEADER)
+    if returned is not None:
+        edits.append(Edit(Span(*returned.span(1)), ""))
+    message = f"`{found[1]}` does not belong here: a graph is written `NAME (…) => (…) {{…}}`"
+    span = Span(start, start + len(found[1]))
+    help = "write `NAME (float[N] x) => (float[N] y) {` and, behind the nodes, `}`"
+    least = 1 if returned is None else 0
+    yield Mistake("foreign-word", message, span, tuple(edits), help=help, least=least)
+
+
+def function_keyword(context: ErrorContext) -> Iterator[Mistake]:
+    """`function <domain: "l"> F (a) => (b) {…}`: the word was taken for the name."""
+    tokens = context.lexer.tokens(context.text, context.line_start, _line_limit(context))
+    if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
+        return
+    word = tokens[0]
+    if word in {"function", "def", "func", "graph", "model", "module"}:
+        message = f"`{word}` does not belong here"
+        title = f"remove `{word}`"
+        edits = (replace(word, ""),)
+        yield Mistake("foreign-word", message, span_of(word), edits, title, "unsafe", least=1)
+        skip_to = context.line_end + 1
+        yield Mistake("foreign-word", message, span_of(word), help=title, skip_to=skip_to)
+
+
+def dimensions(context: ErrorContext) -> Iterator[Mistake]:
+    """`float 3, 2] W`: the `[` is missing."""
+    done = context.done[-_MOST_TOKENS_BACK:]
+    tokens = [*done, *([context.token] if context.token is not None else []), *context.ahead]
+    for index in range(len(done) - 1, -1, -1):
+        if context.name(tokens[index]) != "PRIM":
+            continue
+        rest = tokens[index + 1 :]
+        size = next((n for n, token in enumerate(rest) if token == "]"), None)
+        if size and all(context.name(t) in {"WORD", "INT", "COMMA", "STRING"} for t in rest[:size]):
+            span = Span(rest[0].at, _end(rest[size]))
+            message = "the dimensions of a type stand in `[…]`"
+            edits = (Edit(Span(_end(tokens[index]), rest[0].at), "["),)
+            yield Mistake("missing-bracket", message, span, edits, "add `[`", least=1)
+        return
+
+
+def outputs_behind(context: ErrorContext) -> Iterator[Mistake]:
+    """`Relu (x) -> y` and `Relu (x) => y`."""
+    if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
+        return
+    rest = [context.token, *context.ahead] if context.token is not None else []
+    end = closing(rest)
+    if end is not None and rest[end + 1 : end + 2] == ["("]:
+        inner = closing(rest[end + 1 :])
+        end = None if inner is None else end + 1 + inner
+    if end is None or not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
+        return
+    arrow = rest[end + 1 : end + 3]
+    size = (
+        1 if arrow[:1] == ["=>"] else 2 if context.text.startswith("->", _end(rest[end]) + 1) else 0
+    )
+    names = rest[end + 1 + size :]
+    if not size or not names or not all(context.name(t) in NAMES or t == "," for t in names):
+        return
+    start, behind = context.done[0].at, _end(names[-1])
+    written = context.text[names[0].at : behind]
+    call = context.text[start : _end(rest[end])]
+    edits = (insert(start, f"{written} = "), Edit(Span(_end(rest[end]), behind), ""))
+    message = "the outputs of a node stand before its operator"
+    title = f"write `{written} = {call}`"[:80]
+    yield Mistake("missing-equals", message, Span(start, behind), edits, title, least=1)
+
+
+IDIOMS = (
+    empty_text,
+    fences,
+    imports,
+    control_flow,
+    spaced_arrow,
+    headers,
+    wrong_bracket,
+    heads,
+    python_head,
+    function_keyword,
+    dimensions,
+    outputs_behind,
+)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Usual mistakes of those who come from other languages: types, words, and what stands where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
+from onnxtext.syntax.heuristics.tokens import ALIASES
+
+_WORDS = frozenset(
+    [
+        "auto",
+        "const",
+        "constexpr",
+        "def",
+        "fn",
+        "func",
+        "function",
+        "graph",
+        "import",
+        "input",
+        "inputs",
+        "let",
+        "module",
+        "node",
+        "output",
+        "outputs",
+        "return",
+        "static",
+        "tensor",
+        "val",
+        "var",
+    ]
+)
+_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
+_ATTRIBUTE_TYPES = frozenset(
+    ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
+)
+_SECTIONS = frozenset(
+    ["metadata", "quantization", "training", "configuration", "encoding", "resources"]
+)
+_OTHER_FORMATS = (
+    (re.compile(r'\s*\{\s*"'), "JSON"),
+    (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
+    (
+        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[ \t]*\n\s*[a-z_]+ *[:{]"),
+        "protobuf text",
+    ),
+)
+_HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
+_TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
+_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
+
+
+def _end(token: Token) -> int:
+    return token.at + len(token)
+
+
+def _rest(context: ErrorContext) -> list[Token]:
+    return [context.token, *context.ahead] if context.token is not None else []
+
+
+def other_format(context: ErrorContext) -> Iterator[Mistake]:
+    """A file of another kind."""
+    for pattern, name in _OTHER_FORMATS:
+        found = pattern.match(context.text)
+        if found is not None and context.at <= found.end():
+            yield Mistake(
+                "other-format",
+                f"this is {name}, not the text form of ONNX",
+                Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
+                help="load it with the tool that wrote it, save a binary model, and convert that: "
+                "`onnxtext from-binary`",
+                skip_to=len(context.text) + 1,
+            )
+
+
+def other_comments(context: ErrorContext) -> Iterator[Mistake]:
+    """`-- comment`, `; comment` and `<!-- comment -->`, in lines of their own."""
+    line = context.line_start
+    start = (
+        line + len(context.text[line : context.at]) - len(context.text[line : context.at].lstrip())
+    )
+    found = _OTHER_COMMENT.match(context.text, start)
+    if found is None or context.at > found.end():
+        return
+    span = Span(start, context.line_end)
+    words = context.text[found.end() : context.line_end].strip().removesuffix("-->").strip()
+    message = "comments start with `#`"
+    if start < context.region.start:  # `<` may begin the attributes of the node before
+        skip_to = context.line_end + 1
+        yield Mistake("slash-comment", message, span, help="write `#`", skip_to=skip_to)
+    edits = (Edit(span, f"# {words}"),)
+    yield Mistake("slash-comment", message, span, edits, "write `#`", least=0)
+
+
+def lone_string(context: ErrorContext) -> Iterator[Mistake]:
+    """A Python docstring."""
+    if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
+        return
+    if len(context.done) > 1 and context.done[1].at < (context.fresh or 0):
+        return
+    string = context.done[0]
+    span = span_of(string)
+    words = string.strip('" \t\r\n')
+    line_end = context.text.find("\n", span.end)
+    alone = not context.text[span.end : None if line_end < 0 else line_end].strip()
+    comment = f"# {words}" if alone and words and "\n" not in words else ""
+    yield Mistake(
+        "lone-string",
+        "a string on its own says nothing here",
+        span,
+        (Edit(span, comment),),
+        "write a comment" if comment else "remove it",
+        "unsafe",
+        help='write a comment, `# …`, or `@doc("…")` before what it is about',
+        least=1,
+        instead=True,
+    )
+
+
+def foreign_words(context: ErrorContext) -> Iterator[Mistake]:
+    """`const float[3] x`, `graph main (…)`, `return y`."""
+    if context.token is None or not context.done or context.done[-1] not in _WORDS:
+        return
+    word, rest = context.done[-1], _rest(context)
+    if context.name(context.token) not in NAMES | {"TYPE"}:
+        return
+    if word == "return" and len(context.done) == 1:
+        if all(context.name(token) in NAMES or token == "," for token in rest):
+            span = Span(word.at, _end(rest[-1]))
+            message = "the outputs of a graph stand in its first line, behind `=>`"
+            edits = (Edit(span, ""),)
+            yield Mistake("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
+        return
+    edits = (Edit(Span(word.at, context.at), ""),)
+    message = f"`{word}` does not belong here"
+    title = f"remove `{word}`"
+    yield Mistake("foreign-word", message, span_of(word), edits, title, "unsafe", least=3)
+
+
+def misplaced_types(context: ErrorContext) -> Iterator[Mistake]:
+    """`x: float[N]`, `float x[3]`, and `<int axis = 1>`."""
+    rest = _rest(context)
+    if context.token is None or not context.done:
+        return
+    name = context.done[-1]
+    before = context.done[-2] if len(context.done) > 1 else None
+    if context.token == ":" and len(rest) > 1 and context.name(rest[1]) in _TYPES:
+        end = closing(rest[2:]) if rest[2:3] == ["("] else -1
+        if end is not None and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
+            span = Span(name.at, _end(rest[2 + end]) if end >= 0 else _end(rest[1]))
+            written = f"{context.text[rest[1].at : span.end]} {name}"
+            message = "the type of a value stands before its name"
+            title = f"write `{written}`"[:60]
+            yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+    elif before is not None and context.name(before) == "PRIM":
+        end = closing(rest) if context.token == "[" else 0
+        if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
+            return
+        span = Span(before.at, _end(rest[end]))
+        written = f"{before}{context.text[context.at : span.end]} {name}"
+        message = "the dimensions stand behind the type"
+        title = f"write `{written}`"[:60]
+        yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+    elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
+        span = Span(name.at, _end(context.token))
+        written = f"{context.token}: {name}"
+        message = "the type of an attribute stands behind its name"
+        title = f"write `{written}`"[:60]
+        yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=2)
+
+
+def brackets_of_types(context: ErrorContext) -> Iterator[Mistake]:
+    """`float<3>`, `float(1, 3)` and `seq<float>`."""
+    if context.token not in {"<", "("} or not context.done:
+        return
+    kind, rest = context.name(context.done[-1]), _rest(context)
+    found = _TENSOR.match(context.text, context.done[-1].at)
+    if found is not None:
+        element = ALIASES.get(found[2], found[2])
+        dims = found[1].rstrip("x").replace("x", ", ")
+        written = f"{element}[{dims}]" if found[1] else element
+        span = Span(*found.span())
+        message = "the type of a tensor is that of its elements, and its dimensions"
+        edits = (Edit(span, written),)
+        yield Mistake(
+            "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
+        )
+        return
+    end = closing(rest)
+    if (
+        end is None
+        or kind not in {"PRIM", "CONTAINER"}
+        or (kind, context.token) == ("CONTAINER", "(")
+    ):
+        return
+    left, right = "[]" if kind == "PRIM" else "()"
+    what = "dimensions stand in `[…]`" if kind == "PRIM" else "types within types stand in `(…)`"
+    span = Span(context.at, _end(rest[end]))
+    marks = (replace(rest[0], left), replace(rest[end], right))
+    yield Mistake("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
+
+
+def graph_without_head(context: ErrorContext) -> Iterator[Mistake]:
+    """`main {`, and a section before the graph."""
+    if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
+        return
+    name = context.done[0]
+    if name in _SECTIONS:
+        end = context.text.find("\n}", context.at)
+        line = context.text.find("\n", end + 1) if end >= 0 else -1
+        yield Mistake(
+            "misplaced-section",
+            f"the section `{name}` stands before the graph",
+            span_of(name),
+            help="move it behind the graph and the functions",
+            skip_to=(line if line >= 0 else len(context.text)) + 1,
+        )
+    elif context.before.takes("LPAR"):
+        yield Mistake(
+            "graph-without-inputs",
+            "the inputs and outputs of a graph stand before its nodes",
+            Span(name.at, context.at + 1),
+            (insert(context.at, "() => () "),),
+            help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
+            least=0,
+        )
+
+
+def graph_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
+    """`else_branch = e () => …` where the graph before it has no `}`."""
+    if context.token != "=>" or "node" not in context.rules:
+        return
+    before = context.text[: context.line_start].rstrip()
+    found = _HEAD.match(context.text, context.line_start)
+    if found is not None and found.end() >= context.at:
+        comma = len(before) - 1 if before.endswith(",") else found.start(1)
+        yield Mistake(
+            "unclosed-bracket",
+            f"`{found[1]}` is a graph, and stands among the nodes of another one",
+            Span(comma, found.end(1)),
+            help="add the `}` that is missing before it",
+            instead=True,
+        )
+
+
+def header_behind(context: ErrorContext) -> Iterator[Mistake]:
+    """`<ir_version: 10>` behind the graph."""
+    if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
+        return
+    if context.text[: context.done[0].at].rstrip().endswith("}"):
+        yield Mistake(
+            "misplaced-section",
+            "the header of the model stands behind the graph",
+            Span(context.done[0].at, _end(context.done[-1])),
+            help="move it to the beginning of the text",
+            skip_to=len(context.text) + 1,
+        )
+
+
+ORDER = (
+    other_format,
+    other_comments,
+    lone_string,
+    foreign_words,
+    misplaced_types,
+    brackets_of_types,
+    graph_without_head,
+    graph_among_nodes,
+    header_behind,
+)

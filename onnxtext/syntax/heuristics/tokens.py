@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Usual mistakes within a token: other languages' comments, quotes, numbers and words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.suggestions import nearest
+
+Recognizer = Callable[[ErrorContext], Iterator[Mistake]]
+
+NOTHING = ("None", "null", "nil")
+_SMART = "“”„‟«»‘’‚‛"
+_SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
+_SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
+_WORDS = {"True": "true", "False": "false"} | dict.fromkeys(NOTHING, '""')
+_NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
+ALIASES = {
+    "float32": "float",
+    "fp32": "float",
+    "f32": "float",
+    "float64": "double",
+    "fp64": "double",
+    "f64": "double",
+    "half": "float16",
+    "fp16": "float16",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "int": "int64",
+    "long": "int64",
+    "i64": "int64",
+    "i32": "int32",
+    "i8": "int8",
+    "u8": "uint8",
+    "byte": "uint8",
+    "str": "string",
+    "boolean": "bool",
+    "sequence": "seq",
+    "list": "seq",
+    "dict": "map",
+}
+
+
+def slashes(context: ErrorContext) -> Iterator[Mistake]:
+    """`// comment` and `/* comment */`."""
+    at = context.at
+    if context.text.startswith("//", at):
+        span = Span(at, context.line_end)
+        edits = (Edit(Span(at, at + 2), "#"),)
+        yield Mistake("slash-comment", "comments start with `#`", span, edits, "write `#`", least=0)
+    elif context.text.startswith("/*", at):
+        end = context.text.find("*/", at, at + 2000)
+        if end >= 0:
+            span = Span(at, end + 2)
+            body = context.text[at + 2 : end].strip(" *")
+            tail = context.text[
+                end + 2 : context.text.find("\n", end) if "\n" in context.text[end:] else None
+            ]
+            comment = (
+                ""
+                if tail.strip() or not body
+                else "".join(f"# {line.strip(' *')}\n" for line in body.split("\n")).rstrip("\n")
+            )
+            yield Mistake(
+                "slash-comment",
+                "comments start with `#`, and end with the line",
+                span,
+                (Edit(span, comment),),
+                "write `#`",
+                least=0,
+            )
+
+
+def semicolon(context: ErrorContext) -> Iterator[Mistake]:
+    """`;` at the end of a statement."""
+    if context.token == ";":
+        span = span_of(context.token)
+        if "node" not in context.rules and "COMMA" in context.expected():
+            message = "expected `,`, found `;`"
+            yield Mistake("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
+        message = "statements need no separator"
+        yield Mistake("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
+
+
+def other_quotes(context: ErrorContext) -> Iterator[Mistake]:
+    """`'…'` and “…”."""
+    if context.token == "'":
+        found = _SINGLE_QUOTED.match(context.text, context.at)
+        message = "strings stand in double quotes"
+        if found is None:
+            yield Mistake("single-quotes", message, span_of(context.token))
+            return
+        content = found[1].replace('"', '\\"').replace("\\'", "'")
+        span = Span(*found.span())
+        yield Mistake(
+            "single-quotes",
+            message,
+            span,
+            (Edit(span, f'"{content}"'),),
+            f'write "{content}"'[:60],
+            least=1,
+        )
+    elif context.token is not None and context.token in _SMART:
+        found = _SMART_QUOTED.match(context.text, context.at)
+        message = f"`{context.token}` is a typographic quote; strings stand in plain ones"
+        if found is None:
+            yield Mistake("smart-quotes", message, span_of(context.token), help='write "…"')
+            return
+        span = Span(*found.span())
+        yield Mistake(
+            "smart-quotes",
+            message,
+            span,
+            (Edit(span, f'"{found[1]}"'),),
+            f'write "{found[1]}"'[:60],
+            least=1,
+        )
+
+
+_NUMBER = re.compile(
+    r"\+?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
+)
+_UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
+
+
+def numbers(context: ErrorContext) -> Iterator[Mistake]:
+    """`.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimal numbers may stand."""
+    start = context.at
+    before = context.done[-1] if context.done else None
+    if before is not None and before.at + len(before) == start and before[:1].isdigit():
+        start = before.at
+    text = context.text
+    while start > 0 and text[start - 1] in "+-.":
+        start -= 1
+    found = _NUMBER.match(text, start + (text[start : start + 1] == "-"))
+    if found is None:
+        yield from _hex(context)
+        return
+    written = found.group()
+    sign = "-" if text[start : start + 1] == "-" else ""
+    span = Span(start, found.end())
+    plain = written.lstrip("+").replace("_", "").rstrip("fFlLuU")
+    if plain.startswith("."):
+        plain = "0" + plain
+    if plain == written or not plain:
+        return
+    code, message = _number_words(written)
+    title = f"write {sign}{plain}"
+    yield Mistake(code, message, span, (Edit(span, sign + plain),), title, least=0)
+
+
+def _number_words(written: str) -> tuple[str, str]:
+    if written.startswith("."):
+        return "number-without-zero", "a number begins with a digit"
+    if written.startswith("+"):
+        return "number-plus-sign", "numbers have no plus sign"
+    if "_" in written:
+        return "number-separator", "numbers have no `_` between their digits"
+    return "number-suffix", "numbers have no suffix: their type is that of the tensor or attribute"
+
+
+def _hex(context: ErrorContext) -> Iterator[Mistake]:
+    """`0X10`, and hexadecimal where only decimal numbers may stand."""
+    for token in filter(None, (context.token, context.done[-1] if context.done else None)):
+        found = _UPPER_HEX.match(context.text, token.at)
+        if found is not None:
+            written, message = found.group(), "hexadecimal numbers begin with a small `0x`"
+        elif context.name(token) == "HEX":
+            written, message = str(token), "only decimal numbers may stand here"
+        else:
+            continue
+        span = Span(token.at, token.at + len(written))
+        decimal = str(int(written, 16))
+        yield Mistake("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
+
+
+def python_words(context: ErrorContext) -> Iterator[Mistake]:
+    """`True`, `False`, `None`, and `true` where a number is needed."""
+    for token in _nearby(context, 2):
+        for words in (_WORDS, _NUMBERS_FOR):
+            word = words.get(token)
+            if word is None:
+                continue
+            rest = [other for other in context.ahead if other.at > token.at and other in words]
+            edits = tuple(replace(other, words[other]) for other in (token, *rest))
+            message = f"`{token}` is no value here"
+            if token in NOTHING:
+                help = "leave out what has no value"
+                yield Mistake("python-literal", message, span_of(token), edits, help=help)
+            yield Mistake("python-literal", message, span_of(token), edits, f"write `{word}`")
+
+
+def misspelt(context: ErrorContext) -> Iterator[Mistake]:
+    """`flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
+    known = _keywords(context)
+    for token in _nearby(context, 4):
+        if context.name(token) not in {"WORD", "PRIM"}:
+            continue
+        meant = ALIASES.get(token)
+        if meant is not None:
+            message = f"`{token}` is no type"
+        else:
+            meant = nearest(token, known) if context.name(token) == "WORD" else None
+            message = f"`{token}` is not known here"
+        if meant is not None and meant != token:
+            code = "unknown-type" if token in ALIASES else "misspelt-keyword"
+            edits = (replace(token, meant),)
+            yield Mistake(
+                code,
+                message,
+                span_of(token),
+                edits,
+                f"write `{meant}`",
+                "unsafe" if code[0] == "m" else "safe",
+                least=3,
+            )
+
+
+def _keywords(context: ErrorContext) -> list[str]:
+    return _all_keywords()
+
+
+def _all_keywords() -> list[str]:
+    from onnxtext.syntax.grammar.tables import load_tables
+
+    special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
+    return [word for terminal in special for word in re.findall(r"[a-z_0-9]+", terminal.pattern)]
+
+
+_RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
+
+
+_ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
+
+
+def unquoted(context: ErrorContext) -> Iterator[Mistake]:
+    """`layers.0/weight` as a name."""
+    if context.token is None:
+        return
+    start = context.at
+    while start > context.line_start and _RUN.match(context.text[start - 1]):
+        start -= 1
+    found = _RUN.match(context.text, start)
+    if found is None or found.end() <= context.at or not _ODD_NAME.search(found.group()):
+        return
+    name = found.group()
+    for text in (name, name.rstrip(";:")):
+        span = Span(start, start + len(text))
+        message = f"`{text[:60]}` is no name without quotes"
+        edits = (Edit(span, f'"{text}"'),)
+        sure = text[0].isalnum() or text[0] in "_/"
+        yield Mistake(
+            "unquoted-name", message, span, edits, "quote it", "safe" if sure else "unsafe"
+        )
+
+
+CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
+
+
+def conflict(context: ErrorContext) -> Iterator[Mistake]:
+    """The markers that git leaves in a file."""
+    text = context.text
+    for token in (context.token, *reversed(context.done[-8:])):
+        if token is None:
+            continue
+        line = text.rfind("\n", 0, token.at) + 1
+        if text.startswith(CONFLICT_MARKERS, line):
+            yield _conflict(context, line)
+            return
+
+
+def _conflict(context: ErrorContext, line: int) -> Mistake:
+    text = context.text
+    end = text.find("\n", line)
+    end = len(text) if end < 0 else end
+    message = "an unresolved merge conflict"
+    edits: list[Edit] = []
+    if text.startswith("<<<<<<<", line):
+        middle = text.find("\n=======", line)
+        last = text.find("\n>>>>>>>", line)
+        if 0 <= middle < last:
+            base = text.find("\n|||||||", line, middle)
+            stop = text.find("\n", last + 1)
+            edits = [
+                Edit(Span(line, end), ""),
+                Edit(Span(base if base >= 0 else middle, len(text) if stop < 0 else stop), ""),
+            ]
+    return Mistake(
+        "merge-conflict",
+        message,
+        Span(line, end),
+        tuple(edits) or (Edit(Span(line, end), ""),),
+        help="choose one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
+    )
+
+
+def foreign_marks(context: ErrorContext) -> Iterator[Mistake]:
+    """`->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
+    text, at = context.text, context.at
+    if context.token == "=" and "_ARROW" in context.expected():
+        edits = (replace(context.token, "=>"),)
+        message = "expected `=>`, found `=`"
+        yield Mistake("wrong-mark", message, span_of(context.token), edits, "write `=>`", least=2)
+    for wrong, right in (("->", "=>"), (":=", "="), ("==", "=")):
+        start = at if text.startswith(wrong, at) else at - 1
+        if text.startswith(wrong, start) and start >= 0:
+            span = Span(start, start + 2)
+            yield Mistake(
+                "wrong-mark",
+                f"expected `{right}`, found `{wrong}`",
+                span,
+                (Edit(span, right),),
+                f"write `{right}`",
+            )
+    if context.token is not None and context.token in {"%", "$"}:
+        span = span_of(context.token)
+        message = f"names have no `{context.token}` before them"
+        yield Mistake(
+            "wrong-mark", message, span, (Edit(span, ""),), f"remove the `{context.token}`"
+        )
+
+
+def _nearby(context: ErrorContext, count: int) -> Iterator[Token]:
+    if context.token is not None:
+        yield context.token
+    yield from reversed(context.done[-count:])
+
+
+SPELLING: tuple[Recognizer, ...] = (
+    conflict,
+    slashes,
+    semicolon,
+    other_quotes,
+    numbers,
+    python_words,
+    foreign_marks,
+    misspelt,
+)
+__all__ = ["SPELLING", "insert", "unquoted"]

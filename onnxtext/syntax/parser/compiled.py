@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The grammar for the compiled core: numbers instead of names, operations instead of actions."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from onnxtext._core.grammar import OPS, Grammar
+from onnxtext._core.literals import Layout
+from onnxtext._core.parser import LalrLoop
+from onnxtext._core.scanner import KINDS, Scanner
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.grammar.dfa import IGNORED
+from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
+from onnxtext.syntax.grammar.tables import BAD, Tables, load_tables
+from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_STACK, Reduction, load_automaton
+from onnxtext.syntax.parser.parser import Parser
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.parse import ENTRIES_ARE_ELEMENTS
+
+OPERATIONS = {
+    "attribute": "REMEMBER",
+    "attribute_type": "REMEMBER",
+    "bracket_item": "ITSELF",
+    "coarse_type": "REMEMBER",
+    "decorated_element": "DECORATED",
+    "element": "STAYS",
+    "header_list": "PASS",
+    "header_string": "PASS",
+    "initializer": "VALUE",
+    "label": "LABEL",
+    "list_empty": "LIST_EMPTY",
+    "list_first": "LIST_FIRST",
+    "list_more": "LIST_MORE",
+    "list_more_comma": "LIST_MORE",
+    "list_of": "PASS",
+    "literal": "ITSELF",
+    "more_nodes": "NODES",
+    "named_tensor": "TENSOR",
+    "node": "NODE",
+    "node_attributes_last": "NODE_LAST",
+    "number": "LATER",
+    "number_list": "LATER",
+    "number_value": "PASS",
+    "opaque_part": "TEXT",
+    "plain_name": "TEXT",
+    "plain_string": "INSIDE",
+    "raw_literals": "DEFER",
+    "raw_numbers": "LATER",
+    "reference": "REMEMBER",
+    "scalar_data": "LATER",
+    "scalar_type": "REMEMBER",
+    "section_word": "TEXT",
+    "tensor_name": "TEXT",
+    "type_value": "PASS",
+    "tensor_assigned": "TENSOR",
+    "typed_numbers": "LATER",
+    "typed_output": "PAIR",
+    "typed_value": "VALUE",
+    "unnamed_tensor": "TENSOR",
+    "untyped_output": "PASS",
+    "untyped_value": "VALUE",
+    "value_name": "TEXT",
+}
+"""What the core does itself for an action; it calls all others."""
+
+
+class CoreParser(Parser):
+    """A text being parsed by the compiled core, but for what is wrong with it."""
+
+    def __init__(self, text: str, start: str) -> None:
+        super().__init__(text, start)
+        self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_STACK)
+
+    def feed_from(self, at: int) -> None:
+        """Feed the machine with the tokens from an offset on, up to the end of the text."""
+        while (at := self._parser.advance(at)) < len(self.text):
+            token = self.lexer.token(self.text, at)
+            assert token is not None  # the core stopped before it
+            self.machine.feed(token.kind, token, token.at)
+            at = token.at + len(token)
+
+
+@cache
+def load_grammar() -> Grammar:
+    """The grammar's tables for the core, made once a process.
+
+    Raises:
+        ValueError: the tables are damaged.
+    """
+    tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
+    terminals = number_terminals(tables)
+    origins = {name: number for number, name in enumerate({rule.origin for rule in tables.rules})}
+    rules = [_rule(reduction, origins) for reduction in automaton.reductions]
+    return Grammar(
+        _scanner(tables, terminals),
+        tables.actions,
+        tables.gotos,
+        _jumps(tables, automaton.units),
+        rules,
+        terminals,
+        "$END",
+        origins,
+        {
+            "Token": Token,
+            "SemanticError": SemanticError,
+            "hole": ERROR_NODE,
+            "layout": _layout,
+            "read_token": _token_reader(lexer, terminals),
+        },
+    )
+
+
+def number_terminals(tables: Tables) -> dict[str, int]:
+    """Numbers for the terminals, that of the end of a text among them."""
+    names = dict.fromkeys(name for row in tables.actions for name in row)
+    return {name: number for number, name in enumerate(names)}
+
+
+def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
+    numbers = {"": KINDS["NOTHING"], BAD: KINDS["BAD"]} | terminals
+    accepts = [
+        KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
+        for name in tables.scanner.accepts
+    ]
+    moves = b64decode(tables.scanner.moves)
+    return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
+
+
+def _jumps(tables: Tables, units: list[str | None]) -> list[dict[str, int]]:
+    """The states that rules lead to, as the gotos of the machine.
+
+    Where a renaming has to be looked at first, because a token would fit behind it that does not
+    fit before, it is left to be done.
+    """
+    kinds = [row.keys() for row in tables.actions]
+
+    @cache
+    def fits(state: int, following: int) -> bool:
+        return kinds[following] <= kinds[state]
+
+    def last(row: dict[str, int], state: int) -> int:
+        while (origin := units[state]) is not None and fits(state, row[origin]):
+            state = row[origin]
+        return state
+
+    return [{origin: last(row, state) for origin, state in row.items()} for row in tables.gotos]
+
+
+def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
+    function: Callable[..., Any] | None = reduction.action
+    if reduction.unit:
+        name = "UNIT"
+    elif function is None:
+        name = "PASS"
+    else:
+        name = OPERATIONS.get(reduction.name, "CALL")
+        if name == "PASS" and reduction.size == 1:
+            name = "UNIT"
+    if reduction.origin == "attributes" and name == "PASS":
+        name, function = "REMEMBER", tuple  # as a node has them
+    return (
+        reduction.size,
+        origins[reduction.origin],
+        OPS[name],
+        reduction.located,
+        reduction.take,
+        function,
+        reduction,
+    )
+
+
+def _layout(type: Type) -> Layout:
+    """How literals of a type are read."""
+    element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
+    if not isinstance(type, TensorType) or element is None:
+        return Layout(type, "", 0, 0, None, None)
+    dims = type.shape
+    constant = dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
+    fraction = {"float16": 10, "bfloat16": 7, "float": 23, "double": 52}.get(element.name, 0)
+    entries = None
+    if element.name in ENTRIES_ARE_ELEMENTS:
+        entries = Layout(type, element.kind, element.bits, fraction, None, constant)
+    elif element.field == "int32_data" and element.bits >= 8:  # any int32 may stand there
+        entries = Layout(type, "int", 32, 0, None, constant)
+    return Layout(type, element.kind, element.bits, fraction, entries, constant)
+
+
+def _token_reader(
+    lexer: Lexer, terminals: dict[str, int]
+) -> Callable[[str, int], tuple[Token | None, int]]:
+    """What reads the tokens that the core does not: (token, terminal)."""
+
+    def read_token(text: str, at: int) -> tuple[Token | None, int]:
+        token = lexer.token(text, at)
+        if token is None:
+            return None, KINDS["END"]
+        return token, terminals.get(lexer.kind(token), KINDS["BAD"])
+
+    return read_token

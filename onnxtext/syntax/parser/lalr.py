@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The LALR(1) loop over the grammar's tables.
+
+A machine keeps a stack of states, and for each state a value. The row of the state on top has an
+entry for each kind of token that fits. A shift pushes the token and the next state. A reduction
+pops the symbols of a rule, calls the action of the rule with their values, and pushes what that
+returns. `grammar/SPEC.md`, chapter 18, shows an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from typing import Any
+
+from onnxtext.syntax.actions import statements as actions
+from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.strings import plain
+from onnxtext.syntax.grammar.lexer import END_KIND, Token
+from onnxtext.syntax.grammar.tables import Rule, Tables, load_tables
+
+Action = Callable[..., Any]
+
+MAX_STACK = 1000
+"""Deepest stack of unfinished constructs. Thirty-three graphs inside one another, which is all
+that protobuf can read, need some seven hundred of these."""
+
+LIST_ACTIONS = ("list_more", "more_nodes")
+"""The actions that add an item to a list."""
+
+_ANYWHERE = (str, plain)
+"""Actions that need no place of their token."""
+
+
+def _pass_on(child: Any) -> Any:
+    return child
+
+
+class Reduction:
+    """A rule, ready to be run.
+
+    Attributes:
+        name: of the action.
+        origin: the rule's name.
+        symbols: the names of the symbols it takes off the stack.
+        size: how many they are.
+        take: for each child its index among them, -1 for None.
+        action: the function that makes the value; None to pass the only child on.
+        call: a function that does what `action` says.
+        located: the action takes the offset of the first token as its first argument.
+        unit: it only renames its one symbol.
+        whole: its children are its symbols.
+        tokens: the indexes of the symbols that are tokens of which the action may need the place.
+    """
+
+    __slots__ = (
+        "action", "call", "located", "name", "origin", "size", "symbols", "take", "tokens",
+        "unit", "whole",
+    )  # fmt: skip
+
+    def __init__(self, rule: Rule, action: Action | None, *, located: bool = False) -> None:
+        self.name = rule.action
+        self.origin = rule.origin
+        self.symbols = rule.symbols
+        self.size = len(rule.symbols)
+        self.take = rule.take
+        self.action = action
+        self.call = action or _pass_on
+        self.located = located
+        self.unit = self.action is None and self.size == 1
+        self.whole = rule.take == tuple(range(self.size))
+        self.tokens = [at for at in rule.take if at >= 0 and not rule.symbols[at].islower()]
+        if action is None or action in _ANYWHERE:
+            self.tokens = []
+        if self.action is None and len(rule.take) != 1:
+            raise LookupError(f"the grammar's rule {rule.action} has no action")
+
+    def make(self, at: int, children: list[Any]) -> Any:
+        """The value of the rule.
+
+        Args:
+            at: where its first token begins.
+            children: what its children stand for.
+        """
+        return self.call(at, *children) if self.located else self.call(*children)
+
+
+def _valued(rule: Rule) -> Reduction:
+    """A rule with its action, which builds a part of the syntax tree."""
+    action = actions.ACTIONS.get(rule.action)
+    return Reduction(rule, action, located=rule.action in actions.LOCATED)
+
+
+class Automaton:
+    """The tables with a reduction for each rule; immutable once made.
+
+    Attributes:
+        rows: for each state: kind to a state to shift to (>= 0) or ~reduction.
+        reductions: all of them.
+        units: for each state the name of the unit rule, if it can do nothing but reduce by that.
+        starts: start symbol to its first state.
+        ends: start symbol to its accepting state.
+        accepting: these states.
+    """
+
+    def __init__(self, tables: Tables, reduction: Callable[[Rule], Reduction] = _valued) -> None:
+        self.rows = tables.actions
+        self.reductions = [reduction(rule) for rule in tables.rules]
+        self.units = [self._unit_of(row) for row in self.rows]
+        self._plain_gotos = tables.gotos
+        self.starts = tables.starts
+        self.ends = tables.ends
+        self.accepting = frozenset(tables.ends.values())
+
+    @cached_property
+    def gotos(self) -> list[dict[str, int]]:
+        """For each state: rule name to the state after that rule was reduced.
+
+        States that can only reduce by a unit rule are skipped.
+        """
+        return [
+            {name: _beyond_units(row, state, self.units) for name, state in row.items()}
+            for row in self._plain_gotos
+        ]
+
+    def _unit_of(self, row: dict[str, int]) -> str | None:
+        """The origin of a unit rule, if the row of a state has no other action; else None."""
+        targets = set(row.values())
+        target = targets.pop() if len(targets) == 1 else 0
+        if target >= 0:
+            return None
+        rule = self.reductions[~target]
+        return rule.origin if rule.unit else None
+
+
+def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
+    """The state after the unit reductions of states that have no other action."""
+    while (origin := units[state]) is not None:
+        state = gotos[origin]
+    return state
+
+
+@cache
+def load_automaton() -> Automaton:
+    """The automaton of the grammar, made once a process."""
+    return Automaton(load_tables())
+
+
+class ErrorNode:
+    """What stands for a value that could not be made, because the text is wrong there."""
+
+    def __repr__(self) -> str:
+        return "ERROR_NODE"
+
+
+ERROR_NODE = ErrorNode()
+
+ITEMS = frozenset(
+    [
+        "node",
+        "value_info",
+        "attribute",
+        "parameter",
+        "header_entry",
+        "header_item",
+        "function",
+        "section",
+        "metadata_item",
+        "annotation",
+        "training_item",
+        "resource",
+    ]
+)
+"""The rules without which what they stand in still means something: statements and the like."""
+
+_MODELS = frozenset(("model", "headless_model"))
+
+
+class Unexpected(Exception):
+    """The next token fits nowhere.
+
+    Attributes:
+        at: where it begins; the length of the text for its end.
+    """
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.at = at
+
+
+class Machine:
+    """A parse in progress: stacks of states, of values, and of where each value begins.
+
+    Attributes:
+        holes: whether a value may be `ERROR_NODE`.
+        faults: where the mistakes go that actions find; None to raise the first one.
+    """
+
+    __slots__ = ("automaton", "faults", "holes", "states", "values", "where")
+
+    def __init__(self, automaton: Automaton, states: list[int]) -> None:
+        self.automaton = automaton
+        self.states = states
+        self.values: list[Any] = []
+        self.where: list[int] = []
+        self.holes = False
+        self.faults: list[SemanticError] | None = None
+
+    def feed(self, kind: str, value: Any, at: int) -> None:
+        """Feed one token, as `feed_all` does."""
+        self.feed_all(((kind, value, at),))
+
+    def feed_all(self, tokens: Iterable[tuple[str, Any, int]]) -> None:
+        """For each token, reduce what it completes, then shift it.
+
+        Args:
+            tokens: of each its kind, what stands for it, and where it begins. A string becomes a
+                `Token` where an action may need its place.
+
+        Raises:
+            Unexpected: a token fits nowhere.
+            SemanticError: an action found a mistake, or what is open is nested too deeply.
+        """
+        automaton = self.automaton
+        rows, gotos, reductions = automaton.rows, automaton.gotos, automaton.reductions
+        states, values, where = self.states, self.values, self.where
+        for kind, value, at in tokens:
+            while True:
+                target = rows[states[-1]].get(kind)
+                if target is None:
+                    if kind == END_KIND and states[-1] in automaton.accepting:
+                        return
+                    raise Unexpected(at)
+                if target >= 0:
+                    break
+                rule = reductions[~target]
+                if rule.unit:
+                    states[-1] = gotos[states[-2]][rule.origin]
+                    continue
+                size = rule.size
+                children = values[-size:] if size else []
+                begin = where[-size] if size else at
+                for index in rule.tokens:
+                    if type(children[index]) is str:
+                        children[index] = Token(children[index], where[index - size])
+                if not rule.whole:
+                    children = [children[index] if index >= 0 else None for index in rule.take]
+                if self.holes:
+                    made = self.value(rule, begin, children)
+                else:
+                    try:
+                        call = rule.call
+                        made = call(begin, *children) if rule.located else call(*children)
+                    except SemanticError as fault:
+                        made = self.keep(fault, rule, begin, children)
+                if size == 1:  # most rules: nothing moves
+                    states[-1] = gotos[states[-2]][rule.origin]
+                    values[-1] = made
+                    continue
+                if size:
+                    del states[-size:], values[-size:], where[-size:]
+                states.append(gotos[states[-1]][rule.origin])
+                values.append(made)
+                where.append(begin)
+            states.append(target)
+            values.append(value)
+            where.append(at)
+            if len(states) > MAX_STACK:
+                deep = SemanticError("nested too deeply", code="too-deep")
+                deep.at = at
+                raise deep
+
+    def finish(self, at: int) -> Any:
+        """The value of the whole, at the end of the text.
+
+        Raises:
+            Unexpected: the text cannot end here.
+            SemanticError: an action found a mistake.
+        """
+        self.feed(END_KIND, "", at)
+        return self.values[-1]
+
+    def value(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """The value of a rule; what its action finds wrong is kept, if somebody takes it.
+
+        Raises:
+            SemanticError: nobody takes it, or there are too many of them.
+        """
+        try:
+            if self.holes and any(child is ERROR_NODE for child in children):
+                return self._patch(reduction, at, children)
+            return reduction.make(at, children)
+        except SemanticError as fault:
+            return self.keep(fault, reduction, at, children)
+
+    def keep(self, fault: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """Keep what an action found wrong; what stands for the value of its rule.
+
+        Raises:
+            SemanticError: nobody takes it, or there are too many of them.
+        """
+        if fault.at is None:  # about the construct as a whole
+            fault.at = at
+        if self.faults is None:
+            raise fault
+        self.faults += (fault, *fault.others)
+        if len(self.faults) >= MOST_SEMANTIC_ERRORS and fault.made is None:
+            raise fault
+        self.holes = True
+        if reduction.name in LIST_ACTIONS:
+            return children[0]
+        return ERROR_NODE if fault.made is None else fault.made
+
+    def _patch(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """The value of a rule with a hole in it: lists of statements go without, as do models."""
+        if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
+            return children[0] if len(children) > 1 else []
+        if reduction.name in _MODELS:
+            filled = [None if child is ERROR_NODE else child for child in children]
+            if filled[-3] is not None:  # the graph
+                return reduction.make(at, [*filled[:-2], filled[-2] or [], filled[-1]])
+        return ERROR_NODE

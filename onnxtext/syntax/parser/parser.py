@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parses one text: feeds the tokens of the lexer to the machine.
+
+Where a token fits nowhere, `recovery` changes the machine's stack and returns where to continue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected, load_automaton
+
+
+class Parser:
+    """One text being parsed.
+
+    Attributes:
+        recover: changes the machine where a token fits nowhere, and returns where to continue;
+            None to give up.
+    """
+
+    def __init__(self, text: str, start: str) -> None:
+        if text.startswith("\ufeff"):  # a byte order mark, as some editors write it
+            text = " " + text[1:]
+        self.text = text
+        self.automaton = load_automaton()
+        self.machine = Machine(self.automaton, [self.automaton.starts[start]])
+        self.lexer = load_lexer()
+        self.recover: Callable[[Unexpected], int | None] | None = None
+
+    def parse(self) -> Any:
+        """The value of the start rule; `ERROR_NODE` if too little of it could be made.
+
+        Raises:
+            Unexpected: a token fits nowhere, and there is no recovery.
+            SemanticError: an action found a mistake, and the machine does not collect these.
+        """
+        at: int | None = 0
+        while at is not None:
+            try:
+                self.feed_from(at)
+                return self.machine.finish(len(self.text))
+            except Unexpected as unexpected:
+                if self.recover is None:
+                    raise
+                at = self.recover(unexpected)
+        return ERROR_NODE
+
+    def feed_from(self, at: int) -> None:
+        """Feed the machine with the tokens from an offset on, up to the end of the text."""
+        self.machine.feed_all(self.lexer.read(self.text, at))

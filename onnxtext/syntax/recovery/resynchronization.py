@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leaving out what cannot be read, and where to go on reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake
+from onnxtext.syntax.heuristics.expected import found_words, sentence
+from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
+from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
+
+_LISTS = frozenset(("value_infos", "attribute_items", "parameter_items", "header_entries"))
+_OPENERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
+_MOST_SKIPPED = 2000
+_MOST_EARLIER = 30
+
+
+@cache
+def _synchronous() -> frozenset[int]:
+    """The states in which an item begins, or ends."""
+    gotos = load_automaton().gotos
+    begin = {state for state, goto in enumerate(gotos) if not ITEMS.isdisjoint(goto)}
+    end = {target for goto in gotos for name, target in goto.items() if name in _LISTS}
+    return frozenset(begin | end)
+
+
+def is_synchronous(state: int) -> bool:
+    """Whether an item begins or ends in a state."""
+    return state in _synchronous()
+
+
+def sync_positions(machine: Machine) -> Iterator[int]:
+    """The places on the stack of states at which an item begins or ends, the innermost first."""
+    wanted = _synchronous()
+    states = machine.states
+    return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
+
+
+class Panic:
+    """A search for the place where what follows a mistake makes sense again.
+
+    Attributes:
+        early: whether that is at or before the mistake: then something is missing before it.
+    """
+
+    def __init__(
+        self, context: ErrorContext, machine: Machine, innermost: int, skip_to: int | None
+    ) -> None:
+        self.context = context
+        self.machine = machine
+        self.skip_to = skip_to
+        self.early: int | None = None
+        self.positions = [at for at in sync_positions(machine) if at <= innermost]
+
+    def find(self, least: int) -> int | None:
+        """Mend the machine; where to go on, at or behind an offset, or None at the text's end."""
+        if self.context.token is None or not self.positions:
+            return None
+        if self.skip_to is None and self.context.fresh is None:
+            resume = self._within_line(least)
+            if resume is not None:
+                return resume
+        return self._next_line(least)
+
+    def mistake(self) -> Mistake:
+        """What to say where nothing better is known."""
+        context = self.context
+        if self.early is not None:
+            before = context.until(self.early)
+            if before.done and not before.between:
+                return _incomplete(context, self.early)
+        words = expected_words(context)
+        span = Span(context.at, context.at + (len(context.token) if context.token else 0))
+        return Mistake(
+            "syntax-error", f"expected {words}, found {found_words(context.token)}", span
+        )
+
+    def _within_line(self, least: int) -> int | None:
+        """Leave out an item up to its comma or to the bracket that ends its list."""
+        context = self.context
+        machine = self.machine
+        position = self.positions[0]
+        state = machine.states[position]
+        gotos = machine.automaton.gotos[state]
+        targets = [gotos[name] for name in gotos if name in ITEMS]
+        base = machine.states[: position + 1]
+        stacks = [[*base, target] for target in targets] or [base]
+        stacks = [s for s in stacks if States(machine.automaton, s).takes("COMMA")]
+        if not stacks or (not context.done and position < len(machine.where)):
+            return None
+        depth = _depth(context.done)
+        indent = self._indent(context.region.start)
+        at = context.at
+        for _ in range(_MOST_SKIPPED):
+            token = context.lexer.token(context.text, at)
+            if token is None:
+                return None
+            if token.at > context.line_end and self._starts_line(token, indent):
+                return None
+            if token in _OPENERS:
+                depth += 1
+            elif depth <= 0 and token.at >= least and token in {",", ")", ">", "]", "}"}:
+                kind = context.lexer.kind(token)
+                for stack in stacks:
+                    if States(machine.automaton, stack).feed(kind):
+                        self._leave_out(position, stack[position + 1 :])
+                        return token.at
+                if token != ",":
+                    return None
+            elif token in _OPENERS.values():
+                depth -= 1
+            at = token.at + len(token)
+        return None
+
+    def _leave_out(self, position: int, states: list[int]) -> None:
+        machine = self.machine
+        at = self._start(position)
+        del machine.states[position + 1 :]
+        del machine.values[position:]
+        del machine.where[position:]
+        for state in states:
+            machine.states.append(state)
+            machine.values.append(ERROR_NODE)
+            machine.where.append(at)
+        machine.holes = True
+
+    def _start(self, position: int) -> int:
+        """Where the item begins that stands behind a place on the stack."""
+        where = self.machine.where
+        return where[position] if position < len(where) else self.context.at
+
+    def _next_line(self, least: int) -> int | None:
+        """Leave out the statement, up to a line that is not indented deeper."""
+        context = self.context
+        text = context.text
+        start = self._start(self.positions[0])
+        limit = self._indent(start) if self._first_in_line(start) else None
+        at = text.find("\n", self.skip_to - 1 if self.skip_to is not None else start) + 1
+        levels = [(p, self._level(self._start(p))) for p in self.positions]
+        possible: tuple[int, int] | None = None
+        earlier = 0
+        while at:
+            token = context.lexer.token(text, at)
+            if token is None:
+                break
+            at = text.find("\n", token.at) + 1
+            indent = self._indent(token.at)
+            if not self._first_in_line(token.at) or (limit is not None and indent > limit):
+                continue
+            before = token.at <= context.at and self.skip_to is None
+            if not before and possible is not None:
+                break
+            earlier += before
+            if earlier > _MOST_EARLIER or (
+                token.at < least and self.skip_to is None and not before
+            ):
+                continue
+            for position in self._candidates(token, indent, levels):
+                if not before or self._leads_on(position, token):
+                    return self._go_on(position, token.at, before)
+                possible = possible or (position, token.at)
+        return None if possible is None else self._go_on(*possible, True)
+
+    def _go_on(self, position: int, at: int, early: bool) -> int:
+        self._leave_out(position, [])
+        if early:
+            self.early = at
+        return at
+
+    def _candidates(
+        self, token: Token, indent: int, levels: list[tuple[int, float]]
+    ) -> Iterator[int]:
+        """The places on the stack for a statement that begins a line, the likeliest first."""
+        kind = self.context.lexer.kind(token)
+        automaton = self.machine.automaton
+        closing = token in _OPENERS.values()
+        fitting = [
+            (position, level)
+            for position, level in levels
+            if (closing or level >= indent or level % 1)
+            and States(automaton, self.machine.states[: position + 1]).feed(kind)
+        ]
+        yield from (p for p, level in fitting if closing or level == indent)
+        yield from (p for p, level in fitting if not closing and level % 1 and level < indent)
+        yield from (p for p, level in fitting if not closing and level > indent)
+
+    def _level(self, at: int) -> float:
+        """How deep a statement is indented; what stands within a line is half a blank deeper."""
+        return self._indent(at) + (0 if self._first_in_line(at) else 0.5)
+
+    def _first_in_line(self, at: int) -> bool:
+        line = self.context.text.rfind("\n", 0, at) + 1
+        return not self.context.text[line:at].strip()
+
+    def _leads_on(self, position: int, token: Token) -> bool:
+        """Whether a line before a mistake, read as a statement, leads on behind the mistake."""
+        context = self.context
+        states = tuple(self.machine.states[: position + 1])
+        region = Region(context.text, token.at, states, context.at)
+        outcome = attempt(context.lexer, context.automaton, region, ())
+        return outcome is not None and (outcome.good or outcome.count >= 2)
+
+    def _indent(self, at: int) -> int:
+        text = self.context.text
+        line = text.rfind("\n", 0, at) + 1
+        end = line
+        while end < len(text) and text[end] in " \t":
+            end += 1
+        return end - line
+
+    def _starts_line(self, token: Token, indent: int) -> bool:
+        return self._first_in_line(token.at) and self._indent(token.at) <= indent
+
+
+def expected_words(context: ErrorContext) -> str:
+    """What would fit, in words, the likeliest first."""
+    from onnxtext.syntax.heuristics.search import ranked_words
+
+    return sentence(ranked_words(context))
+
+
+def _incomplete(context: ErrorContext, early: int) -> Mistake:
+    """A statement that ends too soon, because the next one begins at an offset."""
+    done = [token for token in context.done if token.at < early]
+    region = Region(context.text, context.region.start, context.region.states, early)
+    words = expected_words(ErrorContext(region, context.lexer.token(context.text, early), done))
+    last = done[-1]
+    return Mistake(
+        "incomplete-statement",
+        f"the statement is not complete: expected {words} after `{last[:40]}`",
+        Span(last.at, last.at + len(last)),
+        help="complete it, or remove what is left of it",
+    )
+
+
+def _depth(tokens: list[Token]) -> int:
+    depth = 0
+    for token in tokens:
+        if token in _OPENERS:
+            depth += 1
+        elif token in _OPENERS.values():
+            depth -= 1
+    return depth

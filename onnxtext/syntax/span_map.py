@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The place of every part of a statement, found when somebody asks for it.
+
+The AST keeps one number a statement: where it begins. To place a label on an input or an
+attribute, that one statement is parsed again with a machine that builds places instead of values:
+exact, because it is the same grammar, and paid for only by what is shown.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from onnxtext.source import Source, Span
+from onnxtext.syntax.actions.statements import ACTIONS, LOCATED
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.tables import Rule, load_tables
+from onnxtext.syntax.parser.lalr import (
+    LIST_ACTIONS,
+    Action,
+    Automaton,
+    Machine,
+    Reduction,
+    Unexpected,
+)
+
+
+@dataclass(slots=True)
+class Places:
+    """Where a construct stands, and its parts.
+
+    Attributes:
+        span: from its first to its last token.
+        rule: the action of the grammar's rule it was read by; "" for a token.
+        parts: the parts that the rule gives a name (the parameters of its action).
+        items: the items, if it is a list; None for one that was left out.
+    """
+
+    span: Span
+    rule: str = ""
+    parts: dict[str, Places] = field(default_factory=dict)
+    items: list[Places | None] = field(default_factory=list)
+
+    def find(self, *path: str | int) -> Places:
+        """A part by its path, such as `find("attributes", 0, "value")`.
+
+        Raises:
+            LookupError: there is no such part in the text.
+        """
+        place = self
+        for step in path:
+            found = place.items[step] if isinstance(step, int) else place.parts[step]
+            if found is None:
+                raise LookupError(f"part {step} of {path} is left out")
+            place = found
+        return place
+
+
+NODE_PARTS = {
+    "name": "label",
+    "outputs": "outputs",
+    "op_type": "operator",
+    "overload": "overload",
+    "attributes": "attributes",
+    "inputs": "names",
+    "decorators": "decorators",
+}
+"""The fields of `ast.Node` to the parts of a node's places."""
+
+
+def _placed(rule: Rule) -> Reduction:
+    """A rule that makes places, of those of all its symbols."""
+    action = ACTIONS.get(rule.action)
+    if action is None:
+        return Reduction(rule, None)
+    names = _parameters(action, rule)
+
+    def place(at: int, *symbols: Places | None) -> Places:
+        last = symbols[-1] if symbols else None
+        span = Span(at, at if last is None else last.span.end)
+        children = [symbols[index] if index >= 0 else None for index in rule.take]
+        first = children[0] if children else None
+        if rule.action == "list_first":
+            return Places(span, rule.action, {}, [first])
+        if rule.action == "list_of" or rule.action in LIST_ACTIONS:
+            assert first is not None
+            first.items += children[1:]  # in place: a list may have a million items
+            return Places(span, first.rule, first.parts, first.items)
+        parts = {
+            name: child for name, child in zip(names, children, strict=False) if child is not None
+        }
+        return Places(span, rule.action, parts)
+
+    return Reduction(replace(rule, take=tuple(range(len(rule.symbols)))), place, located=True)
+
+
+def _parameters(action: Action, rule: Rule) -> list[str]:
+    """The names of what an action takes, which say what each child of its rule is."""
+    try:
+        names = list(inspect.signature(action).parameters)
+    except ValueError:  # a built-in
+        names = []
+    names = names[1:] if rule.action in LOCATED else names
+    missing = len(rule.take) - len(names)
+    return names + [f"part{index}" for index in range(missing)]
+
+
+@cache
+def _automaton() -> Automaton:
+    return Automaton(load_tables(), _placed)
+
+
+def locate(source: Source, at: int, kind: str, most: int | None = None) -> Places:
+    """The places of a statement and of all its parts.
+
+    Args:
+        source: the text the statement was read from.
+        at: where the statement begins: its `at` in the AST.
+        kind: `node`, `value_info`, `attribute`, `graph` or `function`.
+        most: of how many tokens at most, for who cannot wait; None for any number.
+
+    Raises:
+        ValueError: no such statement begins there, or it has more tokens.
+    """
+    automaton = _automaton()
+    machine = Machine(automaton, [automaton.starts[f"{kind}_fragment"]])
+    tokens = load_lexer().read(source.text, at)
+    for count, (terminal, token, start) in enumerate(tokens):
+        if count == most:
+            raise ValueError(f"the {kind} at offset {at} is too long")
+        try:
+            machine.feed(terminal, Places(Span(start, start + len(token))), start)
+        except Unexpected:  # the statement has ended before it
+            break
+    try:
+        whole: Places = machine.finish(len(source.text))
+    except Unexpected:
+        raise ValueError(f"no {kind} begins at offset {at}") from None
+    return whole.parts.get("item") or whole.parts.get("graph") or whole.parts["function"]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Garbage collection of weight stores: find referenced and orphaned blobs, and verify blobs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from onnxtext.filetype import TEXT_SUFFIXES
+from onnxtext.weights.paths import inside, view_file
+from onnxtext.weights.reader import verify
+from onnxtext.weights.store import DIGEST, TEMPORARY, Store
+
+_BLOB = re.compile(rb'blob"([0-9a-f]{16,64})"')
+_CHUNK = 1 << 24
+_OVERLAP = 128
+_HEAD = 4096
+
+
+def find_texts(store: Path) -> Iterator[Path]:
+    """Find the texts that may reference a store: below its parent, and in the directories above.
+
+    Other texts cannot, as paths never leave the directory of a text. Links to directories are not
+    followed. A file of any name may be a text unless it begins with binary data.
+
+    Args:
+        store: the directory of the store.
+
+    Raises:
+        OSError: a directory or text cannot be read, so its references are unknown.
+    """
+
+    def raise_error(error: OSError) -> None:
+        raise error
+
+    parent = Path(os.path.realpath(store)).parent
+    for root, directories, names in os.walk(parent, onerror=raise_error):
+        directories.sort()
+        yield from _texts(Path(root), names)
+    for above in parent.parents:
+        yield from _texts(above, [path.name for path in above.iterdir()])
+
+
+def _texts(directory: Path, names: list[str]) -> Iterator[Path]:
+    for name in sorted(names):
+        path = directory / name
+        # A file that is being written references only young blobs, or blobs of other texts.
+        ours = DIGEST.fullmatch(name) or TEMPORARY.fullmatch(name)
+        if not ours and _is_file(path) and _may_be_text(path):
+            yield path
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a listed file is a regular file.
+
+    Raises:
+        OSError: it cannot be read; or it has the suffix of a text and has vanished. A program may
+            be replacing it non-atomically and still need its blobs.
+    """
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+        if gone and (path.is_symlink() or not path.name.lower().endswith(TEXT_SUFFIXES)):
+            return False
+        raise
+
+
+def _may_be_text(path: Path) -> bool:
+    if path.name.lower().endswith(TEXT_SUFFIXES):
+        return True
+    try:
+        with path.open("rb") as file:
+            return b"\0" not in file.read(_HEAD)
+    except (PermissionError, FileNotFoundError):
+        return False
+
+
+def referenced_blobs(text: Path) -> set[str]:
+    """Return the digests of all blob references in a text.
+
+    The text is not parsed: references in texts with errors and in comments count too. Keeping a
+    blob too long costs disk space; removing it too early costs weights.
+
+    Raises:
+        OSError: the text cannot be read.
+    """
+    found: set[str] = set()
+    with text.open("rb") as file:
+        before = b""
+        while chunk := file.read(_CHUNK):
+            found.update(match.decode() for match in _BLOB.findall(before + chunk))
+            before = chunk[-_OVERLAP:]
+    return found
+
+
+@dataclass(slots=True)
+class StoreReferences:
+    """The references to a store.
+
+    Attributes:
+        store: the store.
+        texts: the texts that were found, with the number of blobs that each references.
+        users: the texts that reference each blob.
+        orphaned: orphaned blobs.
+        leftovers: temporary files of killed processes.
+    """
+
+    store: Store
+    texts: dict[Path, int] = field(default_factory=dict)
+    users: dict[str, list[Path]] = field(default_factory=dict)
+    orphaned: list[str] = field(default_factory=list)
+    leftovers: list[Path] = field(default_factory=list)
+
+
+def find_references(directory: Path) -> StoreReferences:
+    """Find the references to the blobs of a store in the texts of `find_texts`.
+
+    Args:
+        directory: the directory of the store.
+
+    Raises:
+        OSError: the store, a directory beside it or a text cannot be read.
+    """
+    store = Store(directory)
+    made = StoreReferences(store, users={name: [] for name in store.names()})
+    for text in find_texts(directory):
+        count = 0
+        for digest in sorted(referenced_blobs(text)):
+            for name in store.matching(digest):
+                made.users[name].append(text)
+                count += 1
+        if count or text.name.lower().endswith(TEXT_SUFFIXES):
+            made.texts[text] = count
+    made.orphaned = [name for name, texts in made.users.items() if not texts]
+    made.leftovers = list(store.leftovers())
+    return made
+
+
+def check_blob(store: Store, name: str) -> int:
+    """Verify the digest of a blob; return its size in bytes.
+
+    Raises:
+        BlobError: it is damaged.
+        PathError: it is not a regular file.
+        OSError: it cannot be read.
+    """
+    path = inside(store.directory, name)
+    data = view_file(path)
+    verify(data, name, f"in {path}")
+    return len(data)

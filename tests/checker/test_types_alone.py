@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of which inference need not know what their inputs hold."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.defs
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
+
+from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, TYPES_ALONE
+
+TRIES = 20
+KINDS = {
+    "tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(bool)": np.bool_,
+    "tensor(uint8)": np.uint8, "tensor(int32)": np.int32, "tensor(int8)": np.int8,
+}  # fmt: skip
+VALUES: dict[Any, Any] = {
+    AttributeProto.INT: 1, AttributeProto.FLOAT: 1.0, AttributeProto.INTS: [1, 1],
+    AttributeProto.STRING: "x",
+}  # fmt: skip
+
+
+def answer(schema: Any, node: Any, types: dict[str, bytes], constants: dict[str, bytes]) -> Any:
+    """What onnx says about a node."""
+    opsets = {"": schema.since_version}
+    try:
+        return schema._infer_node_outputs(node, types, constants, {}, opsets, 10)
+    except Exception as error:  # of many classes
+        return str(error)
+
+
+def request(schema: Any, choose: random.Random) -> tuple[bytes, dict[str, bytes], dict[str, bytes]]:
+    """A node of an operator, the types of its inputs, and what they hold."""
+    shape = [choose.randint(1, 3) for _ in range(choose.randint(0, 3))]
+    types, constants, names = {}, {}, []
+    bound: dict[str, str] = {}
+    variables = {item.type_param_str: item.allowed_type_strs for item in schema.type_constraints}
+    count = choose.randint(schema.min_input, min(schema.max_input, 5))
+    for index in range(max(count, 1)):
+        formal = schema.inputs[min(index, len(schema.inputs) - 1)]
+        allowed = [kind for kind in KINDS if kind in variables.get(formal.type_str, KINDS)]
+        kind = bound.setdefault(formal.type_str, choose.choice(allowed or ["tensor(float)"]))
+        own = shape if choose.random() < 0.7 else [choose.randint(1, 3)]
+        array = np.array(np.random.default_rng(choose.randrange(99)).integers(0, 3, own))
+        tensor = numpy_helper.from_array(array.astype(KINDS[kind]), f"i{index}")
+        type = helper.make_tensor_type_proto(tensor.data_type, own)
+        names.append(tensor.name)
+        types[tensor.name], constants[tensor.name] = (
+            type.SerializeToString(), tensor.SerializeToString()
+        )  # fmt: skip
+    attributes = {
+        name: VALUES[item.type]
+        for name, item in schema.attributes.items()
+        if item.required and item.type in VALUES
+    }
+    if schema.name == "Cast" and schema.since_version > 1:
+        attributes["to"] = TensorProto.FLOAT
+    outputs = [f"o{index}" for index in range(max(1, schema.min_output))]
+    node = helper.make_node(schema.name, names, outputs, **attributes)
+    return node.SerializeToString(), types, constants
+
+
+def test_what_inputs_hold_makes_no_difference() -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print("seed", seed)  # shown if the test fails
+    choose = random.Random(seed)
+    answered = set()
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain or schema.name not in TYPES_ALONE:
+            continue
+        for _ in range(TRIES):
+            node, types, constants = request(schema, choose)
+            alone = answer(schema, node, types, {})
+            assert answer(schema, node, types, constants) == alone, schema.name
+            if isinstance(alone, dict) and alone:
+                answered.add(schema.name)
+    assert len(answered) > 0.9 * len(TYPES_ALONE), TYPES_ALONE - answered
+
+
+def test_it_makes_one_for_others() -> None:
+    """The test above can fail."""
+    schema = onnx.defs.get_schema("Reshape", 21)
+    shape = numpy_helper.from_array(np.array([2, 3]), "s")
+    types = {
+        "x": helper.make_tensor_type_proto(TensorProto.FLOAT, [6]).SerializeToString(),
+        "s": helper.make_tensor_type_proto(TensorProto.INT64, [2]).SerializeToString(),
+    }
+    node = helper.make_node("Reshape", ["x", "s"], ["y"]).SerializeToString()
+    constants = {"s": shape.SerializeToString()}
+    assert "Reshape" in CONSTANT_INPUTS
+    assert answer(schema, node, types, constants) != answer(schema, node, types, {})

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is told after edits is what a fresh check of the same text finds."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as t
+from pytest_lsp import LanguageClient
+
+import onnxtext
+from benchmarks.check_models import VARIANTS
+from benchmarks.transformer import transformer
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.features.diagnostics import convert
+from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.server.analysis import MOST_FINDINGS, analyse
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
+from tests.lsp.documents import EXAMPLES
+from tests.lsp.session import Session
+
+EDITS = 8
+NODES = 220
+"""More than for which kinds of nodes are told apart."""
+OPERATORS = ("Relu", "Add", "MatMul", "Softmax", "Reshape", "Concat", "Cast", "Transpose", "Exppp")
+TYPED = ("\n", " ", "x", "(", ")", ",", '"', "=", "#", "[1]", "{", "y = Relu (x)\n")
+WORD = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|\d+')
+
+
+@cache
+def texts() -> list[tuple[Path | None, str]]:
+    """The examples with their directory, and models of a few hundred nodes."""
+    found: list[tuple[Path | None, str]] = [
+        (EXAMPLES, path.read_text("utf-8")) for path in sorted(EXAMPLES.glob("*.onnxtxt"))
+    ]
+    found += [(None, onnxtext.from_binary(make(NODES))) for make in VARIANTS.values()]
+    return [*found, (None, onnxtext.from_binary(next(transformer(NODES))))]
+
+
+def edit(text: str, choose: random.Random) -> tuple[int, int, str]:
+    """A change of a text: where it starts and ends, and what is put there."""
+    words = list(WORD.finditer(text))
+    at = choose.randrange(len(text) + 1)
+    if not words or choose.random() < 0.2:
+        return at, min(len(text), at + choose.choice((0, 0, 1, 30))), choose.choice(TYPED)
+    word = choose.choice(words)
+    match choose.choice(("size", "operator", "number", "name", "copy", "line", "blank")):
+        case "operator":
+            nodes = list(re.finditer(r"= (\w+) [(<]", text))
+            if nodes:
+                node = choose.choice(nodes)
+                return node.start(1), node.end(1), choose.choice(OPERATORS)
+        case "size":  # everywhere: types change, the nodes do not
+            sizes = re.findall(r"(?<=[\[ ])\w+(?=[\],])", text)
+            if sizes:
+                size, new = choose.choice(sizes), str(choose.choice((2, 8, 63)))
+                return 0, len(text), re.sub(rf"(?<=[\[ ]){size}(?=[\],])", new, text)
+        case "number":
+            numbers = [m for m in words if m.group().isdigit()]
+            if numbers:
+                number = choose.choice(numbers)
+                return number.start(), number.end(), str(choose.choice((0, 1, 2, 8, 63, 64)))
+        case "name":
+            return word.start(), word.end(), choose.choice(words).group()
+        case "copy":
+            start = text.rfind("\n", 0, at) + 1
+            end = text.find("\n", at) + 1 or len(text)
+            return start, start, text[start:end]
+        case "line":
+            return text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text), ""
+    return word.start(), word.start(), " "
+
+
+def said(found: list[Diagnostic]) -> set[Any]:
+    """What there is to compare, without the source."""
+    return {
+        (item.code, item.severity, item.message, item.labels, item.notes, item.help, repr(item.fix))
+        for item in found
+    }
+
+
+def has_mistakes(text: str) -> bool:
+    return bool(parse_partial(Source(text, "x"), "model")[1])
+
+
+@pytest.mark.parametrize("number", range(len(texts())))
+def test_answers_kept_from_other_versions_change_nothing(number: int) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print("seed", seed)  # shown if the test fails
+    choose = random.Random(seed)
+    directory, text = texts()[number]
+    answers: Any = {}
+    analyse(text, "x", directory, answers)
+    for _ in range(EDITS):
+        start, end, new = edit(text, choose)
+        changed = text[:start] + new + text[end:]
+        told: list[list[Diagnostic]] = []
+        made = analyse(changed, "x", directory, answers, told.append)
+        assert told in ([made.diagnostics], [])
+        fresh = analyse(changed, "x", directory)
+        assert made == fresh
+        if has_mistakes(changed):
+            text = changed if choose.random() < 0.2 else text
+            continue
+        text = changed
+        found = onnxtext.check(changed, base_dir=directory)
+        if len(found) <= MOST_FINDINGS:
+            assert said(made.diagnostics) == said(found)
+
+
+def shown(found: list[t.Diagnostic]) -> list[str]:
+    """Diagnostics in any order; the protocol's lists arrive as tuples."""
+    return sorted(
+        repr(
+            (
+                item.code,
+                item.severity,
+                item.range,
+                item.message,
+                item.tags and list(item.tags),
+                list(item.related_information or ()),
+            )
+        )
+        for item in found
+    )
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("number", range(0, len(texts()), 3))
+async def test_the_server_tells_what_a_check_finds(
+    client: LanguageClient, tmp_path: Path, number: int
+) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print("seed", seed)  # shown if the test fails
+    choose = random.Random(seed)
+    _, text = texts()[number]
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    for _ in range(3):
+        for _ in range(choose.randint(1, 4)):
+            start, end, new = edit(session.text, choose)
+            after = session.text[:start] + new + session.text[end:]
+            if not has_mistakes(after):
+                session.edit(start, end, new)
+                await asyncio.sleep(choose.choice((0, 0.05, 0.3)))
+        told = await session.diagnostics()
+        found = onnxtext.check(session.text, base_dir=tmp_path)
+        wanted = convert(found, Lines(session.text, "utf-16"), session.uri)
+        if len(wanted) <= MOST_FINDINGS:
+            assert shown(told) == shown(wanted)

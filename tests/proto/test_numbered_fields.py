@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields by their numbers: only those that the schema does not know, or not with this wire type.
+
+The tests go over every field of every message of the schema.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record
+from onnxtext.proto.generic import RecordError, lift_record, lower_record
+from onnxtext.proto.schema import FieldSpec, message_spec, spelled_messages
+
+NAMES = tuple(spelled_messages().values())
+FORMS: dict[int, FieldValue] = {
+    0: Number("1"),
+    1: Fixed(7, 64),
+    2: b"a b",
+    3: Record(()),
+    5: Fixed(7, 32),
+}
+"""A value of each wire type."""
+
+
+def fields() -> list[tuple[str, FieldSpec]]:
+    return [(name, f) for name in NAMES for f in message_spec(name).by_number.values()]
+
+
+@pytest.mark.parametrize("wire_type", FORMS)
+def test_known_fields_have_no_numbers(wire_type: int) -> None:
+    for name, field in fields():
+        spec = message_spec(name)
+        record = Record((Field(field.number, FORMS[wire_type]),))
+        packed = field.repeated and wire_type == 2
+        if wire_type == field.wire_type or packed:
+            with pytest.raises(RecordError, match=f"is `{field.name}`"):
+                lower_record(spec, record)
+        else:
+            assert lift_record(spec, lower_record(spec, record)) == record
+
+
+def test_an_unknown_value_of_an_enum_has_its_number() -> None:
+    spec = message_spec("AttributeProto")
+    record = Record((Field(20, Number("77")),))
+    assert lift_record(spec, lower_record(spec, record)) == record
