@@ -15,10 +15,11 @@ from tests.laws.test_models import check_default
 from tests.seeds import fresh_seed
 from tests.strategies import message, models
 
-pytestmark = pytest.mark.thorough
-
-# Drawn bytes may look like another message of onnx that was saved as a model.
-pytestmark = pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning")
+pytestmark = [
+    pytest.mark.thorough,
+    # Drawn bytes may look like another message of onnx that was saved as a model.
+    pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning"),
+]
 quick = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
