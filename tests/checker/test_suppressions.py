@@ -43,11 +43,11 @@ def test_strings_are_no_comments() -> None:
     assert codes(text(nodes)) == {"op-unknown"}
 
 
-def test_unused_and_unknown_ones_are_told() -> None:
+def test_unused_and_unknown_suppressions_are_reported() -> None:
     nodes = "y = Relu (x) # onnxtext: ignore[op-unknown, no-such-rule, value-unused]"
     found = onnxtext.check(text(nodes))
     assert [item.code for item in found] == ["unused-suppression"] * 2
-    assert "`no-such-rule` is no rule" in [item.message for item in found]
+    assert "there is no rule `no-such-rule`" in [item.message for item in found]
     assert all(item.severity == "warning" for item in found)
     selected = onnxtext.check(text(nodes), select=["value-unused"])
     assert len(selected) == 3

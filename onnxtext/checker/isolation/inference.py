@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""onnx's shape inference, of a model or of one node, in child processes that are kept warm."""
+"""Run onnx's shape inference of a model or one node in a pool of child processes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from onnxtext.checker.isolation.process import Died, Failure, Worker
 from onnxtext.checker.isolation.worker import FINE, MEMORY
 
 _MOST_IDLE = 2
-"""How many processes wait for the next request."""
+"""How many idle processes are kept."""
 _MOST_LOST = 6.0
-"""Seconds of processor time that the failed requests of one check may take in all."""
+"""Seconds of processor time that all failed requests of one check may take."""
 _STARTED = 0.05
 """Seconds of processor time that a new process takes."""
 _MOST_FAILED = 50
 """How many requests of one check may fail."""
 _MOST_KNOWN = 50_000
-"""How many answers are remembered."""
+"""How many answers are cached."""
 _LARGEST_KNOWN = 1 << 14
-"""Larger requests are not remembered."""
+"""Larger requests are not cached."""
 _SECONDS = {"model": 1.0, "node": 0.5}
 """Processor time that a small request may take. onnx needs a millisecond."""
 _SECONDS_A_BYTE = 20e-6
@@ -33,16 +33,16 @@ _MEMORY = 1 << 30
 """Bytes that a small request may allocate."""
 _MEMORY_A_BYTE = 64
 _NO_START = 60.0
-"""Seconds without another attempt after a process could not be started."""
+"""Seconds until the next attempt after a process could not be started."""
 
 Answer = list[bytes] | str | Failure
-"""The results, the objection of onnx, or why there is no answer."""
+"""The results, onnx's error message, or why there is no answer."""
 Answers = dict[object, list[bytes] | str]
 """Answers by their requests."""
 
 
 class _Pool:
-    """The idle processes of this process, for all threads."""
+    """The idle child processes, shared by all threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -53,10 +53,10 @@ class _Pool:
             os.register_at_fork(after_in_child=self._forget)
 
     def take(self) -> Worker:
-        """A process that nobody else uses.
+        """Return an idle process, or start one.
 
         Raises:
-            Died: none can be started.
+            Died: no process can be started.
         """
         with self._lock:
             while self._idle:
@@ -72,13 +72,13 @@ class _Pool:
             raise self.no_start(Failure("unavailable", str(error))) from None
 
     def no_start(self, failure: Failure) -> Died:
-        """Remember that no process can be started."""
+        """Record that no process can be started, and return the error."""
         with self._lock:
             self._failed = time.monotonic() + _NO_START, failure
         return Died(failure)
 
     def give(self, worker: Worker) -> None:
-        """Keep a process for the next request."""
+        """Return a process to the pool."""
         with self._lock:
             if len(self._idle) < _MOST_IDLE:
                 self._idle.append(worker)
@@ -93,7 +93,7 @@ class _Pool:
             worker.close()
 
     def _forget(self) -> None:
-        """After a fork the processes are the parent's."""
+        """Drop all processes after a fork: they belong to the parent."""
         self._lock = Lock()
         idle, self._idle = self._idle, []
         for worker in idle:
@@ -104,25 +104,25 @@ _POOL = _Pool()
 
 
 def close_workers() -> None:
-    """End the processes that wait for requests."""
+    """End all idle processes."""
     _POOL.close()
 
 
 def start_worker() -> None:
-    """Start a process, so that it is ready when the first request comes.
+    """Start a process before the first request.
 
-    It may be forked: the earlier it is, the less memory it shares.
+    If it is forked, it shares less memory the earlier it starts.
     """
     with contextlib.suppress(Died):
         _POOL.give(_POOL.take())
 
 
 class Inference:
-    """The requests of one check: repeated ones are answered once, failures are limited.
+    """The requests of one check, with cached answers and a limit of failures.
 
     Args:
-        known: what onnx said in checks before, to be added to. A request is all that an answer
-            depends on. Failures are not among it: another attempt may succeed, and each counts.
+        known: the cache of answers by request, which is extended. Failures are not cached: another
+            attempt may succeed, and each failure counts towards the limit.
 
     Attributes:
         failures: the requests that failed.
@@ -137,11 +137,7 @@ class Inference:
         self._lost = 0.0
 
     def model(self, data: bytes) -> Answer:
-        """Infer all types of a model, and check them.
-
-        Args:
-            data: the model.
-        """
+        """Infer and check all types of an encoded model."""
         return self._ask("model", len(data), data)
 
     def node(
@@ -156,15 +152,15 @@ class Inference:
         """Infer the types of a node's outputs.
 
         Args:
-            operator: its name, version and domain.
+            operator: its name, the version of its schema and its domain.
             node: the encoded node.
-            types: the encoded types of the values it uses.
-            constants: the encoded tensors of those that are constant.
-            opsets: the operator sets in use.
+            types: the encoded types of its inputs.
+            constants: the encoded tensors of constant inputs.
+            opsets: the versions of the imported operator sets.
             version: the IR version.
 
         Returns:
-            The names and the encoded types of its outputs, in turns.
+            The names and the encoded types of its outputs, alternating.
         """
         size = len(node)
         size += sum([len(name) + len(type) for name, type in types.items()])
@@ -214,10 +210,10 @@ class Inference:
 
 
 def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
-    """The answer of a child process; it is asked again if another process has killed it.
+    """Return the answer of a child process; try again once if another process has killed it.
 
     Raises:
-        Died: the child died of the request, or none can be started.
+        Died: the request has killed the child, or no process can be started.
     """
     for last in (False, True):
         worker = _POOL.take()
