@@ -17,10 +17,10 @@ from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
-from onnxtext.checker.inference.call_memo import CallMemo
+from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
+from onnxtext.checker.inference.scope_walk import ScopeWalk
 
 
 class Mismatch(NamedTuple):
@@ -41,44 +41,19 @@ Types = Environment[str | None]
 """The types of the values of a scope, and of its outer scopes."""
 
 
-class TypeInference:
-    """Infers element types in one walk over a model.
-
-    Attributes:
-        findings: the contradictions.
-        environments: the types of each scope (by id) from its first visit.
-    """
+class TypeInference(ScopeWalk[Types]):
+    """Infers element types in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
-        self.findings: list[Finding] = []
-        self.environments: dict[int, Types] = {}
-        # The subject is not kept: it holds the walk, and cycles are freed late.
-        self._scopes = subject.scopes
+        super().__init__(subject)
         self._functions = subject.functions
-        self._targets = targets(subject)
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, Mismatch | None]] = {}
-        self._calls = CallMemo(subject)
         self._reported: set[tuple[int, str, int]] = set()
-
-    @classmethod
-    def of(cls, subject: Subject) -> TypeInference:
-        """Return the walk over a model, which is run once."""
-        known: TypeInference | None = subject.memo.get("element-types")
-        if known is None:
-            known = subject.memo["element-types"] = cls(subject)
-            known.run()
-        return known
 
     def run(self) -> list[Finding]:
         """Visit all graphs, then the functions that are never called."""
-        main: Types | None = None
-        for scope in self._scopes:
-            if scope.parent is not None or scope.kind == "function":
-                continue
-            outer = main if scope.kind == "algorithm" else None
-            environment = self._scope(scope, (), outer)
-            main = environment if scope.kind == "main" else main
+        super().run()
         called = {key[0] for key in self._calls.known}
         for scope in self._functions.values():
             if id(scope) not in called:
@@ -97,13 +72,6 @@ class TypeInference:
     # ---- Scopes -----------------------------------------------------------------------------
 
     def _scope(self, scope: Scope, given: Texts, outer: Types | None) -> Types:
-        """Visit a graph or a body.
-
-        Args:
-            scope: the graph or body.
-            given: the types of its inputs as far as its caller knows them.
-            outer: the types of the outer scope.
-        """
         text = self._text
         types: dict[str, str | None] = {}
         declared: dict[str, tuple[str, ValueInfo]] = {}

@@ -22,8 +22,7 @@ from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
-from onnxtext.checker.inference.call_memo import CallMemo
+from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.explain import explain
 from onnxtext.checker.inference.node_inference import Made, NodeInference
@@ -33,6 +32,7 @@ from onnxtext.checker.inference.objections import (
     slug_of,
     wrong_items,
 )
+from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.symbolic.operators import TYPES_ALONE
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.process import Failure
@@ -72,48 +72,19 @@ class Shapes(Environment[Type]):
         return holder.places.get(name) if isinstance(holder, Shapes) else None
 
 
-class ShapeInference:
-    """Infers shapes in one walk over a model.
-
-    Attributes:
-        findings: the contradictions.
-        environments: the types of each scope (by id) from its first visit.
-    """
+class ShapeInference(ScopeWalk[Shapes]):
+    """Infers shapes in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
-        self.findings: list[Finding] = []
-        self.environments: dict[int, Shapes] = {}
-        # The subject is not kept: it holds the walk, and cycles are freed late.
-        self._scopes = subject.scopes
-        self._targets = targets(subject)
+        super().__init__(subject)
         self._inference = NodeInference.of(subject)
         self._merger = TypeMerger()
         self._reported: set[tuple[int, int]] = set()
         self._encoded: dict[tuple[int, int], bytes | None] = {}
-        self._calls = CallMemo(subject)
         # The outputs of a node with an error are unknown; that gives no further findings.
         self._wrong = wrong_items(subject)
         # Neither of two contradictory types is used: either would cause cascading errors.
         self._contradicted = contradicted_outputs(subject)
-
-    @classmethod
-    def of(cls, subject: Subject) -> ShapeInference:
-        """Return the walk over a model, which is run once."""
-        known: ShapeInference | None = subject.memo.get("shapes")
-        if known is None:
-            known = subject.memo["shapes"] = cls(subject)
-            known.run()
-        return known
-
-    def run(self) -> list[Finding]:
-        """Visit all graphs, and the functions they call."""
-        main: Shapes | None = None
-        for scope in self._scopes:
-            if scope.parent is None and scope.kind != "function":
-                outer = main if scope.kind == "algorithm" else None
-                environment = self._scope(scope, (), outer)
-                main = environment if scope.kind == "main" else main
-        return self.findings
 
     # ---- Scopes -----------------------------------------------------------------------------
 

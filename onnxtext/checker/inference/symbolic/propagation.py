@@ -24,6 +24,7 @@ from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
+from onnxtext.checker.inference.scope_walk import visit_graphs
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, OPERATORS, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.sizes import Conflict, Extent, Size, Sizes
@@ -58,7 +59,7 @@ class SymbolicShapes:
     def __init__(self, subject: Subject) -> None:
         self.learned = False
         self.sizes = Sizes()
-        self._subject = subject
+        self._scopes = subject.scopes
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
@@ -72,16 +73,15 @@ class SymbolicShapes:
 
     def run(self) -> list[Conflict]:
         """Visit all graphs, and the functions they call."""
-        sizes = self.sizes
-        main: _Environment | None = None
-        for scope in self._subject.scopes:
-            if scope.parent is None and scope.kind != "function":
-                outer = main if scope.kind == "algorithm" else None
-                environment = _Environment({}, outer, sizes)
-                self._scope(scope, (), environment, "")
-                main = environment if scope.kind == "main" else main
-        self.learned = sizes.knows
-        return sizes.conflicts
+
+        def visit(scope: Scope, outer: _Environment | None) -> _Environment:
+            environment = _Environment({}, outer, self.sizes)
+            self._scope(scope, (), environment, "")
+            return environment
+
+        visit_graphs(self._scopes, visit)
+        self.learned = self.sizes.knows
+        return self.sizes.conflicts
 
     def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
         """Return the shape of a type, with its symbols renamed for a body or call."""
