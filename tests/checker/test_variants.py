@@ -32,9 +32,9 @@ OTHER = {
     ("output-duplicate", FUNCTION): {"function-output-duplicate"},
     ("graph-output-undefined", FUNCTION): {"function-output-undefined"},
     ("attribute-ref-outside-function", FUNCTION): {"attribute-ref-unknown"},
-    # A model without imports lacks them for the call too.
+    # A model without imports also lacks them for the call.
     ("opset-import-missing", FUNCTION): {"opset-domain-not-imported", "function-opset-missing"},
-    # A function has no initializers: there they are constants.
+    # A function has no initializers: they become constants.
     ("value-name-missing", FUNCTION): {"output-empty-required"},
     ("initializer-duplicate", FUNCTION): {"value-redefined"},
     ("value-info-conflict", FUNCTION): {"type-mismatch"},
