@@ -127,10 +127,10 @@ def test_signals_end_a_command_and_its_child(
     _wait_until_busy(pid)
     before = _processor_time(parent.pid)
     parent.send_signal(number)
-    _, said = parent.communicate(timeout=30)
+    _, errors = parent.communicate(timeout=30)
     assert parent.returncode == 128 + number
     assert before < 30
-    assert b"Traceback" not in said
+    assert b"Traceback" not in errors
     _wait_until_gone(pid)
 
 

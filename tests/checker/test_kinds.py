@@ -85,7 +85,7 @@ def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
     data = model.SerializeToString()
     found = onnxtext.check(data)
     assert {item.code for item in found if item.severity == "error"} == wanted
-    monkeypatch.setattr(kinds, "_FEWEST", COUNT + 1)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", COUNT + 1)
     assert onnxtext.check(data) == found
 
 
@@ -93,7 +93,7 @@ def test_the_fast_path_is_used() -> None:
     subject, found = find_in(lift_model(layered(COUNT)))
     assert not found
     assert subject.memo["fits"] == (True, True)
-    assert len(OPERATORS) * kinds._ALIKE < COUNT
+    assert len(OPERATORS) * kinds._LEAST_REPEATS < COUNT
 
 
 def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
@@ -144,7 +144,7 @@ def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.M
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
     found = value_types(find_in(model)[0])
-    monkeypatch.setattr(kinds, "_FEWEST", 1 << 30)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert value_types(find_in(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
 
@@ -159,7 +159,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
     _mutate(model, seed)
     data = model.SerializeToString()
     found = onnxtext.check(data)
-    monkeypatch.setattr(kinds, "_FEWEST", 1 << 30)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 

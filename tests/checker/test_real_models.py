@@ -16,7 +16,7 @@ from tests.laws.test_models import backend_cases
 
 STRICTER = {
     # "attribute reference ... The attribute names and types must match those of the function" (IR
-    # spec, Functions): its body refers to `dim`, which is none of its attributes.
+    # spec, Functions): its body refers to `dim`, which it does not declare.
     "models/harvested_onnxscript-tests/dd073671e7d091fc.onnx": {
         "attribute-ref-unknown",
         "function-call-attribute",

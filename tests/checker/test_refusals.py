@@ -114,8 +114,8 @@ def mutate(text: str, chosen: random.Random) -> str:
         other = text[slice(*chosen.choice(words))]
         new = chosen.choice((chosen.choice(WORDS), other, "", text[start:end] * 2))
         if chosen.random() < 0.8:  # the text stays parsable
-            alike = [word for word in WORDS if kind_of(word) == kind_of(text[start:end])]
-            new = chosen.choice(alike) if alike else new
+            same_kind = [word for word in WORDS if kind_of(word) == kind_of(text[start:end])]
+            new = chosen.choice(same_kind) if same_kind else new
         if chosen.random() < 0.1:  # change a digit of a digest, number or name
             new = text[start:end].replace(chosen.choice("0123456789abcdef"), "7")
         text = text[:start] + new + text[end:]

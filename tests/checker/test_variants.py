@@ -46,7 +46,7 @@ _MODEL = "the rule is about the model as a whole"
 _MAIN = "only the inputs and outputs of the main graph need a type (IR Graphs)"
 _OLD = "the IR version that the example needs has no such place"
 _INPUTS = "the rule is about the dimensions of the main graph's inputs"
-_TRAINING = "the rule is about training information, which stands in models only"
+_TRAINING = "the rule is about training information, which only models have"
 CANNOT = {
     ("ir-version-missing", FUNCTION): _MODEL,
     ("ir-version-missing", TRAINING): _MODEL,

@@ -12,7 +12,7 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
-_MANY = 32
+_MANY_OUTPUTS = 32
 GIVEN = -1
 """The position of inputs and initializers: before the first node."""
 
@@ -175,7 +175,7 @@ class Scope:
     def _output(self, at: int, name: str) -> int:
         """Return the index of the first output of a node with a name."""
         outputs = self.nodes[at].outputs
-        if len(outputs) < _MANY:
+        if len(outputs) < _MANY_OUTPUTS:
             return outputs.index(name)
         known = self.indexes.get(at)
         if known is None:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 _MOST_COMPARED = 2000
 _LONGEST = 120
-_ALIKE = 0.8
+_LEAST_SIMILARITY = 0.8
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -22,7 +22,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     if not name or len(name) > _LONGEST:
         return None
     best: list[str] = []
-    score = _ALIKE if len(name) > 3 else 0.6
+    score = _LEAST_SIMILARITY if len(name) > 3 else 0.6
     compared = 0
     lower = name.lower()
     for candidate in candidates:

@@ -185,13 +185,8 @@ class TextPlaces:
         tokens = self._header_tokens(0, end)
         if tokens[:1] != ["<"]:
             return None
-        start, stop = tokens[0].at, tokens[0].at + 1
-        depth = 0
-        for token in tokens:
-            depth += (token in _OPENING) - (token in _CLOSING)
-            if not depth:
-                stop = token.at + len(token)
-                break
+        start, last = tokens[0].at, _closing(tokens)
+        stop = start + 1 if last is None else tokens[last].at + len(tokens[last])
         one_line = "\n" not in self._source.text[start:stop]
         return Span(start, stop if one_line else start + 1)
 
@@ -204,15 +199,11 @@ class TextPlaces:
         name = self._name_span(function.at)
         tokens = list(islice(self._tokens(name.end), _MOST_PARAMETERS))
         if tokens[:1] == ["<"] and part and isinstance(part[0], int):
-            depth = 0
-            for end, token in enumerate(tokens):
-                depth += (token in _OPENING) - (token in _CLOSING)
-                if not depth:
-                    items = _items(tokens[1:end])
-                    if part[0] < len(items):
-                        found = items[part[0]]
-                        return Span(found[0].at, found[-1].at + len(found[-1]))
-                    break
+            end = _closing(tokens)
+            items = _items(tokens[1:end]) if end is not None else []
+            if part[0] < len(items):
+                found = items[part[0]]
+                return Span(found[0].at, found[-1].at + len(found[-1]))
         return name
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
@@ -278,6 +269,16 @@ class TextPlaces:
         model = self._subject.model
         assert model is not None
         return next((i for i, item in enumerate(model.training) if item is training), 0)
+
+
+def _closing(tokens: list[Token]) -> int | None:
+    """Return the index of the bracket that closes the first token."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token in _OPENING) - (token in _CLOSING)
+        if not depth:
+            return index
+    return None
 
 
 def _until_comma(tokens: list[Token]) -> Iterator[Token]:

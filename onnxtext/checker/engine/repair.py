@@ -318,8 +318,8 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
         first = line_start + len(text[line_start:start]) - len(text[line_start:start].lstrip(" \t"))
         line_end = text.find("\n", span.end)
         end = len(text) if line_end < 0 else line_end
-        behind = text[span.end : end].strip()
-        if behind and not behind.startswith("#"):
+        trailing = text[span.end : end].strip()
+        if trailing and not trailing.startswith("#"):
             return None
         found.append((first, span.end + len(text[span.end : end].rstrip())))
     return found

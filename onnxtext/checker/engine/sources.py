@@ -44,7 +44,7 @@ def check_any(
     """
     with paused_collector():
         try:
-            return _check(source, name, base_dir, select, ignore)
+            return _check(source, name, {"base_dir": base_dir, "select": select, "ignore": ignore})
         except RecursionError:
             return [too_deep(name)]
 
@@ -55,46 +55,23 @@ def too_deep(name: str | None) -> Diagnostic:
     return Diagnostic("too-deep", message, file=name or "<string>", path="model")
 
 
-def _check(
-    source: Any,
-    name: str | None,
-    base_dir: Path | None,
-    select: Sequence[str] | None,
-    ignore: Sequence[str] | None,
-) -> list[Diagnostic]:
+def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagnostic]:
     match source:
         case str():
-            return check_text(
-                source, name=name or "<string>", base_dir=base_dir, select=select, ignore=ignore
-            )
+            return check_text(source, name=name or "<string>", **options)
         case bytes() | bytearray() | memoryview():
-            return check_binary(
-                bytes(source),
-                name=name or "<bytes>",
-                base_dir=base_dir,
-                select=select,
-                ignore=ignore,
-            )
+            return check_binary(bytes(source), name=name or "<bytes>", **options)
         case os.PathLike():
             path = Path(source)
-            return check_file(
-                path.read_bytes(),
-                name=name or os.fspath(source),
-                base_dir=path.parent if base_dir is None else base_dir,
-                select=select,
-                ignore=ignore,
-            )
+            if options["base_dir"] is None:
+                options["base_dir"] = path.parent
+            return check_file(path.read_bytes(), name=name or os.fspath(source), **options)
     message = type(source).__name__
     if message == "ModelProto":
-        data = source.SerializeToString()
-        return check_binary(
-            data, name=name or "<message>", base_dir=base_dir, select=select, ignore=ignore
-        )
+        return check_binary(source.SerializeToString(), name=name or "<message>", **options)
     if message in ("GraphProto", "FunctionProto", "NodeProto"):
         fragment = lift_fragment(source.SerializeToString(), message)
-        return check_tree(
-            fragment, file=name or "<message>", base_dir=base_dir, select=select, ignore=ignore
-        )
+        return check_tree(fragment, file=name or "<message>", **options)
     raise TypeError(f"cannot check {message}: pass text, bytes, a path or a message of onnx")
 
 

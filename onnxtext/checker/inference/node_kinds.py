@@ -29,11 +29,11 @@ from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError
 
-_FEWEST = 200
+_LEAST_NODES = 200
 """Smaller models are checked node by node."""
-_ALIKE = 4
-"""The least average number of nodes of a kind, once there are more than `_MANY` kinds."""
-_MANY = 50
+_LEAST_REPEATS = 4
+"""The least average number of nodes of a kind, once there are more than `_FEW_KINDS` kinds."""
+_FEW_KINDS = 50
 
 Types = tuple[Type | None, ...]
 
@@ -67,7 +67,7 @@ def _verdict(subject: Subject) -> tuple[bool, bool]:
 def _judge(subject: Subject) -> tuple[bool, bool]:
     if subject.main is None or subject.model is None or subject.functions:
         return False, False
-    if sum(len(scope.nodes) for scope in subject.scopes) < _FEWEST:
+    if sum(len(scope.nodes) for scope in subject.scopes) < _LEAST_NODES:
         return False, False
     if any(scope.kind not in ("main", "nested") for scope in subject.scopes):
         return False, False
@@ -206,7 +206,7 @@ class _Kinds:
                 try:
                     found = made[key]
                 except KeyError:
-                    if len(self.kinds) > _MANY + (count + index) // _ALIKE:
+                    if len(self.kinds) > _FEW_KINDS + (count + index) // _LEAST_REPEATS:
                         raise _Inconclusive from None
                     found = made[key] = self._new(node, target, given, typed)
             for name, type in zip(outputs, found, strict=True):

@@ -16,15 +16,15 @@ from onnxtext.checker.isolation.worker import FINE, MEMORY
 
 _MOST_IDLE = 2
 """How many idle processes are kept."""
-_MOST_LOST = 6.0
+_MOST_LOST_SECONDS = 6.0
 """Seconds of processor time that all failed requests of one check may take."""
-_STARTED = 0.05
+_START_COST = 0.05
 """Seconds of processor time that a new process takes."""
 _MOST_FAILED = 50
 """How many requests of one check may fail."""
-_MOST_KNOWN = 50_000
+_MOST_CACHED = 50_000
 """How many answers are cached."""
-_LARGEST_KNOWN = 1 << 14
+_LARGEST_CACHED = 1 << 14
 """Larger requests are not cached."""
 _SECONDS = {"model": 1.0, "node": 0.5}
 """Processor time that a small request may take. onnx needs a millisecond."""
@@ -32,7 +32,7 @@ _SECONDS_A_BYTE = 20e-6
 _MEMORY = 1 << 30
 """Bytes that a small request may allocate."""
 _MEMORY_A_BYTE = 64
-_NO_START = 60.0
+_RETRY_DELAY = 60.0
 """Seconds until the next attempt after a process could not be started."""
 
 Answer = list[bytes] | str | Failure
@@ -69,12 +69,12 @@ class _Pool:
         try:
             return Worker()
         except OSError as error:
-            raise self.no_start(Failure("unavailable", str(error))) from None
+            raise self.start_failed(Failure("unavailable", str(error))) from None
 
-    def no_start(self, failure: Failure) -> Died:
+    def start_failed(self, failure: Failure) -> Died:
         """Record that no process can be started, and return the error."""
         with self._lock:
-            self._failed = time.monotonic() + _NO_START, failure
+            self._failed = time.monotonic() + _RETRY_DELAY, failure
         return Died(failure)
 
     def give(self, worker: Worker) -> None:
@@ -131,10 +131,10 @@ class Inference:
     def __init__(self, known: Answers | None = None) -> None:
         self.failures: list[Failure] = []
         self._known = {} if known is None else known
-        if len(self._known) >= _MOST_KNOWN:
+        if len(self._known) >= _MOST_CACHED:
             self._known.clear()
         self._failed_requests: dict[object, Failure] = {}
-        self._lost = 0.0
+        self._lost_seconds = 0.0
 
     def model(self, data: bytes) -> Answer:
         """Infer and check all types of an encoded model."""
@@ -166,7 +166,7 @@ class Inference:
         size += sum([len(name) + len(type) for name, type in types.items()])
         size += sum(map(len, constants.values()))
         arguments = operator, node, dict(types), dict(constants), dict(opsets), version
-        if size > _LARGEST_KNOWN:
+        if size > _LARGEST_CACHED:
             return self._ask("node", size, *arguments)
         key = (
             operator, node, tuple(types.items()), tuple(constants.items()),
@@ -179,7 +179,7 @@ class Inference:
             known = self._ask("node", size, *arguments)
             if isinstance(known, Failure):
                 self._failed_requests[key] = known
-            elif len(self._known) < _MOST_KNOWN:
+            elif len(self._known) < _MOST_CACHED:
                 self._known[key] = known
         return known
 
@@ -188,14 +188,14 @@ class Inference:
             last = self.failures[-1]
             if last.kind in ("unavailable", "stopped"):
                 return last
-            if self._lost > _MOST_LOST or len(self.failures) >= _MOST_FAILED:
+            if self._lost_seconds > _MOST_LOST_SECONDS or len(self.failures) >= _MOST_FAILED:
                 return self._failed(Failure("stopped"))
         seconds = _SECONDS[kind] + _SECONDS_A_BYTE * size
         memory = _MEMORY + _MEMORY_A_BYTE * size
         try:
             parts = _answer(seconds, memory, kind, *arguments)
         except Died as died:
-            self._lost += seconds if died.failure.kind == "time" else _STARTED
+            self._lost_seconds += seconds if died.failure.kind == "time" else _START_COST
             return self._failed(died.failure)
         status = parts[0] if parts else b""
         if status == FINE:
@@ -222,7 +222,7 @@ def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[byt
         except Died as died:
             if not died.outside or last:
                 if died.failure.kind == "unavailable":
-                    raise _POOL.no_start(died.failure) from None
+                    raise _POOL.start_failed(died.failure) from None
                 raise
             continue
         _POOL.give(worker)

@@ -11,14 +11,14 @@ LARGE = 16 << 20
 """Models of at least so many bytes are encoded again without their weights."""
 _SMALL = 1 << 20
 """Smaller models are sent unchanged."""
-_HEAVY = 1 << 16
+_LARGE_TENSOR = 1 << 16
 """Tensors of at least so many bytes are not shapes."""
 _GRAPH = 7
 _INITIALIZER = 5
 _DATA_TYPE = 2
 _DATA = frozenset((4, 5, 6, 7, 9, 10, 11))
 """The fields of a `TensorProto` that hold data: `float_data`, `raw_data` and so on."""
-_ELSEWHERE = b"\x70\x01"
+_EXTERNAL = b"\x70\x01"
 """The encoded field `data_location: EXTERNAL`."""
 _SHAPES = frozenset((ELEMENTS["int32"].number, ELEMENTS["int64"].number))
 """The element types of tensors that can hold a shape."""
@@ -48,7 +48,7 @@ def _graph(data: bytes, graph: WireField) -> list[bytes]:
     parts = []
     copied = graph.value
     for field in read_fields(data, graph.value, graph.end):
-        if field.number != _INITIALIZER or field.end - field.value < _HEAVY:
+        if field.number != _INITIALIZER or field.end - field.value < _LARGE_TENSOR:
             continue
         tensor = _tensor(data, field)
         if tensor is not None:
@@ -65,7 +65,7 @@ def _tensor(data: bytes, tensor: WireField) -> bytes | None:
             return None
         if field.number not in _DATA:
             kept.append(data[field.start : field.end])
-    return b"".join([*kept, _ELSEWHERE])
+    return b"".join([*kept, _EXTERNAL])
 
 
 def _key(number: int) -> bytes:

@@ -131,7 +131,7 @@ class Worker:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _watched(self, seconds: float, memory: int) -> bytes:
-        """The content of a frame from a child whose limits are enforced here."""
+        """Receive a frame from a child while limiting its time and memory."""
         from onnxtext.checker.isolation.watch import Watch
 
         watch = Watch(self._child, 10 * seconds + 20, memory)
@@ -141,10 +141,10 @@ class Worker:
             self._exceeded = self._exceeded or watch.exceeded
 
     def _receive(self, seconds: float) -> bytes:
-        """The content of a frame.
+        """Receive the content of a frame.
 
         Raises:
-            EOFError: the process has ended, or was ended because it took too long.
+            EOFError: the process has ended or exceeded its time.
         """
         fd = self._child.answers
         deadline = time.monotonic() + seconds

@@ -125,10 +125,10 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         made.append(copied if size == 0 else None if size == -1 else size)
     if shape is None or 0 in shape or None in shape:
         return tuple(made)
-    before, behind = Counter(map(call.sizes.root, shape)), Counter(map(call.sizes.root, made))
-    common = before & behind
+    before, after = Counter(map(call.sizes.root, shape)), Counter(map(call.sizes.root, made))
+    common = before & after
     rest = tuple((before - common).elements())
-    new = tuple((behind - common).elements())
+    new = tuple((after - common).elements())
     if -1 in wanted:
         numbers = [size for size in new if size is not None]
         # -1 is the rest of the input, divided by the numbers left in the output.

@@ -133,7 +133,7 @@ class SymbolicShapes:
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
         find, children, wrong = environment.find, scope.children, self._wrong
-        alike = self._alike(sizes, instance)
+        results = self._results(sizes, instance)
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
@@ -141,13 +141,13 @@ class SymbolicShapes:
             if index in children:
                 bodies = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
-                found = self._joined(node, wanted, bodies, sizes)
-                alike = self._alike(sizes, instance)
+                found = self._unified(node, wanted, bodies, sizes)
+                results = self._results(sizes, instance)
             else:
                 # Most nodes repeat others, which learn nothing new unless sizes have changed.
                 inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
                 typed = node.output_types
-                said = (*typed, *map(declared.get, outputs)) if declared else typed
+                types = (*typed, *map(declared.get, outputs)) if declared else typed
                 attributes = node.attributes
                 values: list[tuple[int, ...] | None] = []
                 if target is not None and target.name in SHAPES_ALONE:
@@ -155,10 +155,10 @@ class SymbolicShapes:
                 elif target is not None and target.name in CONSTANT_INPUTS:
                     values = [environment.constant(name) for name in node.inputs]
                 key = (
-                    id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, said),
+                    id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *values,
                 )  # fmt: skip
-                known = alike.get(key) if id(node) not in wrong else None
+                known = results.get(key) if id(node) not in wrong else None
                 if known is not None:
                     found = known[0]
                 else:
@@ -166,15 +166,15 @@ class SymbolicShapes:
                     wanted = self._declared(node, declared, environment, instance)
                     found = self._node(node, target, environment, wanted, inputs, values)
                     if sizes.learned != before:
-                        alike = self._alike(sizes, instance)
+                        results = self._results(sizes, instance)
                     elif _is_plain(target) and id(node) not in wrong:
-                        alike[key] = found, inputs, said, attributes  # so that no id is given twice
+                        results[key] = found, inputs, types, attributes  # keeps ids unique
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
                     shapes[name] = shape
 
-    def _alike(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        """The shapes of nodes' outputs, found while nothing else was known than now."""
+    def _results(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        """Return the cached output shapes of nodes for the current equations."""
         key = sizes.state, instance
         known = self._memo.get(key)
         if known is None:
@@ -182,10 +182,10 @@ class SymbolicShapes:
             self._kept.append(sizes)
         return known
 
-    def _joined(
+    def _unified(
         self, node: Node, wanted: list[SymbolicShape], made: tuple[SymbolicShape, ...], sizes: Sizes
     ) -> tuple[SymbolicShape, ...]:
-        """The shapes of a node's outputs, by what is declared and what is computed."""
+        """Equate declared and computed shapes of a node's outputs, and merge them."""
         found = []
         for number, name in enumerate(node.outputs):
             own = wanted[number]
@@ -202,7 +202,7 @@ class SymbolicShapes:
         environment: _Environment,
         instance: str,
     ) -> list[SymbolicShape]:
-        """The shapes that are declared for a node's outputs."""
+        """Return the declared shapes of a node's outputs."""
         wanted = [declared.get(name) for name in node.outputs]
         for number, type in enumerate(node.output_types):
             if type is not None:
@@ -223,7 +223,7 @@ class SymbolicShapes:
         sizes = environment.sizes
         if type(target) is Scope:
             called = self._call(target, tuple(inputs), environment)
-            return self._joined(node, wanted, called, sizes)
+            return self._unified(node, wanted, called, sizes)
         if type(target) is not Signature or target.domain or id(node) in self._wrong:
             return tuple(wanted)
         operator = OPERATORS.get(target.name)
@@ -234,7 +234,7 @@ class SymbolicShapes:
         if any(type(attribute.value) is Reference for attribute in node.attributes):
             return tuple(wanted)
         made = operator(OperatorCall(node, inputs, values, sizes, target.since))
-        return self._joined(node, wanted, made, sizes)
+        return self._unified(node, wanted, made, sizes)
 
     def _call(
         self, function: Scope, inputs: tuple[SymbolicShape, ...], environment: _Environment
