@@ -66,7 +66,7 @@ class Scope:
         distinct: whether all names of inputs and initializers differ.
         redefinitions: later definitions: indices of the node and the output, and the name.
         children: the scopes of the graphs in a node, by the index of the node.
-        beside: for a training algorithm the main graph, whose values are visible in it.
+        main_graph: for a training algorithm the main graph, whose values it sees.
         indexes: the outputs of large nodes by name, by the index of the node.
     """
 
@@ -93,7 +93,7 @@ class Scope:
     distinct: bool = False
     redefinitions: list[tuple[int, int, str]] = field(default_factory=list)
     children: dict[int, list[Scope]] = field(default_factory=dict)
-    beside: Scope | None = None
+    main_graph: Scope | None = None
     indexes: dict[int, dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -141,8 +141,8 @@ class Scope:
         while scope.parent is not None:
             yield scope.parent, scope.holder_index
             scope = scope.parent
-        if scope.beside is not None:
-            yield scope.beside, len(scope.beside.nodes)
+        if scope.main_graph is not None:
+            yield scope.main_graph, len(scope.main_graph.nodes)
 
     def find_outer(self, name: str) -> tuple[Scope, int] | None:
         """Return the outer scope that defines a visible name, and the position there."""

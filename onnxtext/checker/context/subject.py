@@ -134,7 +134,7 @@ class Subject:
             ):
                 if graph is not None:
                     scope = self._add_graph(graph, kind, None, None, opsets)  # type: ignore[arg-type]
-                    scope.beside = self.main if kind == "algorithm" else None
+                    scope.main_graph = self.main if kind == "algorithm" else None
         for function in model.functions:
             scope = self._add_function(function)
             self.functions.setdefault(function_key(scope.owner), scope)

@@ -84,10 +84,8 @@ class Suppressions:
         """Return the first line after this one that is neither blank nor a comment."""
         while line < len(self.source.line_starts):
             line += 1
-            if (
-                not self.source.line(line).lstrip().startswith("#")
-                and self.source.line(line).strip()
-            ):
+            text = self.source.line(line).strip()
+            if text and not text.startswith("#"):
                 break
         return line
 
