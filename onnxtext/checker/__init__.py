@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the ONNX IR, and what says where a model breaks them.
+"""Check models against the rules of the ONNX IR.
 
-A model is walked once to find its scopes (`subject`, `scopes`); then every family of rules
-(`rules`, gathered by `registry`) looks at them and yields findings, which are given places in the
-text or in the model only when they are shown (`places`, `run`).
+`context.subject` finds the scopes of a model in one walk. Each family of `rules` (see
+`context.registry`) then yields findings. `engine.run` turns findings into diagnostics, and only
+then computes their places in the text or in the model.
 """

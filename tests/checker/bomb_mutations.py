@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Valid models with a few extreme numbers, missing or superfluous values in them."""
+"""Mutate valid models with extreme numbers, and missing or superfluous values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.checker.bombs import FLOATS, NUMBERS, SMALL, WORDS
 
 
 def mutated(data: bytes, draw: random.Random) -> onnx.ModelProto:
-    """A model with one to three mutations."""
+    """Return a model with one to three mutations."""
     model = onnx.load_model_from_string(data)
     for _ in range(draw.choice((1, 1, 2, 3))):
         draw.choice(MUTATIONS)(model, draw)
@@ -22,7 +22,7 @@ def mutated(data: bytes, draw: random.Random) -> onnx.ModelProto:
 
 
 def nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """The nodes of a graph and of the graphs in it."""
+    """Yield the nodes of a graph and of its nested graphs."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
@@ -35,7 +35,7 @@ def _number(draw: random.Random) -> int:
 
 
 def _attribute(model: onnx.ModelProto, draw: random.Random) -> None:
-    """Another value of an attribute."""
+    """Change the value of an attribute."""
     found = [a for node in nodes(model.graph) for a in node.attribute]
     if not found:
         _add_attribute(model, draw)
@@ -66,7 +66,7 @@ def _attribute(model: onnx.ModelProto, draw: random.Random) -> None:
 
 
 def _add_attribute(model: onnx.ModelProto, draw: random.Random) -> None:
-    """An attribute that the schema knows, with any value."""
+    """Add an attribute of the schema with any value."""
     node = draw.choice(list(nodes(model.graph)) or [onnx.NodeProto()])
     version = max([i.version for i in model.opset_import if i.domain == node.domain] or [1])
     try:
@@ -88,7 +88,7 @@ def _add_attribute(model: onnx.ModelProto, draw: random.Random) -> None:
 
 
 def _dims(model: onnx.ModelProto, draw: random.Random) -> None:
-    """Other dims of an input or output."""
+    """Change the dims of an input or output."""
     values = [*model.graph.input, *model.graph.output, *model.graph.value_info]
     if not values:
         return
@@ -108,7 +108,7 @@ def _dims(model: onnx.ModelProto, draw: random.Random) -> None:
 
 
 def _inputs(model: onnx.ModelProto, draw: random.Random) -> None:
-    """More, fewer or other inputs of a node."""
+    """Add, remove or change inputs of a node."""
     node = draw.choice(list(nodes(model.graph)) or [onnx.NodeProto()])
     match draw.randrange(4):
         case 0 if node.input:
@@ -122,7 +122,7 @@ def _inputs(model: onnx.ModelProto, draw: random.Random) -> None:
 
 
 def _outputs(model: onnx.ModelProto, draw: random.Random) -> None:
-    """More or fewer outputs of a node."""
+    """Add or remove outputs of a node."""
     node = draw.choice(list(nodes(model.graph)) or [onnx.NodeProto()])
     match draw.randrange(3):
         case 0 if node.output:
@@ -134,7 +134,7 @@ def _outputs(model: onnx.ModelProto, draw: random.Random) -> None:
 
 
 def _constant(model: onnx.ModelProto, draw: random.Random) -> None:
-    """An input becomes a constant, or a constant changes."""
+    """Turn an input into a constant, or change a constant."""
     graph = model.graph
     if graph.initializer and draw.random() < 0.5:
         _extreme(draw.choice(graph.initializer), draw)
@@ -150,7 +150,7 @@ def _constant(model: onnx.ModelProto, draw: random.Random) -> None:
 
 
 def _extreme(tensor: TensorProto, draw: random.Random) -> None:
-    """Other elements of a tensor; now and then a wrong number of them."""
+    """Change the elements of a tensor, sometimes with a wrong number of them."""
     count = int(np.prod([min(dim, 8) for dim in tensor.dims])) if tensor.dims else 1
     count = max(0, min(count, 64)) + (draw.random() < 0.1)
     if draw.random() < 0.3:
@@ -168,14 +168,14 @@ def _extreme(tensor: TensorProto, draw: random.Random) -> None:
 
 
 def _version(model: onnx.ModelProto, draw: random.Random) -> None:
-    """Another version of the operators."""
+    """Change the version of the operators."""
     if model.opset_import:
         item = draw.choice(model.opset_import)
         item.version = max(1, item.version - draw.randrange(12))
 
 
 def _element(model: onnx.ModelProto, draw: random.Random) -> None:
-    """Another element type of an input."""
+    """Change the element type of an input."""
     if model.graph.input:
         draw.choice(model.graph.input).type.tensor_type.elem_type = draw.randrange(24)
 

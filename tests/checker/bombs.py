@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random models of all operators: any arity, extreme attributes, ranks, dimensions and constants.
+"""Draw random models of all operators: any arity, extreme attributes, shapes and constants.
 
     python -m tests.checker.bombs [COUNT [SEED]]
 
-Checks so many models in this process, and prints what onnx's inference did with them.
+Checks COUNT models in this process, and prints the results of onnx's inference.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Bombs:
         self._schemas = defs.get_all_schemas_with_history()
 
     def model(self) -> onnx.ModelProto:
-        """A model of up to three nodes."""
+        """Return a model of up to three nodes."""
         draw = self.random
         graph = onnx.GraphProto(name="g")
         opsets: dict[str, int] = {}
@@ -142,7 +142,7 @@ class Bombs:
         return type, [draw.choice(dims) for _ in range(draw.choice((0, 1, 1, 2, 2, 3, 3, 4, 5, 9)))]
 
     def _tensor(self, name: str, type: int) -> TensorProto:
-        """A small tensor; its dims may lie."""
+        """Return a small tensor, whose dims may be wrong."""
         draw = self.random
         shape = [draw.choice((0, 1, 1, 2, 3, 5)) for _ in range(draw.choice((0, 1, 1, 1, 2, 3)))]
         count = int(np.prod(shape)) if shape else 1
@@ -202,7 +202,7 @@ class Bombs:
 
 
 def models(seed: int, valid: list[bytes]) -> Iterator[onnx.ModelProto]:
-    """Models without end: drawn ones, and mutations of valid ones."""
+    """Yield random models and mutations of valid ones endlessly."""
     from tests.checker.bomb_mutations import mutated
 
     bombs = Bombs(seed)
@@ -214,7 +214,7 @@ def models(seed: int, valid: list[bytes]) -> Iterator[onnx.ModelProto]:
 
 
 def valid_models(*, many: bool) -> list[bytes]:
-    """Small valid models: those in the onnx wheel, or one of each operator as well."""
+    """Return the small models of the onnx wheel, and optionally one of each operator."""
     paths = [onnx_directory() / name for name in wheel_models()]
     found = [path.read_bytes() for path in paths if path.stat().st_size < 20_000]
     if many:
@@ -230,7 +230,7 @@ def valid_models(*, many: bool) -> list[bytes]:
 
 
 def main(count: int, seed: int, *, many: bool) -> None:
-    """Check so many models; each in bounded time."""
+    """Check a number of models, each in bounded time."""
     drawn = models(seed, valid_models(many=many))
     seen: Counter[str] = Counter()
     slowest = 0.0

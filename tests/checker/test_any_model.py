@@ -55,8 +55,8 @@ def test_any_fragment(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_texts_with_mistakes() -> None:
-    """Texts of real models with lines moved, repeated or deleted, and names exchanged."""
+def test_invalid_texts() -> None:
+    """Check texts of real models with lines moved, repeated or deleted, and names swapped."""
     chosen = random.Random(1)
     files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 5_000]
     for file in files[::4]:

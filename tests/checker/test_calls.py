@@ -111,7 +111,7 @@ def test_two_types_of_one_parameter() -> None:
         "b = Cast <to: int = @k> (a)",
     ],
 )
-def test_a_call_that_omits_what_the_body_needs(body: str, depth: int) -> None:
+def test_a_call_that_omits_a_required_argument(body: str, depth: int) -> None:
     chain = [f"F0 <k> (a) => (b) {{ {body} }}"]
     middle = "F{} <k> (a) => (b) {{ b = l.F{} <k: int = @k> (a) }}"
     chain += [middle.format(i, i - 1) for i in range(1, depth)]

@@ -131,7 +131,7 @@ def marked(source: str, item: Diagnostic) -> str:
         ("<ir_version: 8, opset_import: []>", "opset-import-missing", "[]"),
     ],
 )
-def test_what_a_header_lacks_is_shown_there(header: str, code: str, place: str) -> None:
+def test_a_missing_header_key_is_shown_in_the_header(header: str, code: str, place: str) -> None:
     source = f"{header}\nmain (float[4] x) => (float[4] y) {{ y = Relu (x) }}\n"
     found = [item for item in onnxtext.check(source) if item.code == code]
     assert [marked(source, item) for item in found] == [place]

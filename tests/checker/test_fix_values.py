@@ -55,7 +55,7 @@ F <k> (m, n) => (o) {
 
 @cache
 def models() -> list[bytes]:
-    """Small models that the reference implementation runs."""
+    """Return small models that the reference implementation runs."""
     texts = [HAND_MADE.replace('["": 21],', '["": 21, "l": 1],', 1)]
     texts += [
         path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
@@ -68,17 +68,17 @@ def models() -> list[bytes]:
 
 
 def node_cases() -> list[bytes]:
-    """Models of the backend test cases of onnx that use graphs in attributes or several nodes."""
+    """Return models of onnx's backend tests with graphs in attributes or several nodes."""
     from onnx.backend.test.case.node import collect_testcases
 
-    # onnx collects the cases once a process: with an operator others would not see the rest.
+    # onnx collects the cases once for each process, so collect them for all operators.
     models = [case.model for case in collect_testcases(None) if case.model is not None]
     wanted = {"If", "Loop", "Gemm"}
     return [m.SerializeToString() for m in models if wanted & {n.op_type for n in m.graph.node}]
 
 
 def random_input(rng: np.random.Generator, value: onnx.ValueInfoProto) -> Any:
-    """A value of the declared type; an error if it is no tensor."""
+    """Return a value of the declared type; raise an error if it is not a tensor."""
     type = value.type.tensor_type
     dims = [dim.dim_value or 2 for dim in type.shape.dim]
     dtype = onnx.helper.tensor_dtype_to_np_dtype(type.elem_type)
@@ -86,7 +86,7 @@ def random_input(rng: np.random.Generator, value: onnx.ValueInfoProto) -> Any:
 
 
 def values(data: bytes, seed: int) -> list[Any] | None:
-    """What a model computes of random inputs; None if it cannot be run."""
+    """Return the outputs of a model for random inputs; None if it cannot be run."""
     rng = np.random.default_rng(seed)
     try:
         model = onnx.load_from_string(data)
@@ -98,7 +98,7 @@ def values(data: bytes, seed: int) -> list[Any] | None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values, or lists of values, are the same."""
+    """Whether two values, or lists of values, are equal."""
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, np.ndarray) and one.dtype.kind in "fc":
@@ -107,7 +107,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
-    """A graph and those in it."""
+    """Return a graph and its nested graphs."""
     found = [graph]
     for node in graph.node:
         for attribute in node.attribute:
@@ -117,7 +117,7 @@ def graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
 
 
 def damage(rng: random.Random, model: onnx.ModelProto) -> set[str]:
-    """Damage a model in ways that `--fix` repairs; which ones."""
+    """Damage a model in ways that `--fix` repairs; return their names."""
     kinds = set()
     for _ in range(rng.choice((1, 2, 4))):
         graph: Any = rng.choice(graphs(model.graph))
@@ -156,7 +156,7 @@ def _mistype(rng: random.Random, graph: Any) -> None:
 
 
 def decorated(rng: random.Random, text: str) -> str:
-    """The text, some statements of which have decorators and comments that change nothing."""
+    """Add decorators and comments without effect to some statements of a text."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
         opens = (
@@ -169,7 +169,7 @@ def decorated(rng: random.Random, text: str) -> str:
 
 
 def check_fix(rng: random.Random, data: bytes) -> str:
-    """Damage a model, repair its text, and check the laws; what kind of values were compared."""
+    """Damage a model, repair its text and check the laws; return the kind of compared values."""
     model = onnx.load_from_string(data)
     kinds = damage(rng, model)
     plain = onnxtext.from_binary(model.SerializeToString(), weights="inline")
@@ -244,15 +244,15 @@ def test_much_random_damage(part: int) -> None:
         "g (float[4] x) => (float[4] y) { y = Relu (a)\n a = Relu (x) }",
     ],
 )
-def test_what_decorators_change_is_repaired_or_left(text: str) -> None:
+def test_decorated_statements_are_repaired_or_kept(text: str) -> None:
     made = fix_text(text.encode(), name="t.onnxtxt")
     fixed = made.text if made.done else text
     assert fix_text(fixed.encode(), name="t.onnxtxt").done == ()
     assert set(codes(fixed)) <= set(codes(text))
 
 
-def test_a_name_that_means_two_things_is_not_moved() -> None:
-    """Sorted, the second node would use another `a`."""
+def test_nodes_with_an_ambiguous_name_are_not_sorted() -> None:
+    """After sorting, the second node would use another `a`."""
     text = (
         "<ir_version: 10, opset_import: [21]>\ng (float[4] x) => (float[4] y) {\n"
         "  a = Relu (x)\n  y = Add (a, b)\n  b = Neg (x)\n  a = Abs (x)\n}\n"
@@ -261,12 +261,12 @@ def test_a_name_that_means_two_things_is_not_moved() -> None:
 
 
 def test_models_of_old_versions_import_nothing() -> None:
-    """Without imports a model of IR version 1 or 2 uses version 1 of the operators."""
+    """Without imports, a model of IR version 1 or 2 uses version 1 of the operators."""
     text = "<ir_version: 2>\ng (float[4] x) => (float[4] y) { y = Relu (x) }\n"
     assert not any("import" in line for line in fix_text(text.encode(), name="t.onnxtxt").done)
 
 
-def test_thousands_of_repairs_are_done_at_once() -> None:
+def test_thousands_of_repairs_are_applied_at_once() -> None:
     unused = "".join([f"  float[1] w{n} = {{1}},\n" for n in range(1200)])
     text = (
         f"<ir_version: 10, opset_import: [21]>\ng (float[4] x) => (float[4] y) <\n{unused}> {{\n"
@@ -276,8 +276,8 @@ def test_thousands_of_repairs_are_done_at_once() -> None:
     assert len(made.done) == 1200
 
 
-def test_the_nearest_name_is_meant_even_if_it_is_defined_later() -> None:
-    """`x_quantized` is less like it; with that the import would make a wrong shape visible."""
+def test_the_most_similar_name_is_suggested_even_if_defined_later() -> None:
+    """`x_quantized` is less similar; after the import, it would cause a shape error."""
     text = (
         "<ir_version: 10>\ng (float[N, 3] x, float s, uint8 z) => (float[N, 2] y) {\n"
         "  x_quantized = QuantizeLinear (x, s, z)\n"
@@ -289,11 +289,11 @@ def test_the_nearest_name_is_meant_even_if_it_is_defined_later() -> None:
     assert "there is a value `y_quantized`" in str(onnxtext.check(text))
 
 
-def test_a_repair_that_inference_finds_wrong_is_not_made() -> None:
+def test_a_repair_that_inference_rejects_is_dropped() -> None:
     text = (
         "<ir_version: 10, opset_import: [21]>\ng (float[2, 3] value_a) => (float[2, 3] y) {\n"
         "  value_c = Shape (value_a)\n  y = Relu (value_d)\n}\n"
     )
     assert fix_text(text.encode(), name="t.onnxtxt").done == ()
-    unlike = text.replace("value_a", "input")  # one is near, and of another type and shape
+    unlike = text.replace("value_a", "input")  # a similar name has another type and shape
     assert fix_text(unlike.encode(), name="t.onnxtxt").done == ()

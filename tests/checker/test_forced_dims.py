@@ -75,7 +75,7 @@ def test_dimensions_that_allow_more_sizes_are_not_found(nodes: str) -> None:
     assert not forced(source)
 
 
-def test_a_symbol_is_declared_where_a_number_is_computed() -> None:
+def test_a_symbol_declared_for_a_computed_number_is_found() -> None:
     source = text(
         "r = Relu (x)\ny = Identity (w)",
         inputs="float[batch, 4] x",
@@ -104,7 +104,7 @@ def test_a_contradiction_is_reported_once() -> None:
 
 
 def made_dynamic(name: str) -> bytes:
-    """An exported model with a fixed batch size, whose inputs and outputs were made symbolic."""
+    """Return an exported model of fixed batch size with symbolic inputs and outputs."""
     assert SHARED is not None
     model = onnx.load(SHARED / "exports" / name)
     for value in (*model.graph.input, *model.graph.output):

@@ -106,8 +106,8 @@ def test_messages_of_nodes() -> None:
 def test_the_assumed_version_is_reported() -> None:
     (finding,) = onnxtext.check("y = Relu (x, x)")
     newest = onnx.defs.onnx_opset_version()
-    said = f"checked with version {newest} of the standard operators, which fits best"
-    assert said in finding.notes
+    note = f"checked with version {newest} of the standard operators, which fits best"
+    assert note in finding.notes
     assert finding.help
 
 
@@ -121,7 +121,7 @@ def test_graphs_of_real_models_have_no_findings_without_headers() -> None:
         assert not found, (file, found)
 
 
-def test_fix_mends_a_graph_without_giving_it_a_header(tmp_path: Path) -> None:
+def test_fix_repairs_a_graph_without_adding_a_header(tmp_path: Path) -> None:
     text = GRAPH.format(nodes="y = Neg (a)\n  a = Relu (x)")
     made = fix_text(text.encode(), name="g.onnxtxt")
     assert made.text == GRAPH.format(nodes="a = Relu (x)\n  y = Neg (a)")

@@ -49,7 +49,7 @@ FIXABLE = {
 
 
 def failing(directory: Path) -> Iterator[tuple[str, str, list[Diagnostic]]]:
-    """Every failing example of the tests, with its findings."""
+    """Yield every failing example of the tests with its findings."""
     for slug in rules():
         model = example(slug, "Example")
         yield slug, model, onnxtext.check(model, base_dir=directory, select=select(slug))

@@ -119,7 +119,7 @@ def test_incomplete_types_are_found_everywhere(
 ) -> None:
     for containers in ((), *[(name,) for name in CONTAINERS], ("map_type", "optional_type")):
         if what == "denotation alone" and not containers:
-            continue  # no type at all is one for a value info
+            continue  # a value info may have an empty type
         inner = TypeProto()
         INCOMPLETE[what](inner)
         made = model()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""onnx's inference aborts, segfaults, loops and exhausts the memory: onnxtext survives that."""
+"""onnxtext survives models on which onnx's inference aborts, segfaults, loops or eats memory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def bomb(name: str) -> str:
 
 
 def calls(count: int, body: str = "b = l.F{0} (a)\n  c = l.F{0} (b)") -> str:
-    """A model of functions each of which calls the next one twice."""
+    """Return a model of functions, each of which calls the next one twice."""
     parts = [
         '<ir_version: 10, opset_import: [18, "l": 1]>\n'
         "g (float[2] x) => (float[2] y) { y = l.F0 (x) }\n"
@@ -67,7 +67,7 @@ def failures(found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def run(*arguments: str, memory: int = 4 << 30) -> subprocess.CompletedProcess[str]:
-    """The command line, with a limit of memory where there is one."""
+    """Run the command line with a memory limit if the system has one."""
 
     def limit() -> None:
         import resource
@@ -84,15 +84,15 @@ def run(*arguments: str, memory: int = 4 << 30) -> subprocess.CompletedProcess[s
     )
 
 
-# ---- What onnx dies of ------------------------------------------------------------------------
+# ---- Models that kill onnx --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_node_that_kills_inference_is_named_and_all_else_is_checked(name: str) -> None:
+def test_a_node_that_kills_inference_is_reported_and_the_rest_is_checked(name: str) -> None:
     found = onnxtext.check(bomb(name))
     errors = {item.code for item in found if item.severity == "error"}
     assert "shape-mismatch" in errors  # z is float[2]
-    assert len(errors) > 1  # the node itself: by a rule, or because inference fails
+    assert len(errors) > 1  # the node itself, by a rule or because inference fails
     for item in failures(found):
         assert item.severity == "error"
         text = bomb(name)
@@ -100,7 +100,7 @@ def test_a_node_that_kills_inference_is_named_and_all_else_is_checked(name: str)
         assert text[span.start : span.end] in CASES[name][2]
 
 
-def test_negative_dimensions_are_not_shown_to_inference() -> None:
+def test_negative_dimensions_are_not_passed_to_inference() -> None:
     """onnx's inference of `Slice` aborts on them."""
     found = onnxtext.check(
         "<ir_version: 10, opset_import: [13]> g (float[-2147483648, 3] x) => (float[2] z) {"
@@ -140,13 +140,13 @@ def test_commands_survive(command: str, name: str, tmp_path: Path) -> None:
         ("split-memory", {"memory", "time"}),
     ],
 )
-def test_the_failure_says_how_it_ended(name: str, kind: set[str]) -> None:
+def test_the_failure_names_the_cause_of_death(name: str, kind: set[str]) -> None:
     answer = Inference().model(onnxtext.to_binary(bomb(name)))
     assert isinstance(answer, Failure)
     assert answer.kind in kind
 
 
-def test_calls_are_inferred_once_a_kind_of_arguments() -> None:
+def test_calls_are_inferred_once_for_each_kind_of_arguments() -> None:
     start = time.process_time()
     assert not onnxtext.check(calls(22))
     assert not onnxtext.check(calls(80))
@@ -157,8 +157,8 @@ def test_calls_are_inferred_once_a_kind_of_arguments() -> None:
     assert "do not fit" in found.message
 
 
-def test_arguments_of_many_kinds_end() -> None:
-    """Each level pads by another amount: 2 ** 40 kinds of arguments."""
+def test_many_kinds_of_arguments_terminate() -> None:
+    """Each level pads by a different amount: 2 ** 40 kinds of arguments."""
     body = "b = l.F{0} (a)\n  d = Concat <axis = 0> (a, b)\n  c = l.F{0} (d)"
     start = time.process_time()
     onnxtext.check(calls(40, body))
@@ -189,7 +189,7 @@ g (float[2, 600000] x) => (float[2, 1] y) <float[600000, 1] w = [0, ...], int64[
     assert Inference().model(light) == []
     wrong = onnxtext.to_binary(text.replace("float[2, 600000] x", "float[2, 600001] x"))
     assert isinstance(Inference().model(without_weights(wrong)), str)
-    assert without_weights(b"\x3a\xff\xff\xff\xff\x0f" + bytes(1 << 20))  # damaged
+    assert without_weights(b"\x3a\xff\xff\xff\xff\x0f" + bytes(1 << 20))  # malformed
 
 
 # ---- Random models ----------------------------------------------------------------------------
@@ -216,10 +216,10 @@ def _attack(count: int, *options: str) -> None:
     assert done.returncode == 0, f"seed {seed}: {done.stdout[-3000:]}\n{done.stderr[-3000:]}"
 
 
-def test_random_models_end_no_check() -> None:
+def test_random_models_do_not_stop_a_check() -> None:
     _attack(600)
 
 
 @pytest.mark.slow
-def test_many_random_models_end_no_check() -> None:
+def test_many_random_models_do_not_stop_a_check() -> None:
     _attack(20_000, "--many")

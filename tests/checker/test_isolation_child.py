@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child process that runs onnx's inference: started, watched, killed, abandoned."""
+"""Start, limit, kill and abandon the child process that runs onnx's inference."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> inference._Pool:
-    """No child is kept."""
+    """Keep no idle child."""
     pool = inference._Pool()
     monkeypatch.setattr(inference, "_POOL", pool)
     return pool
 
 
-def test_without_a_child_shapes_are_not_checked_and_that_is_said(
+def test_a_missing_child_is_reported_and_shapes_are_not_checked(
     fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
@@ -49,7 +49,7 @@ def test_without_a_child_shapes_are_not_checked_and_that_is_said(
     assert "value-undefined" in codes
 
 
-def test_a_child_that_does_not_start_is_no_crash(
+def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
     fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child, "_may_fork", lambda: False)
@@ -60,7 +60,7 @@ def test_a_child_that_does_not_start_is_no_crash(
 
 
 @POSIX
-def test_a_child_that_another_kills_is_started_again(fresh: inference._Pool) -> None:
+def test_a_child_killed_by_another_process_is_restarted(fresh: inference._Pool) -> None:
     assert not onnxtext.check(CALM)
     [worker] = fresh._idle
     os.kill(worker._child.pid, signal.SIGKILL)
@@ -68,7 +68,7 @@ def test_a_child_that_another_kills_is_started_again(fresh: inference._Pool) -> 
 
 
 @POSIX
-def test_writing_to_a_dead_child_ends_no_process_by_sigpipe() -> None:
+def test_writing_to_a_dead_child_causes_no_sigpipe() -> None:
     script = """
 import os, signal
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -91,9 +91,7 @@ except Died as died:
 
 @LINUX
 @pytest.mark.parametrize("forked", [False, True])
-def test_a_child_is_ended_with_its_parent_in_the_middle_of_a_loop(
-    forked: bool, tmp_path: Path
-) -> None:
+def test_a_looping_child_ends_with_its_parent(forked: bool, tmp_path: Path) -> None:
     data = tmp_path / "m.onnx"
     data.write_bytes(onnxtext.to_binary(bomb("einsum-loop")))
     script = f"""
@@ -129,10 +127,10 @@ def test_signals_end_a_command_and_its_child(
     _wait_until_busy(pid)
     before = _processor_time(parent.pid)
     parent.send_signal(number)
-    _, said = parent.communicate(timeout=30)
+    _, errors = parent.communicate(timeout=30)
     assert parent.returncode == 128 + number
     assert before < 30
-    assert b"Traceback" not in said
+    assert b"Traceback" not in errors
     _wait_until_gone(pid)
 
 
@@ -151,7 +149,7 @@ def _processor_time(pid: int) -> float:
 
 
 def _wait_until_busy(pid: int) -> None:
-    """Wait until a child has used a tenth of a second: it loops."""
+    """Wait until a child has used a tenth of a second, so that it must be looping."""
     for _ in range(2000):
         if _processor_time(pid) > 0.15:
             return
@@ -165,13 +163,13 @@ def _wait_until_gone(pid: int) -> None:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             return
-        if state == "Z":  # nobody has waited for it
+        if state == "Z":  # its parent has not waited for it
             return
         time.sleep(0.01)
     raise AssertionError("the child lives on")
 
 
-def test_threads_check_at_once() -> None:
+def test_threads_check_in_parallel() -> None:
     found: list[int] = []
 
     def check(number: int) -> None:
@@ -200,8 +198,10 @@ def test_a_forked_process_starts_its_own_child() -> None:
     assert not onnxtext.check(CALM.replace("Relu", "Abs"))
 
 
-def test_what_the_parent_watches_is_limited_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on macOS and Windows, where the child cannot limit itself."""
+def test_the_parent_limits_children_that_cannot_limit_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on macOS and Windows."""
     worker = Worker()
     worker.ask(5, 1 << 30, "model", b"")
     monkeypatch.setattr(process, "_LIMITED", False)
@@ -213,10 +213,10 @@ def test_what_the_parent_watches_is_limited_too(monkeypatch: pytest.MonkeyPatch)
     assert not worker.alive
 
 
-def test_a_watch_ends_a_process_at_the_deadline() -> None:
+def test_a_watch_kills_a_process_at_the_deadline() -> None:
     worker = Worker()
     watch = Watch(worker._child, 0.0, 1 << 40)
-    worker._receive(10)  # it is ready; now it waits for a request
+    worker._receive(10)  # the child is ready and waits for a request
     with pytest.raises(EOFError):
         watch.result(lambda: worker._receive(60))
     assert watch.exceeded == "time"
@@ -227,7 +227,7 @@ def test_a_watch_ends_a_process_at_the_deadline() -> None:
 
 @POSIX
 def test_a_watched_wait_is_interrupted() -> None:
-    """As by Ctrl-C, which ends no read on Windows."""
+    """As by Ctrl-C, which does not interrupt a read on Windows."""
     worker = Worker()
     worker._receive(10)
 
@@ -256,7 +256,7 @@ del os.set_blocking, select.poll
 
 @pytest.fixture
 def windows(fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the two processes lack on Windows is not there."""
+    """Remove everything that both processes lack on Windows."""
     monkeypatch.setattr(child, "_CODE", ON_WINDOWS + child._CODE)
     monkeypatch.setattr(child, "_may_fork", lambda: False)
     monkeypatch.setattr(process, "_LIMITED", False)
@@ -274,7 +274,7 @@ def test_crashes_without_what_windows_lacks(windows: None, name: str) -> None:
 
 
 def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Windows that of a virtual environment starts another process, which does the work."""
+    """On Windows, the one in a virtual environment starts another process that does the work."""
     monkeypatch.setattr(sys, "_base_executable", "base", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     assert child._interpreter() == sys.executable
@@ -295,8 +295,8 @@ def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.Mo
 
 
 @POSIX
-def test_a_child_without_a_parent_ends_on_windows_too(tmp_path: Path) -> None:
-    """Nothing tells it that its parent was ended: it ends itself after a while."""
+def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
+    """It gets no signal when its parent is killed, so it exits after a while."""
     code = ON_WINDOWS + child._CODE.replace(
         "import worker\n", "import worker; worker._ORPHANED = 1\n"
     )
@@ -317,7 +317,7 @@ def test_a_child_without_a_parent_ends_on_windows_too(tmp_path: Path) -> None:
 def test_a_damaged_answer_is_a_failure(
     fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The memory of the process may be corrupt without ending it."""
+    """A process with corrupt memory may live on."""
     monkeypatch.setattr(child, "_may_fork", lambda: False)
     lies = "import worker; worker._answer = lambda *arguments: b'12345678'\n"
     monkeypatch.setattr(child, "_CODE", child._CODE.replace("import worker\n", lies))

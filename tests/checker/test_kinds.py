@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large models of few kinds of nodes: what is found does not depend on the short cut."""
+"""The fast path for large models of few kinds of nodes does not change the findings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _last(graph: GraphProto, operator: str) -> onnx.NodeProto:
 
 
 def _weight(graph: GraphProto) -> None:
-    """Another size of a weight that one node uses."""
+    """Change the size of a weight that one node uses."""
     name = _last(graph, "Add").input[1]
     (tensor,) = [tensor for tensor in graph.initializer if tensor.name == name]
     tensor.dims[0] = 32
@@ -78,22 +78,22 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_one_other_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = onnx.ModelProto.FromString(layered(COUNT))
     change, wanted = CHANGES[name]
     change(model.graph)
     data = model.SerializeToString()
     found = onnxtext.check(data)
     assert {item.code for item in found if item.severity == "error"} == wanted
-    monkeypatch.setattr(kinds, "_FEWEST", COUNT + 1)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", COUNT + 1)
     assert onnxtext.check(data) == found
 
 
-def test_the_short_cut_is_taken() -> None:
+def test_the_fast_path_is_used() -> None:
     subject, found = find_in(lift_model(layered(COUNT)))
     assert not found
     assert subject.memo["fits"] == (True, True)
-    assert len(OPERATORS) * kinds._ALIKE < COUNT
+    assert len(OPERATORS) * kinds._LEAST_REPEATS < COUNT
 
 
 def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
@@ -105,7 +105,7 @@ def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
 
 
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
-    """One change at random, which may break rules of types and shapes, or none."""
+    """Make one random change, which may break rules of types and shapes."""
     choose = random.Random(seed)
     graph = choose.choice([graph for graph in _graphs(model.graph) if len(graph.node) > 1])
     node = choose.choice(graph.node)
@@ -140,11 +140,11 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_types_by_kind_are_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
     found = value_types(find_in(model)[0])
-    monkeypatch.setattr(kinds, "_FEWEST", 1 << 30)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert value_types(find_in(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
 
@@ -152,14 +152,14 @@ def test_types_by_kind_are_those_of_a_walk(variant: str, monkeypatch: pytest.Mon
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", ["layers", "no value infos", "unknown sizes", "nested"])
 @pytest.mark.parametrize("seed", range(20))
-def test_mutants_of_any_kind_are_judged_as_without_it(
+def test_mutants_have_the_same_findings_without_the_fast_path(
     variant: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = onnx.ModelProto.FromString(VARIANTS[variant](COUNT))
     _mutate(model, seed)
     data = model.SerializeToString()
     found = onnxtext.check(data)
-    monkeypatch.setattr(kinds, "_FEWEST", 1 << 30)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 
@@ -173,7 +173,7 @@ def test_mutants_of_any_kind_are_judged_as_without_it(
         ("mixed", (False, False)),
     ],
 )
-def test_where_the_short_cut_is_taken(variant: str, fits: tuple[bool, bool]) -> None:
+def test_which_models_use_the_fast_path(variant: str, fits: tuple[bool, bool]) -> None:
     subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert subject.memo["fits"] == fits

@@ -17,7 +17,7 @@ EACH = 8
 
 
 def bases() -> list[str]:
-    """Valid models, small ones of all kinds."""
+    """Return small valid models of all kinds."""
     root = onnx_directory()
     files = [file for file in wheel_models() if (root / file).stat().st_size < 50_000]
     return files[::2] + files[1::2]
@@ -30,7 +30,7 @@ def test_mutants_are_rejected_by_the_right_rule(slug: str, name: str) -> None:
     for file in bases():
         model = onnx.load(onnx_directory() / file)
         if model.ir_version == 3 and name in ("recursive", "sparse_unordered"):
-            model.ir_version = 8  # what the mutation adds has to exist
+            model.ir_version = 8  # the version must have what the mutation adds
             model.opset_import[0].version = max(model.opset_import[0].version, 7)
         if not mutation(model):
             continue

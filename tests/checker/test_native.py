@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled part of onnx, with and without the package around it."""
+"""Load the compiled part of onnx with and without its package."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_onnx_works_after_its_compiled_part_was_loaded_alone() -> None:
     assert json.loads(output(ALONE)) == [False, len(defs.get_all_schemas_with_history())]
 
 
-def test_in_the_processes_of_others_onnx_is_imported_as_always() -> None:
+def test_other_processes_import_onnx_normally() -> None:
     assert output(AMONG_OTHERS) == "True"
 
 

@@ -61,9 +61,9 @@ def test_the_fixed_example_breaks_none(slug: str, directory: Path) -> None:
 
 
 @pytest.mark.parametrize("slug", rules())
-def test_the_same_rule_is_broken_in_the_binary(slug: str, directory: Path) -> None:
+def test_the_example_breaks_the_same_rule_as_a_binary(slug: str, directory: Path) -> None:
     text = example(slug, "Example")
-    if slug in ("unused-suppression", "backslash-lost"):  # of texts only
+    if slug in ("unused-suppression", "backslash-lost"):  # rules for texts only
         assert not onnxtext.check(onnxtext.to_binary(text))
         return
     data = onnxtext.to_binary(text)

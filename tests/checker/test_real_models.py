@@ -16,7 +16,7 @@ from tests.laws.test_models import backend_cases
 
 STRICTER = {
     # "attribute reference ... The attribute names and types must match those of the function" (IR
-    # spec, Functions): its body refers to `dim`, which is none of its attributes.
+    # spec, Functions): its body refers to `dim`, which it does not declare.
     "models/harvested_onnxscript-tests/dd073671e7d091fc.onnx": {
         "attribute-ref-unknown",
         "function-call-attribute",
@@ -31,7 +31,7 @@ STRICTER = {
 
 
 def official(data: bytes) -> str | None:
-    """The error of the official checker; None if it accepts the model."""
+    """Return the error of the official checker; None if it accepts the model."""
     try:
         onnx.checker.check_model(data, full_check=True)
     except Exception as error:
@@ -44,7 +44,7 @@ def compare(name: str, data: bytes, directory: Path | None) -> None:
     found = errors(everything)
     objection = official(data)
     if objection is None:
-        # A warning, but what the equations of all operators say has to be true too.
+        # This rule is a warning, but must have no false alarms either.
         assert "dim-variable-conflict" not in {item.code for item in everything}
         assert {item.code for item in found} == STRICTER.get(name, set()), found
     else:
@@ -65,7 +65,7 @@ def test_shared_model(file: str) -> None:
 
 
 @pytest.mark.data
-def test_shared_texts_of_models_say_the_same() -> None:
+def test_texts_and_binaries_have_the_same_findings() -> None:
     """A binary and its text have the same findings."""
     for file in shared_models()[::7]:
         data = shared_model(file)
@@ -77,7 +77,7 @@ def test_shared_texts_of_models_say_the_same() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore")  # numpy's, from making the cases
+@pytest.mark.filterwarnings("ignore")  # numpy warns while onnx makes the cases
 def test_every_backend_case() -> None:
     cases = backend_cases()
     assert len(cases) > 1000
@@ -119,7 +119,7 @@ def test_the_right_rule_is_named(file: str) -> None:
 
 
 @pytest.mark.data
-def test_every_rejected_model_is_there() -> None:
+def test_every_rejected_model_exists() -> None:
     files = {name for name in REJECTED if name.startswith("models/")}
     assert files <= set(shared_models())
     assert len(files) >= 40

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`check` finds whatever `to_binary` refuses: invalid records, and weights that are missing."""
+"""`check` finds everything that `to_binary` rejects, as invalid records and missing weights."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ WORDS = (
     "begin", "end", "3", "-1", "4294967296", "1e400", "0.5", '"text"', "{}", "[]", "FLOAT", "INT",
     "float", "int4", "string", "float8e8m0", 'blob"0123456789abcdef"', "x", "w", "i", "f", "type",
 )  # fmt: skip
-"""What takes the place of a word of a text."""
+"""Replacements for a token of a text."""
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[@\w.]+|[^\s\w]')
 
 
@@ -76,11 +76,11 @@ UNLOWERABLE = {
     *BLOBS, "invalid-record", "metadata-left-out", "weights-left-out", "weights-missing",
     "weights-unreadable", "model-too-large", "too-deep",
 }  # fmt: skip
-"""Codes of texts that can be parsed, but not encoded."""
+"""The codes of texts that can be parsed, but not encoded."""
 
 
-def refusals(text: str) -> list[str]:
-    """The codes with which `to_binary` refuses a text."""
+def rejections(text: str) -> list[str]:
+    """Return the codes with which `to_binary` rejects a text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -91,7 +91,7 @@ def refusals(text: str) -> list[str]:
 
 
 def is_fragment(text: str) -> bool:
-    """Whether a text is no model, but a function or nodes on their own."""
+    """Whether a text is a fragment: a function or nodes."""
     try:
         root = parse_any(Source(text))
     except OnnxTextError:
@@ -100,23 +100,23 @@ def is_fragment(text: str) -> bool:
 
 
 def kind_of(word: str) -> str:
-    """What a word is: a decorator, a string, a number, a name, a mark."""
+    """Return the kind of a token: decorator, string, number, name or punctuation."""
     if word.startswith("@"):
         return "@"
     return word[0] if word[0] == '"' else "0" if word[0].isdigit() else "a" * word[0].isalpha()
 
 
 def mutate(text: str, chosen: random.Random) -> str:
-    """Replace, remove, repeat or exchange a few words."""
+    """Replace, remove, repeat or swap a few tokens."""
     words = [match.span() for match in _TOKEN.finditer(text)]
     for _ in range(chosen.choice((1, 1, 1, 2, 3))):
         start, end = chosen.choice(words)
         other = text[slice(*chosen.choice(words))]
         new = chosen.choice((chosen.choice(WORDS), other, "", text[start:end] * 2))
-        if chosen.random() < 0.8:  # a text that can still be parsed
-            alike = [word for word in WORDS if kind_of(word) == kind_of(text[start:end])]
-            new = chosen.choice(alike) if alike else new
-        if chosen.random() < 0.1:  # a digit of a digest, a number or a name
+        if chosen.random() < 0.8:  # the text stays parsable
+            same_kind = [word for word in WORDS if kind_of(word) == kind_of(text[start:end])]
+            new = chosen.choice(same_kind) if same_kind else new
+        if chosen.random() < 0.1:  # change a digit of a digest, number or name
             new = text[start:end].replace(chosen.choice("0123456789abcdef"), "7")
         text = text[:start] + new + text[end:]
         words = [match.span() for match in _TOKEN.finditer(text)] or [(0, 0)]
@@ -124,7 +124,7 @@ def mutate(text: str, chosen: random.Random) -> str:
 
 
 def texts() -> list[str]:
-    """What is mutated: all constructs by hand, examples of rules, small real models."""
+    """Return the texts to mutate: all constructs by hand, examples of rules, small real models."""
     found = [MODEL] * 400
     found += [blocks(code)["Fixed"] for code in (*rules(), *BLOBS)]
     files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 3_000]
@@ -133,12 +133,12 @@ def texts() -> list[str]:
 
 
 def compare(text: str) -> bool:
-    """Assert that `check` has an error of each code with which `to_binary` refuses a text.
+    """Assert that `check` reports each code with which `to_binary` rejects a text.
 
     Returns:
         Whether it refuses it although it can be parsed.
     """
-    codes = refusals(text)
+    codes = rejections(text)
     if codes and not is_fragment(text):
         found = errors(onnxtext.check(text))
         assert set(codes) <= {item.code for item in found}, text
@@ -146,8 +146,8 @@ def compare(text: str) -> bool:
     return bool(codes) and bool(set(codes) & UNLOWERABLE)
 
 
-def test_the_text_that_is_mutated_is_a_model() -> None:
-    assert not refusals(MODEL)
+def test_the_text_to_mutate_is_valid() -> None:
+    assert not rejections(MODEL)
     assert not errors(onnxtext.check(MODEL))
 
 
@@ -164,25 +164,25 @@ def sweep(count: int, seed: int) -> int:
     return refused
 
 
-def test_check_finds_what_to_binary_refuses() -> None:
+def test_check_finds_what_to_binary_rejects() -> None:
     seed = fresh_seed()
     assert sweep(1_000, seed) > 30
 
 
 @pytest.mark.slow
-def test_check_finds_what_to_binary_refuses_at_length() -> None:
+def test_check_finds_what_to_binary_rejects_at_length() -> None:
     assert sweep(20_000, random.randrange(1 << 32)) > 600
 
 
 @pytest.mark.parametrize("version", [1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63)])
-def test_versions_beyond_what_onnx_takes(version: int) -> None:
+def test_versions_outside_of_onnx_range(version: int) -> None:
     text = MODEL.replace('"my": 1', f'"my": {version}').replace("Add (x, w)", "Add (x, nothing)")
     assert {"value-undefined"} <= {item.code for item in onnxtext.check(text)}
     text = MODEL.replace("ir_version: 11", f"ir_version: {version}").replace("(x, w)", "(x, q)")
     assert {"value-undefined"} <= {item.code for item in onnxtext.check(text)}
 
 
-def test_every_blob_that_is_missing_is_found_once() -> None:
+def test_every_missing_blob_is_found_once() -> None:
     text = MODEL.partition("\nresources")[0].replace('l: ints = blob"ad7', 'l: ints = blob"bd7')
     found = errors(onnxtext.check(text))
     assert {item.code for item in found} == {"blob-missing"}
@@ -194,7 +194,7 @@ def test_every_blob_that_is_missing_is_found_once() -> None:
     ]
 
 
-def test_findings_of_other_rules_are_told_besides() -> None:
+def test_findings_of_other_rules_are_reported_too() -> None:
     text = MODEL.replace("e.Op", "Opp").replace("@meta", "@nonsense").replace("AACAP", "BACAP")
     codes = {item.code for item in errors(onnxtext.check(text))}
     assert codes == {"op-unknown", "invalid-record", "blob-damaged"}
@@ -202,11 +202,11 @@ def test_findings_of_other_rules_are_told_besides() -> None:
 
 @pytest.mark.parametrize("code", BLOBS)
 def test_pages(code: str) -> None:
-    assert refusals(blocks(code)["Example"]) == [code]
+    assert rejections(blocks(code)["Example"]) == [code]
     assert not onnxtext.check(blocks(code)["Fixed"])
 
 
-def test_a_graph_on_its_own_is_refused_too() -> None:
+def test_a_graph_fragment_is_rejected_too() -> None:
     for text in (
         'g () => () <float[4] w = blob"0123456789abcdef"> {}',
         "@nonsense(3) g () => () {}",
@@ -215,7 +215,7 @@ def test_a_graph_on_its_own_is_refused_too() -> None:
         assert compare(text)
 
 
-def test_texts_for_reading_are_no_models() -> None:
+def test_abbreviated_texts_are_rejected() -> None:
     data = onnxtext.to_binary(MODEL)
     text = onnxtext.from_binary(data, weights="none", metadata="none", inline_limit=0)
     assert compare(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--fix`: what it mends, and that it changes nothing else."""
+"""`--fix` repairs findings and changes nothing else."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ main (float[4] x) => (float[4] y) <
 """
 
 
-def test_everything_at_once_and_every_comment_stays() -> None:
+def test_many_repairs_at_once_keep_every_comment() -> None:
     made, done = fixed(MESSY, "value-unused")
     assert len(done) >= 5
     assert not codes(made, select=["value-unused"])
@@ -94,7 +94,7 @@ def test_imports_of_functions() -> None:
     assert not codes(made)
 
 
-def test_what_is_right_or_cannot_be_mended_stays() -> None:
+def test_valid_or_unfixable_texts_stay() -> None:
     for nodes in ("y = Relu (x)", "y = Rellu (x)", "a = Neg (b)\nb = Neg (a)\ny = Relu (a)"):
         model = text(nodes)
         assert fixed(model) == (model, ())
@@ -117,7 +117,7 @@ def test_findings_carry_their_repair() -> None:
     assert wrong.fix.applicability == "unsafe"
 
 
-def test_unused_initializers_go_unless_that_is_ignored() -> None:
+def test_unused_initializers_are_removed_unless_the_rule_is_ignored() -> None:
     model = text("y = Relu (x)", values="float[1] w = [1],\nfloat[1] v = [2],")
     made, done = fixed(model)
     assert len(done) == 2
@@ -126,7 +126,7 @@ def test_unused_initializers_go_unless_that_is_ignored() -> None:
     assert (kept.text, kept.done) == (model, ())
 
 
-def test_what_is_silenced_is_not_mended() -> None:
+def test_suppressed_findings_are_not_repaired() -> None:
     model = text("y = Relu (xx) # onnxtext: ignore[value-undefined]")
     assert fixed(model) == (model, ())
 
@@ -139,7 +139,7 @@ def test_names_that_need_quotes() -> None:
 @settings(max_examples=60)
 @given(st.permutations(list(range(8))), st.data())
 def test_sorting_any_order(order: list[int], data: st.DataObject) -> None:
-    """Any acyclic graph in any order becomes a sorted one that says the same."""
+    """Any acyclic graph in any order becomes an equivalent sorted one."""
     lines = []
     for index in order:
         choices = ["x", *[f"v{other}" for other in range(index)]]
@@ -156,6 +156,6 @@ def test_sorting_any_order(order: list[int], data: st.DataObject) -> None:
         assert line.endswith(f"# {index}")
 
 
-def test_the_order_changes_no_more_than_it_has_to() -> None:
+def test_sorting_moves_as_few_nodes_as_possible() -> None:
     nodes = onnxtext.parse(text("a = Neg (x)\nb = Neg (d)\nc = Neg (a)\nd = Neg (c)")).graph.nodes
     assert sorted_order(nodes) == [0, 2, 3, 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comments that silence rules."""
+"""Comments suppress findings."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WRONG = "y = Rellu (x)"
         "y = Rellu <\n  a = 1,\n> (x) # onnxtext: ignore[op-unknown]",
     ],
 )
-def test_silenced(nodes: str) -> None:
+def test_suppressed(nodes: str) -> None:
     assert not codes(text(nodes))
 
 
-def test_only_the_rule_that_is_named_and_only_there() -> None:
+def test_only_the_named_rule_and_only_there() -> None:
     other = f"{WRONG} # onnxtext: ignore[input-count]"
     assert codes(text(other)) == {"op-unknown", "unused-suppression"}
     elsewhere = f"a = Neg (x) # onnxtext: ignore[op-unknown]\n{WRONG}"
@@ -43,17 +43,17 @@ def test_strings_are_no_comments() -> None:
     assert codes(text(nodes)) == {"op-unknown"}
 
 
-def test_unused_and_unknown_ones_are_told() -> None:
+def test_unused_and_unknown_suppressions_are_reported() -> None:
     nodes = "y = Relu (x) # onnxtext: ignore[op-unknown, no-such-rule, value-unused]"
     found = onnxtext.check(text(nodes))
     assert [item.code for item in found] == ["unused-suppression"] * 2
-    assert "`no-such-rule` is no rule" in [item.message for item in found]
+    assert "there is no rule `no-such-rule`" in [item.message for item in found]
     assert all(item.severity == "warning" for item in found)
     selected = onnxtext.check(text(nodes), select=["value-unused"])
     assert len(selected) == 3
 
 
-def test_a_silenced_finding_hides_no_other() -> None:
+def test_a_suppressed_finding_hides_no_other() -> None:
     lines = "  # onnxtext: ignore[{}]\n  y = Add (lost)"
     assert codes(text(lines.format("value-undefined"))) == {"input-count"}
     assert codes(text(lines.format("input-count"))) == {"value-undefined"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of which inference need not know what their inputs hold."""
+"""Inference of the operators in `TYPES_ALONE` does not depend on the values of inputs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ VALUES: dict[Any, Any] = {
 
 
 def answer(schema: Any, node: Any, types: dict[str, bytes], constants: dict[str, bytes]) -> Any:
-    """What onnx says about a node."""
+    """Return onnx's answer for a node."""
     opsets = {"": schema.since_version}
     try:
         return schema._infer_node_outputs(node, types, constants, {}, opsets, 10)
-    except Exception as error:  # of many classes
+    except Exception as error:  # onnx raises many classes
         return str(error)
 
 
 def request(schema: Any, choose: random.Random) -> tuple[bytes, dict[str, bytes], dict[str, bytes]]:
-    """A node of an operator, the types of its inputs, and what they hold."""
+    """Return a random node of an operator with the types and values of its inputs."""
     shape = [choose.randint(1, 3) for _ in range(choose.randint(0, 3))]
     types, constants, names = {}, {}, []
     bound: dict[str, str] = {}
@@ -64,7 +64,7 @@ def request(schema: Any, choose: random.Random) -> tuple[bytes, dict[str, bytes]
     return node.SerializeToString(), types, constants
 
 
-def test_what_inputs_hold_makes_no_difference() -> None:
+def test_values_of_inputs_do_not_change_the_answer() -> None:
     seed = random.SystemRandom().randrange(2**32)
     print("seed", seed)  # shown if the test fails
     choose = random.Random(seed)
@@ -81,8 +81,8 @@ def test_what_inputs_hold_makes_no_difference() -> None:
     assert len(answered) > 0.9 * len(TYPES_ALONE), TYPES_ALONE - answered
 
 
-def test_it_makes_one_for_others() -> None:
-    """The test above can fail."""
+def test_values_of_inputs_change_the_answer_of_other_operators() -> None:
+    """Show that the test above can fail."""
     schema = onnx.defs.get_schema("Reshape", 21)
     shape = numpy_helper.from_array(np.array([2, 3]), "s")
     types = {

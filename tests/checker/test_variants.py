@@ -32,9 +32,9 @@ OTHER = {
     ("output-duplicate", FUNCTION): {"function-output-duplicate"},
     ("graph-output-undefined", FUNCTION): {"function-output-undefined"},
     ("attribute-ref-outside-function", FUNCTION): {"attribute-ref-unknown"},
-    # A model without imports lacks them for the call too.
+    # A model without imports also lacks them for the call.
     ("opset-import-missing", FUNCTION): {"opset-domain-not-imported", "function-opset-missing"},
-    # A function has no initializers: there they are constants.
+    # A function has no initializers: they become constants.
     ("value-name-missing", FUNCTION): {"output-empty-required"},
     ("initializer-duplicate", FUNCTION): {"value-redefined"},
     ("value-info-conflict", FUNCTION): {"type-mismatch"},
@@ -46,7 +46,7 @@ _MODEL = "the rule is about the model as a whole"
 _MAIN = "only the inputs and outputs of the main graph need a type (IR Graphs)"
 _OLD = "the IR version that the example needs has no such place"
 _INPUTS = "the rule is about the dimensions of the main graph's inputs"
-_TRAINING = "the rule is about training information, which stands in models only"
+_TRAINING = "the rule is about training information, which only models have"
 CANNOT = {
     ("ir-version-missing", FUNCTION): _MODEL,
     ("ir-version-missing", TRAINING): _MODEL,

@@ -13,11 +13,11 @@ from onnx import (
 )
 
 CALLED = "onnxtext_called"
-"""The function of `in_function`; the other names below stand around what is moved."""
+"""The function of `in_function`; the other names below surround the moved graph."""
 
 
 def _around(model: ModelProto) -> ModelProto:
-    """A valid model with one node, with the header and the functions of another."""
+    """Return a valid model of one node with the header and functions of another."""
     made = ModelProto()
     made.CopyFrom(model)
     made.ClearField("graph")
@@ -33,7 +33,7 @@ def _around(model: ModelProto) -> ModelProto:
 
 
 def in_nested_graph(model: ModelProto) -> ModelProto:
-    """Both branches of an `If` are the graph; its inputs stay outside."""
+    """Move the graph into both branches of an `If`; its inputs stay outside."""
     made = _around(model)
     given = {value.name for value in model.graph.input}
     body = GraphProto()
@@ -57,7 +57,7 @@ def in_nested_graph(model: ModelProto) -> ModelProto:
 
 
 def in_function(model: ModelProto) -> ModelProto:
-    """A function that the graph calls; constants are the first nodes of its body."""
+    """Move the graph into a function that it calls; constants become the body's first nodes."""
     made = _around(model)
     made.ir_version = max(made.ir_version, 10)
     graph = model.graph
@@ -112,7 +112,7 @@ def _constant(name: str, attribute: str, type: AttributeProto.AttributeType) -> 
 
 
 def in_training(model: ModelProto) -> ModelProto:
-    """The algorithm of a training."""
+    """Move the graph into the algorithm of a training."""
     made = _around(model)
     made.ir_version = max(made.ir_version, 7)
     made.training_info.add().algorithm.CopyFrom(model.graph)

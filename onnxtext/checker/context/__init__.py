@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rules and inference see of a model: scopes, fields, signatures, findings."""
+"""Provide the view of a model that rules and inference share: scopes, fields, signatures."""

@@ -37,14 +37,14 @@ def contradiction(left: Type, right: Type) -> str | None:
 
 def _kind(type: Type) -> str:
     """Name the kind of a type for a message."""
-    words = {
+    names = {
         TensorType: "a tensor",
         SparseTensorType: "a sparse tensor",
         SequenceType: "a sequence",
         OptionalType: "an optional",
         MapType: "a map",
     }
-    return words.get(type.__class__, "an opaque type")
+    return names.get(type.__class__, "an opaque type")
 
 
 def _tensors(

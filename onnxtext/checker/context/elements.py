@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types without shapes, as operator schemas spell them: `tensor(float)`, `seq(tensor(int64))`."""
+"""Spell types without shapes as operator schemas do: `tensor(float)`, `seq(tensor(int64))`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.ast.types import (
 
 
 def type_text(type: Type | None) -> str | None:
-    """A type as schemas spell it; None if it is not known, all the way down."""
+    """Return a type as schemas spell it; None if any part of it is unknown."""
     match type:
         case TensorType(element):
             return None if element == "undefined" else f"tensor({element})"
@@ -35,11 +35,11 @@ def _around(name: str, inner: str | None) -> str | None:
 
 
 def element_of(text: str | None, container: str) -> str | None:
-    """What a sequence (`seq`) or an optional is of."""
+    """Return the element type of a sequence (`seq`) or an optional; None if it is neither."""
     prefix = f"{container}("
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
 
 
 def shown(text: str) -> str:
-    """A type as it is written: `tensor(float)` is `float`."""
+    """Return a schema's type as the language spells it: `float` for `tensor(float)`."""
     return text[7:-1] if text.startswith("tensor(") else text

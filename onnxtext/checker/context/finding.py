@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rule says: which one is broken, by which part of the tree, and what to do."""
+"""Define what a rule reports: findings, their places and their repairs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Place(NamedTuple):
     """A part of the syntax tree.
 
     Attributes:
-        item: the statement: a node, a value, a graph, a function, a model and so on.
+        item: the statement: a node, value, graph, function, model and so on.
         part: the path to a part of it: `("inputs", 0)`, `("attributes", 2)`, `("name",)`.
-        label: what is to be said about it.
+        label: the text to show at this place.
     """
 
     item: Any
@@ -25,15 +25,15 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """How a finding is mended in the text.
+    """How to fix a finding in the text.
 
     Attributes:
-        kind: `sort`, `remove`, `import` or `rename`; `respell` is a guess that `--fix` does not
-            make, but an editor can offer.
-        item: the graph whose nodes are sorted, the value removed, the model or function that gets
-            an import, the node an input of which is renamed.
-        argument: the domain and version to import; which input, and its right name; what stands at
-            the finding's place, and what should.
+        kind: `sort`, `remove`, `import` or `rename`; `respell` is a guess that editors offer, but
+            `--fix` does not apply.
+        item: the graph whose nodes are sorted, the value to remove, the model or function that
+            gets an import, or the name to replace.
+        argument: for `import` the domain and version; for `rename` the right name and the inputs
+            to rename; for `respell` the wrong and the right text.
     """
 
     kind: str
@@ -47,12 +47,12 @@ class Finding:
 
     Attributes:
         slug: the rule's code.
-        message: stands alone; lower case, without a final period.
+        message: understandable on its own; lower case, without a final period.
         places: the first is the primary one.
         help: how to fix it.
         notes: further facts.
-        severity: where it differs from the rule's own.
-        repair: how `--fix` mends it.
+        severity: overrides that of the rule.
+        repair: the fix, if there is one.
     """
 
     slug: str
@@ -65,7 +65,7 @@ class Finding:
 
 
 def quoted(name: str) -> str:
-    """A name in backticks, cut where it is too long to read."""
+    """Return a name in backticks, truncated if it is too long to read."""
     return f"`{name}`" if len(name) <= _LONGEST else f"`{name[:_LONGEST]}…`"
 
 
@@ -73,7 +73,7 @@ _LONGEST = 80
 
 
 def chain_of(names: list[str]) -> str:
-    """Names with arrows between them; only the ends of a long chain."""
+    """Return names joined by arrows; only both ends of a long chain."""
     if len(names) > 8:
         shown = [*map(quoted, names[:4]), f"… ({len(names) - 7} more)", *map(quoted, names[-3:])]
     else:
@@ -82,5 +82,5 @@ def chain_of(names: list[str]) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number and its noun: `1 input`, `2 inputs`."""
+    """Return a number and its noun: `1 input`, `2 inputs`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

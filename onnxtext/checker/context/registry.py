@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All rules, by their slugs; each module of `onnxtext.checker.rules` holds a family of them."""
+"""Register all rules by slug; each module of `onnxtext.checker.rules` holds a family of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Level = Literal["error", "warning", "info", "lint"]
 SEVERITIES: Mapping[Level, Severity] = MappingProxyType(
     {"error": "error", "warning": "warning", "info": "info", "lint": "hint"}
 )
-"""What the specification says (MUST is an error, SHOULD a warning) to how it is shown."""
+"""The severity of each level: in the specification, MUST is an error and SHOULD a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Rule:
     """A rule's metadata.
 
     Attributes:
-        slug: the stable code that users see, silence and link to.
-        level: `lint` rules are off unless they are selected.
+        slug: the stable code that users see, suppress and link to.
+        level: `lint` rules are off unless selected.
         title: the rule in one sentence.
-        source: where it comes from: a section of the IR specification, a comment of the protobuf
+        source: its origin: a section of the IR specification, a comment of the protobuf
             schema ("proto"), the operator schemas ("schema").
     """
 
@@ -41,11 +41,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Rules that are found in one walk.
+    """Rules that are checked in one walk.
 
     Attributes:
-        check: finds what breaks them.
-        rules: their metadata.
+        check: yields the violations.
+        rules: the metadata of the rules.
     """
 
     check: Callable[[Subject], Iterable[Finding]]
@@ -81,12 +81,12 @@ MODULES = (
     "shapes",
     "dimensions",
 )
-"""The modules of `onnxtext.checker.rules`, in the order in which their findings are told."""
+"""The modules of `onnxtext.checker.rules`, in the order of their findings."""
 
 
 @cache
 def families() -> tuple[Family, ...]:
-    """All families."""
+    """Return all families."""
     found = []
     for name in MODULES:
         module = importlib.import_module(f"onnxtext.checker.rules.{name}")
@@ -97,7 +97,7 @@ def families() -> tuple[Family, ...]:
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """All rules by their slugs, those of the runner itself included."""
+    """Return all rules by slug, including those of the runner itself."""
     found = {rule.slug: rule for family in families() for rule in family.rules}
     found |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
     return MappingProxyType(found)
@@ -106,12 +106,12 @@ def rules() -> Mapping[str, Rule]:
 BACKSLASH_LOST = Rule(
     "backslash-lost",
     "warning",
-    'in `"…"` a backslash stands before a backslash or a quote only',
+    'in `"…"`, a backslash only precedes a backslash or a quote',
     "onnxtext",
 )
 UNUSED_SUPPRESSION = Rule(
     "unused-suppression",
     "warning",
-    "a comment `# onnxtext: ignore[…]` silences something",
+    "a comment `# onnxtext: ignore[…]` suppresses at least one finding",
     "onnxtext",
 )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decorated statements mean: `@set` and `@unset` change fields that the sugar shows otherwise.
+"""Resolve decorated statements: `@set` and `@unset` override fields that the sugar shows.
 
-A decorated statement is lowered and lifted again without care for what sugar cannot say: so its
-fields are what the model really holds. All others, nearly all of any model, are taken as they are.
+A decorated statement is lowered and lifted again, ignoring what sugar cannot express. This gives
+the fields that the binary model holds. Statements without decorators, nearly all, are not copied.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FIELDS = {
     "dims": "type",
     "doc_string": "doc_string",
 }
-"""Fields of the schema to those of the tree."""
+"""Attributes of the tree by field of the schema."""
 _DATA = {
     "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
     "string_data", "external_data", "data_location",
@@ -49,10 +49,10 @@ _DATA = {
 
 
 def changed_fields(decorators: Iterable[Decorator], target: str = "") -> dict[str, FieldValue]:
-    """The fields that `@set` and `@unset` change, and what they are set to; `Word("")` if unset.
+    """Return the new values of the fields that `@set` and `@unset` change; `UNSET` if unset.
 
     Args:
-        decorators: of a statement.
+        decorators: the decorators of a statement.
         target: `type` or `data` for the decorators of a value's type or default.
     """
     prefix = f"{target}." if target else ""
@@ -76,20 +76,23 @@ S = TypeVar("S", Node, Graph, Function, ValueInfo)
 
 
 class ResolvedFields:
-    """Makes statements what their decorators make of them.
+    """Applies the decorators of statements.
+
+    Args:
+        resources: the blobs of the text.
 
     Attributes:
-        resources: the text's blobs.
+        originals: the statement of the tree for each resolved one (by id).
     """
 
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
         self._lowering = Lowering(Habits(Presence(version=1)), resources)
         self._lifter = Lifter(careful=False)
         self.originals: dict[int, object] = {}
-        self._kept: list[object] = []  # so that no id is given twice
+        self._kept: list[object] = []  # keeps ids unique
 
     def node(self, node: Node) -> Node:
-        """A node as it is after its decorators."""
+        """Return a node with its decorators applied."""
         changed = changed_fields(node.decorators).keys() & _FIELDS.keys()
         if not changed:
             return node
@@ -97,10 +100,10 @@ class ResolvedFields:
             lifted = self._lifter.node(memoryview(self._lowering.node(node)))
         except (LowerError, WireError):
             return node
-        return self._made(node, _taking(node, lifted, changed))
+        return self._record(node, _with_fields(node, lifted, changed))
 
     def graph(self, graph: Graph) -> Graph:
-        """A graph as it is after its decorators."""
+        """Return a graph with its decorators applied."""
         changed = changed_fields(graph.decorators)
         if not changed:
             return graph
@@ -108,7 +111,7 @@ class ResolvedFields:
             lifted = self._lifter.graph(memoryview(b"".join(self._lowering.graph(graph))))
         except (LowerError, WireError):
             return graph
-        made = _taking(graph, lifted, changed.keys())
+        made = _with_fields(graph, lifted, changed.keys())
         if "input" in changed:
             made.inputs = lifted.inputs
         if "output" in changed:
@@ -119,10 +122,10 @@ class ResolvedFields:
         if isinstance(sparse, tuple):
             plain = [v for v in made.values if not isinstance(v.data, SparseTensor)]
             made.values = [*plain, *map(_sparse_initializer, sparse)]
-        return self._made(graph, made)
+        return self._record(graph, made)
 
     def function(self, function: Function) -> Function:
-        """A function as it is after its decorators."""
+        """Return a function with its decorators applied."""
         changed = changed_fields(function.decorators).keys()
         if not changed:
             return function
@@ -130,14 +133,14 @@ class ResolvedFields:
             lifted = self._lifter.function(memoryview(self._lowering.function(function)))
         except (LowerError, WireError):
             return function
-        made = _taking(function, lifted, changed)
+        made = _with_fields(function, lifted, changed)
         made.inputs = lifted.inputs if "input" in changed else made.inputs
         made.outputs = lifted.outputs if "output" in changed else made.outputs
         made.values = lifted.values if "value_info" in changed else made.values
-        return self._made(function, made)
+        return self._record(function, made)
 
     def value(self, value: ValueInfo) -> ValueInfo:
-        """A declared value as it is after its decorators."""
+        """Return a declared value with its decorators applied."""
         changed = changed_fields(value.decorators).keys() & _FIELDS.keys()
         if not changed or value.data is not None:
             return value
@@ -145,10 +148,10 @@ class ResolvedFields:
             lifted = self._lifter.value_info(memoryview(self._lowering.value_info(value)))
         except (LowerError, WireError):
             return value
-        return self._made(value, _taking(value, lifted, changed))
+        return self._record(value, _with_fields(value, lifted, changed))
 
     def type_record(self, value: ValueInfo) -> Record | None:
-        """The type of a declared value field by field; None if it has none, or is invalid."""
+        """Return the type of a declared value as a record; None if missing or invalid."""
         try:
             data = self._lowering.value_info(value)
             type = field_of(lift_record(message_spec("ValueInfoProto"), data), "type")
@@ -157,7 +160,7 @@ class ResolvedFields:
         return type if isinstance(type, Record) else None
 
     def initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
-        """An initializer as it is after its decorators."""
+        """Return an initializer with its decorators applied."""
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
         if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, SparseTensor):
             return value
@@ -167,10 +170,10 @@ class ResolvedFields:
         except (LowerError, WireError):
             return value
         made = replace(lifted, decorators=value.decorators, metadata=value.metadata, at=value.at)
-        return self._made(value, made)
+        return self._record(value, made)
 
     def tensor(self, tensor: Tensor) -> Tensor:
-        """A tensor in an attribute as it is after its decorators."""
+        """Return a tensor of an attribute with its decorators applied."""
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
@@ -180,17 +183,17 @@ class ResolvedFields:
         return Tensor(type, data, name, tensor.decorators)
 
     def original(self, item: object) -> object:
-        """The statement of the tree that an effective one stands for."""
+        """Return the statement of the tree for a resolved one."""
         return self.originals.get(id(item), item)
 
-    def _made(self, original: object, made: S) -> S:
+    def _record(self, original: object, made: S) -> S:
         self.originals[id(made)] = original
         self._kept.append(made)
         return made
 
 
-def _taking(original: S, lifted: S, fields: Iterable[str]) -> S:
-    """A copy of a statement with some fields of another."""
+def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
+    """Copy a statement, taking some fields from another."""
     made = replace(original)
     for field in fields:
         name = _FIELDS.get(field)
@@ -200,7 +203,7 @@ def _taking(original: S, lifted: S, fields: Iterable[str]) -> S:
 
 
 def _sparse_initializer(record: FieldValue) -> ValueInfo:
-    """A sparse initializer that only a record can spell: without a name, or without indices."""
+    """Return a sparse initializer that only a record can spell: without a name or indices."""
     nothing = Tensor(TensorType("undefined", ()), NoData())
     parts = {1: nothing, 2: Tensor(TensorType("int64", (0,)), NoData())}
     dims: tuple[int, ...] = ()
@@ -227,7 +230,7 @@ def _dims(record: Record) -> tuple[int, ...]:
 
 
 def field_of(record: Record, name: str) -> FieldValue | None:
-    """A field of a record, the last one of that name; None if it has none."""
+    """Return the last field of that name in a record; None if it has none."""
     found: FieldValue | None = None
     for field in record.fields:
         if field.key == name:
@@ -236,7 +239,7 @@ def field_of(record: Record, name: str) -> FieldValue | None:
 
 
 def number_of(value: FieldValue | None) -> int | None:
-    """A whole number in a record; None for everything else."""
+    """Return the value of an integer in a record; None for any other value."""
     if not isinstance(value, Number):
         return None
     try:

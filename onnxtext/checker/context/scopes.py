@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scopes: what each graph and function body defines, and what its nodes see."""
+"""Find what each graph and function body defines, and what its nodes see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
-_MANY = 32
+_MANY_OUTPUTS = 32
 GIVEN = -1
 """The position of inputs and initializers: before the first node."""
 
@@ -22,7 +22,7 @@ class Opsets:
     """The operator sets that a model or function imports.
 
     Attributes:
-        versions: by domain, `""` for the standard one; the highest where there are several
+        versions: by domain, `""` for the standard one; the highest of several
             ("the HIGHEST version" wins: proto ModelProto.opset_import).
     """
 
@@ -30,7 +30,7 @@ class Opsets:
 
     @classmethod
     def of(cls, imports: Iterable[OpsetImport]) -> Opsets:
-        """The operator sets of a list of imports."""
+        """Return the operator sets of a list of imports."""
         versions: dict[str, int] = {}
         for item in imports:
             domain = "" if item.domain in (None, "ai.onnx") else str(item.domain)
@@ -44,30 +44,30 @@ class Scope:
 
     Attributes:
         owner: the graph or function.
-        kind: where it stands.
+        kind: its role in the model.
         name: its name.
-        parent: the scope of the node that holds this graph.
-        holder: that node.
-        holder_index: which one of its graph's nodes it is.
-        attribute: which of the holder's attributes this graph is the value of.
-        function: the function this is in, None in the main graph.
-        depth: how many graphs it is nested in.
-        opsets: None in a fragment, whose imports are not known.
-        tree: the function as it stands in the tree.
-        inputs: what the caller gives.
-        outputs: what the caller gets.
-        infos: the `value_info` list, without the types that stand before outputs of nodes.
-        initializers: dense and sparse ones, defaults of inputs included.
+        parent: the scope of `holder`.
+        holder: the node that holds this graph.
+        holder_index: the index of `holder` in `parent`.
+        attribute: the name of the holder's attribute with this graph.
+        function: the enclosing function; None outside of functions.
+        depth: the number of enclosing graphs.
+        opsets: None in a fragment, whose imports are unknown.
+        tree: the function before its decorators are applied.
+        inputs: the formal inputs.
+        outputs: the formal outputs.
+        infos: the `value_info` list, without types written before the outputs of nodes.
+        initializers: dense and sparse ones, including defaults of inputs.
         nodes: in order.
-        quantization: its annotations.
+        quantization: its quantization annotations.
         given: the first input, else initializer, of each name.
         position: for each defined name the index of the first node that defines it, or `GIVEN`.
-        unresolved: inputs of nodes that no earlier node here defines: the node, and which input.
-        distinct: whether no two inputs or initializers have one name.
-        again: later definitions: the node, which output, and the name.
-        children: by the index of a node, the scopes of the graphs it holds.
-        beside: for a training algorithm, the main graph, whose values it sees.
-        indexes: for nodes of many outputs, by the index of the node, which output has which name.
+        unresolved: inputs that no earlier node here defines: indices of the node and the input.
+        distinct: whether all names of inputs and initializers differ.
+        redefinitions: later definitions: indices of the node and the output, and the name.
+        children: the scopes of the graphs in a node, by the index of the node.
+        main_graph: for a training algorithm the main graph, whose values it sees.
+        indexes: the outputs of large nodes by name, by the index of the node.
     """
 
     owner: Graph | Function
@@ -91,14 +91,14 @@ class Scope:
     position: dict[str, int] = field(default_factory=dict)
     unresolved: list[tuple[int, int]] = field(default_factory=list)
     distinct: bool = False
-    again: list[tuple[int, int, str]] = field(default_factory=list)
+    redefinitions: list[tuple[int, int, str]] = field(default_factory=list)
     children: dict[int, list[Scope]] = field(default_factory=dict)
-    beside: Scope | None = None
+    main_graph: Scope | None = None
     indexes: dict[int, dict[str, int]] = field(default_factory=dict)
 
     @property
     def place(self) -> Graph | Function:
-        """The graph or function as it stands in the tree."""
+        """The graph or function in the tree, before its decorators are applied."""
         return self.tree or self.owner
 
     @property
@@ -114,9 +114,9 @@ class Scope:
         self.distinct = len(given) == len(self.inputs) + len(self.initializers)
         given.pop("", None)
         position = self.position = dict.fromkeys(given, GIVEN)
-        again, unresolved = self.again, self.unresolved
+        redefinitions, unresolved = self.redefinitions, self.unresolved
         for index, node in enumerate(self.nodes):
-            # Inputs now, while what the nodes before have added is in the processor's cache.
+            # Resolve inputs in the same loop: the latest definitions are in the processor's cache.
             for name in node.inputs:
                 if name not in position and name:
                     unresolved += [
@@ -127,25 +127,25 @@ class Scope:
                     break
             for number, name in enumerate(node.outputs):
                 if name in position:
-                    again.append((index, number, name))
+                    redefinitions.append((index, number, name))
                 elif name:
                     position[name] = index
 
     def outer(self) -> Iterator[tuple[Scope, int]]:
-        """The scopes whose values are seen here, inner ones first, each up to which of its nodes.
+        """Yield the scopes whose values are visible here, innermost first, each up to a node.
 
-        A training algorithm is put behind the main graph, so it sees all of that (proto
+        A training algorithm is appended to the main graph, so it sees all of that (proto
         TrainingInfoProto.algorithm).
         """
         scope = self
         while scope.parent is not None:
             yield scope.parent, scope.holder_index
             scope = scope.parent
-        if scope.beside is not None:
-            yield scope.beside, len(scope.beside.nodes)
+        if scope.main_graph is not None:
+            yield scope.main_graph, len(scope.main_graph.nodes)
 
     def find_outer(self, name: str) -> tuple[Scope, int] | None:
-        """The scope around this one where a name is visible, and the position of its definition."""
+        """Return the outer scope that defines a visible name, and the position there."""
         for scope, limit in self.outer():
             at = scope.position.get(name)
             if at is not None and at < limit:
@@ -153,7 +153,7 @@ class Scope:
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
-        """The statement that defines a name here, and the part of it that does."""
+        """Return the statement that defines a name here, and which part of it does."""
         at = self.position[name]
         if at == GIVEN:
             return self.given[name], ("name",)
@@ -161,7 +161,7 @@ class Scope:
         return node, ("outputs", self._output(at, name))
 
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
-        """The type before the output of a node: the node, which output, the type."""
+        """Return the node, the index and the type of an output with a type before it."""
         at = self.position.get(name, GIVEN)
         if at == GIVEN:
             return None
@@ -173,9 +173,9 @@ class Scope:
         return None if type is None else (node, index, type)
 
     def _output(self, at: int, name: str) -> int:
-        """Which output of a node has a name; the first, if there are several."""
+        """Return the index of the first output of a node with a name."""
         outputs = self.nodes[at].outputs
-        if len(outputs) < _MANY:
+        if len(outputs) < _MANY_OUTPUTS:
             return outputs.index(name)
         known = self.indexes.get(at)
         if known is None:
@@ -184,8 +184,8 @@ class Scope:
             self.indexes[at] = known
         return known[name]
 
-    def words(self) -> str:
-        """What to call it in a message."""
+    def describe(self) -> str:
+        """Return how messages call it."""
         name = f" `{self.name}`" if self.name else ""
         match self.kind:
             case "main":
@@ -199,7 +199,7 @@ class Scope:
 
 
 def visible_graphs(node: Node) -> Iterator[tuple[str, Graph]]:
-    """The graphs in a node's attributes, and which attribute holds each."""
+    """Yield the graphs in a node's attributes, each with the name of the attribute."""
     for attribute in node.attributes:
         value = attribute.value
         if type(value) is Graph:

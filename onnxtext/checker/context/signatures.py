@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operator signatures: the schemas of the installed onnx, read once and kept small."""
+"""Cache the operator schemas of the installed onnx as small signatures."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Parameter:
     """A formal input or output.
 
     Attributes:
-        name: as in the documentation of the operator.
+        name: the name in the operator's documentation.
         type: a type variable, or a type such as `tensor(int64)`.
-        option: how many values may be given.
-        homogeneous: for a variadic one, whether all values have the same type.
+        option: how many values may be passed.
+        homogeneous: whether all values of a variadic parameter have the same type.
     """
 
     name: str
@@ -33,8 +33,8 @@ class AttributeParameter:
     """A formal attribute.
 
     Attributes:
-        type: the number of its `AttributeProto.AttributeType`.
-        required: whether it has to be given.
+        type: its `AttributeProto.AttributeType`.
+        required: whether a node must have it.
     """
 
     type: int
@@ -43,16 +43,16 @@ class AttributeParameter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Signature:
-    """An operator at one version (schema).
+    """The schema of one version of an operator.
 
     Attributes:
         name: the operator.
         domain: `""` for the standard one.
-        since: the operator set it came with in this form.
-        deprecated: whether that operator set took it away.
+        since: the operator set version that introduced this schema.
+        deprecated: whether that version removed the operator.
         inputs: its formal inputs.
         outputs: its formal outputs.
-        least_inputs: and the most; likewise of outputs.
+        least_inputs: the minimum number; likewise the maximum, and those of outputs.
         attributes: by name.
         variables: the types that each type variable may stand for.
     """
@@ -71,15 +71,15 @@ class Signature:
     variables: dict[str, frozenset[str]]
 
     def input(self, index: int) -> Parameter | None:
-        """The formal input of an actual one; the last one if that is variadic."""
+        """Return the formal input at an index, taking a variadic one into account."""
         return _parameter(self.inputs, index)
 
     def output(self, index: int) -> Parameter | None:
-        """The formal output of an actual one."""
+        """Return the formal output at an index."""
         return _parameter(self.outputs, index)
 
     def allowed(self, type: str) -> frozenset[str]:
-        """The types that a type variable, or a type, stands for."""
+        """Return the types that a type variable, or a type, allows."""
         return self.variables.get(type) or frozenset((normal_type(type),))
 
 
@@ -96,23 +96,23 @@ _BARE_VALUE = re.compile(r"map\((\w+),(\w+)\)")
 
 @cache
 def normal_type(text: str) -> str:
-    """A type of a schema in one spelling: no blanks, `map(int64,tensor(float))`."""
+    """Normalize a schema's spelling of a type: no blanks, `map(int64,tensor(float))`."""
     return _BARE_VALUE.sub(r"map(\1,tensor(\2))", text.replace(" ", ""))
 
 
 _LAST = (1 << 31) - 1
-"""Versions are of 32 bits in C++."""
+"""The greatest version: onnx stores them in 32 bits."""
 
 
 class Schemas:
-    """All operators that the installed onnx knows."""
+    """The operators that the installed onnx has."""
 
     def __init__(self) -> None:
         self._defs = native().defs
         self._found: dict[tuple[str, str, int], Signature | None] = {}
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """The signature of an operator at a version of its operator set; None if it has none.
+        """Return the signature of an operator at a version of its operator set; None if unknown.
 
         Args:
             domain: `""` for the standard one.
@@ -129,7 +129,7 @@ class Schemas:
     def _find(self, domain: str, name: str, version: int) -> Signature | None:
         if version < 1 or not (name.isascii() and domain.isascii()):
             return None
-        # One at a time: most models use few of the hundreds, all of which take 15 ms.
+        # Convert single schemas: most models use few of the hundreds, and all take 15 ms.
         try:
             schema = self._defs.get_schema(name, min(version, _LAST), domain)
         except self._defs.SchemaError:
@@ -141,24 +141,24 @@ class Schemas:
         return domain in newest_versions()
 
     def history(self, domain: str, name: str) -> list[int]:
-        """The versions at which an operator came or changed."""
+        """Return the versions that added or changed an operator."""
         return _operators().get((domain, name), [])
 
     def names(self, domain: str) -> list[str]:
-        """All operators of a domain."""
+        """Return the names of all operators of a domain."""
         return [name for place, name in _operators() if place == domain]
 
 
 @cache
 def newest_versions() -> dict[str, int]:
-    """The newest version of each operator set that the installed onnx knows."""
+    """Return the newest version of each operator set that the installed onnx has."""
     found = native().defs.schema_version_map()
     return {"" if domain == "ai.onnx" else domain: pair[1] for domain, pair in found.items()}
 
 
 @cache
 def _operators() -> dict[tuple[str, str], list[int]]:
-    """All operators, by domain and name, with the versions at which each came or changed."""
+    """Return the versions that added or changed each operator, by domain and name."""
     found: dict[tuple[str, str], list[int]] = {}
     for schema in native().defs.get_all_schemas_with_history():
         domain = "" if schema.domain == "ai.onnx" else schema.domain
@@ -201,5 +201,5 @@ def _parameters(formals: Any) -> tuple[Parameter, ...]:
 
 
 def schema_of(signature: Signature) -> Any:
-    """The schema itself, for what only it can do: inference of one node's outputs."""
+    """Return the schema of onnx, which can infer the outputs of one node."""
     return native().defs.get_schema(signature.name, signature.since, signature.domain)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is checked: a model, or a part of one, with its scopes found once for all rules."""
+"""Hold the model or fragment to check, and the scopes that all rules share."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ FunctionKey = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Options:
-    """What rules may look at besides the model.
+    """The settings and services of one check.
 
     Attributes:
-        base_dir: the directory of external data; None if there is none to look into.
-        active: the slugs of the rules that are on.
-        selected: those that were asked for by name, or all.
-        encoded: gives the model as bytes; None if that cannot be had.
-        assumed: the operator sets of a fragment, which says nothing of them.
+        base_dir: the directory of external data; None if unknown.
+        active: the slugs of the enabled rules.
+        selected: the slugs of the rules that the user selected.
+        encoded: returns the encoded model; None if it cannot be encoded.
+        assumed: the operator sets of a fragment, which has no imports.
         inference: the shape inference of onnx.
     """
 
@@ -44,40 +44,40 @@ class Options:
     inference: Inference = field(default_factory=Inference)
 
 
-_MOST_QUESTIONS = 200
-"""How often the name that was probably meant is looked for in one model."""
+_MOST_SEARCHES = 200
+"""How many suggestions are searched in one model."""
 
 
 class Subject:
     """A model or a fragment of one, and its scopes.
 
     Attributes:
-        root: what is checked.
+        root: the model or fragment.
         model: the model; None for a fragment.
-        ir_version: 0 if it is not known.
-        options: what else rules may look at.
-        effective: statements after their decorators.
-        scopes: all graphs and function bodies, outer before inner.
-        main: the main graph's; None if there is none.
-        functions: by domain, name and overload; the first where several have the same.
-        memo: what several families compute once.
-        found: what the families before have found.
-        echoes: what of that follows from other findings, and is not told.
+        ir_version: 0 if unknown.
+        options: the settings and services of the check.
+        resolved: statements with their decorators applied.
+        scopes: all graphs and function bodies, outer ones first.
+        main: the scope of the main graph; None if there is none.
+        functions: by domain, name and overload; the first of duplicates.
+        memo: results that several families share.
+        found: the findings of earlier families.
+        cascades: the findings that are not reported because they follow from others.
     """
 
     def __init__(self, root: Model | Fragment, options: Options) -> None:
         self.root = root
         self.model = root if isinstance(root, Model) else None
         self.options = options
-        self.effective = ResolvedFields(self.model.resources if self.model else {})
+        self.resolved = ResolvedFields(self.model.resources if self.model else {})
         self.ir_version = (self.model.ir_version or 0) if self.model else 0
         self.scopes: list[Scope] = []
         self.main: Scope | None = None
         self.functions: dict[FunctionKey, Scope] = {}
         self.memo: dict[str, Any] = {}
         self.found: list[Finding] = []
-        self.echoes: list[Finding] = []
-        self._questions = 0
+        self.cascades: list[Finding] = []
+        self._searches = 0
         if self.model is not None:
             self._add_model(self.model)
         elif isinstance(root, Fragment):
@@ -90,33 +90,33 @@ class Subject:
 
     @property
     def has_graph(self) -> bool:
-        """Whether the model holds a graph at all."""
+        """Whether the model has a graph at all."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)
 
     def nodes(self) -> Iterator[tuple[Scope, Node]]:
-        """Every node and its scope."""
+        """Yield every node with its scope."""
         for scope in self.scopes:
             for node in scope.nodes:
                 yield scope, node
 
     def active(self, *slugs: str) -> bool:
-        """Whether one of these rules is on."""
+        """Whether one of these rules is enabled."""
         return not self.options.active.isdisjoint(slugs)
 
-    def near(self, name: str, candidates: Iterable[str]) -> str | None:
-        """The name that was probably meant; None after many questions, which take time."""
-        if self._questions >= _MOST_QUESTIONS:
+    def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
+        """Return the most similar candidate; None after many searches, which are slow."""
+        if self._searches >= _MOST_SEARCHES:
             return None
-        self._questions += 1
+        self._searches += 1
         return nearest(name, candidates)
 
     @property
-    def patient(self) -> bool:
-        """Whether there have been few enough findings to look for causes of the next."""
-        return self._questions < _MOST_QUESTIONS
+    def may_suggest(self) -> bool:
+        """Whether `nearest` still searches."""
+        return self._searches < _MOST_SEARCHES
 
-    def lints(self, slug: str) -> bool:
-        """Whether to tell what a rule is silent about unless it is asked for by name."""
+    def is_selected(self, slug: str) -> bool:
+        """Whether the user selected a rule, which then reports minor cases, too."""
         return slug in self.options.selected
 
     # ---- Building ---------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Subject:
             ):
                 if graph is not None:
                     scope = self._add_graph(graph, kind, None, None, opsets)  # type: ignore[arg-type]
-                    scope.beside = self.main if kind == "algorithm" else None
+                    scope.main_graph = self.main if kind == "algorithm" else None
         for function in model.functions:
             scope = self._add_function(function)
             self.functions.setdefault(function_key(scope.owner), scope)
@@ -154,7 +154,7 @@ class Subject:
                 pass
 
     def _add_nodes(self, nodes: list[Node]) -> None:
-        """Nodes on their own: what they use is not known."""
+        """Add a graph of nodes alone; their free names become inputs."""
         defined = {name for node in nodes for name in node.outputs}
         used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
         graph = Graph("nodes", nodes=nodes)
@@ -165,8 +165,8 @@ class Subject:
         self, tree: Graph, kind: Kind, parent: Scope | None, holder: Node | None,
         opsets: Opsets | None,
     ) -> Scope:  # fmt: skip
-        effective = self.effective
-        graph = effective.graph(tree) if tree.decorators else tree
+        resolved = self.resolved
+        graph = resolved.graph(tree) if tree.decorators else tree
         scope = Scope(tree, kind, graph.name, parent=parent, holder=holder, opsets=opsets)
         scope.quantization = graph.quantization
         if parent is not None:
@@ -185,7 +185,7 @@ class Subject:
         return scope
 
     def _add_function(self, tree: Function) -> Scope:
-        function = self.effective.function(tree) if tree.decorators else tree
+        function = self.resolved.function(tree) if tree.decorators else tree
         scope = Scope(function, "function", function.name, opsets=Opsets.of(function.opset_imports))
         scope.tree = tree
         scope.function = function
@@ -203,16 +203,16 @@ class Subject:
                 scope.initializers.append(self._initializer(value, is_input=False))
 
     def _value(self, value: ValueInfo) -> ValueInfo:
-        return self.effective.value(value) if value.decorators else value
+        return self.resolved.value(value) if value.decorators else value
 
     def _initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
         if value.decorators:
-            return self.effective.initializer(value, is_input=is_input)
+            return self.resolved.initializer(value, is_input=is_input)
         return value
 
     def _finish(self, scope: Scope, nodes: list[Node]) -> None:
         if any(node.decorators for node in nodes):
-            make = self.effective.node
+            make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
         scope.nodes = nodes
         scope.find_definitions()
@@ -227,7 +227,7 @@ class Subject:
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:
-    """The `value_info` entry of an initializer (SPEC 10)."""
+    """Return the `value_info` entry of an initializer (SPEC 10)."""
     type = value.type
     if isinstance(value.data, SparseTensor) and not isinstance(type, SparseTensorType):
         type = SparseTensorType(value.data.values.type.element, value.data.dims)
@@ -235,11 +235,11 @@ def _declaration(value: ValueInfo) -> ValueInfo:
 
 
 def plain_domain(domain: str | None) -> str:
-    """A domain by its short name: "" and `ai.onnx` are the same (IR spec, Operator sets)."""
+    """Return a domain's short name: "" for `ai.onnx` (IR spec, Operator sets)."""
     return "" if domain is None or domain == "ai.onnx" else domain
 
 
 def function_key(function: Graph | Function) -> FunctionKey:
-    """What tells functions apart."""
+    """Return the key that identifies a function."""
     assert isinstance(function, Function)
     return plain_domain(function.domain), function.name, function.overload or ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The name that was probably meant."""
+"""Suggest the name that a misspelled one probably means."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from difflib import SequenceMatcher
 
 _MOST_COMPARED = 2000
 _LONGEST = 120
-_ALIKE = 0.8
+_LEAST_SIMILARITY = 0.8
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like a name; None if none is like it, or several are equally so.
+    """Return the candidate most similar to a name; None if none is similar, or several equally.
 
     Args:
         name: what was written.
-        candidates: what could have been meant. Only those of about the same length are compared,
-            and not more than some thousands, so that large models cost no more time than small.
+        candidates: the valid names. Only `_MOST_COMPARED` of about the same length are compared,
+            to bound the time in large models.
     """
     if not name or len(name) > _LONGEST:
         return None
     best: list[str] = []
-    score = _ALIKE if len(name) > 3 else 0.6
+    score = _LEAST_SIMILARITY if len(name) > 3 else 0.6
     compared = 0
     lower = name.lower()
     for candidate in candidates:

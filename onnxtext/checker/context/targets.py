@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each node calls: an operator of the standard, or a function of the model."""
+"""Resolve what each node calls: an operator of the standard or a function of the model."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject, plain_domain
 
 Target = Signature | Scope | None
-"""A signature, a function, or None if neither is known."""
+"""A signature, a function, or None if unknown."""
 
 
 def targets(subject: Subject) -> dict[int, list[Target]]:
-    """For each scope (by id) what its nodes call."""
+    """Return the targets of the nodes of each scope (by id)."""
     known: dict[int, list[Target]] | None = subject.memo.get("targets")
     if known is None:
         known = subject.memo["targets"] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types that no sugar spells, as records of `TypeProto`: only these can be incomplete."""
+"""Collect types written as `TypeProto` records, not as sugar: only these can be incomplete."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from onnxtext.checker.context.walk import TYPES, rich_attributes
 
 
 class TypeRecord(NamedTuple):
-    """A type that is written field by field.
+    """A type written field by field.
 
     Attributes:
-        record: of a `TypeProto`.
-        place: where.
-        name: of the value or attribute.
-        required: whether a type without any field is incomplete, too.
+        record: the `TypeProto`.
+        place: its place.
+        name: the name of the value or attribute.
+        required: whether an empty record is incomplete, too.
     """
 
     record: Record
@@ -33,7 +33,7 @@ class TypeRecord(NamedTuple):
 
 
 def type_records(subject: Subject) -> list[TypeRecord]:
-    """Every type that is written, or changed, field by field."""
+    """Return every type that is written or changed field by field."""
     known: list[TypeRecord] | None = subject.memo.get("type-records")
     if known is None:
         known = [*_of_values(subject), *_of_attributes(subject)]
@@ -52,7 +52,7 @@ def has_record(value: ValueInfo) -> bool:
 
 
 def _of_values(subject: Subject) -> Iterator[TypeRecord]:
-    lift = subject.effective.type_record
+    lift = subject.resolved.type_record
     for scope in subject.scopes:
         for kind in (scope.inputs, scope.outputs, scope.infos):
             required = scope.kind == "main" and kind is not scope.infos
@@ -91,14 +91,14 @@ def _of_attribute(subject: Subject, attribute: Attribute, place: Place) -> Itera
     else:
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, TYPES) and _is_changed(item):
-                records.append(subject.effective.type_record(ValueInfo("", item)))
+                records.append(subject.resolved.type_record(ValueInfo("", item)))
     for record in records:
         if isinstance(record, Record):
             yield TypeRecord(record, place, attribute.name, True)
 
 
 def _is_decorated(type: Type | None) -> bool:
-    """Whether a type may hold decorators: a plain tensor's are seen at a glance."""
+    """Whether a type may hold decorators: a fast path for plain tensors."""
     return type is not None and (
         bool(type.decorators)
         or not hasattr(type, "shape")
@@ -107,7 +107,7 @@ def _is_decorated(type: Type | None) -> bool:
 
 
 def _is_changed(type: Type) -> bool:
-    """Whether `@set` or `@unset` changes a type, or one in it."""
+    """Whether `@set` or `@unset` changes a type or a nested one."""
     while True:
         if _changes(type.decorators):
             return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walks that several families share: all declared types, all tensors, all distinct attributes."""
+"""Collect declared types, tensors and distinct attributes once for several families."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 
 MOST_PLACES = 12
-"""How many places of one type are remembered."""
+"""How many places of one type are kept."""
 
 
 class TypeUse(NamedTuple):
@@ -37,8 +37,8 @@ class TypeUse(NamedTuple):
 
     Attributes:
         type: the type.
-        places: the first places.
-        names: of the values declared there.
+        places: its first places.
+        names: the names of the values declared there.
     """
 
     type: Type
@@ -47,12 +47,12 @@ class TypeUse(NamedTuple):
 
 
 def type_uses(subject: Subject) -> list[TypeUse]:
-    """Every distinct type that is declared, in the order of first use."""
+    """Return every distinct declared type, in the order of first use."""
     known: list[TypeUse] | None = subject.memo.get("types")
     if known is not None:
         return known
     found: dict[int, TypeUse] = {}
-    full: set[int] = set()  # types with as many places as are remembered
+    full: set[int] = set()  # types with `MOST_PLACES` places
 
     def add(type: Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
         use = found.get(id(type))
@@ -83,18 +83,18 @@ def type_uses(subject: Subject) -> list[TypeUse]:
 
 
 TYPES = (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
-"""The classes of types that are made of element types."""
+"""The classes of types that contain element types."""
 
 
 def declared_values(scope: Scope) -> Iterator[ValueInfo]:
-    """The inputs, outputs and value infos of a scope."""
+    """Yield the inputs, outputs and value infos of a scope."""
     yield from scope.inputs
     yield from scope.outputs
     yield from scope.infos
 
 
 def inner_types(type: Type) -> Iterator[Type]:
-    """A type and all types in it."""
+    """Yield a type and all types nested in it."""
     stack = [type]
     while stack:
         item = stack.pop()
@@ -106,7 +106,7 @@ def inner_types(type: Type) -> Iterator[Type]:
 
 
 def attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
-    """Every distinct attribute, with the first node that has it and its index there."""
+    """Return every distinct attribute with the first node that has it and its index there."""
     known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("attributes")
     if known is None:
         seen: set[int] = set()
@@ -122,7 +122,7 @@ def attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
 
 
 def rich_attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
-    """Those of the distinct attributes that hold more than numbers and strings."""
+    """Return the distinct attributes that hold more than numbers and strings."""
     known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("rich-attributes")
     if known is None:
         known = [item for item in attributes(subject) if item[2].type not in _SIMPLE]
@@ -141,7 +141,7 @@ Decorated = Graph | Function | Node | ValueInfo
 
 
 def decorated(subject: Subject) -> list[Decorated]:
-    """Every statement with decorators or metadata."""
+    """Return every statement with decorators or metadata."""
     found: list[Decorated] | None = subject.memo.get("decorated")
     if found is None:
         found = subject.memo["decorated"] = []
@@ -158,12 +158,12 @@ class TensorUse(NamedTuple):
     """A tensor.
 
     Attributes:
-        name: "" if it has none.
-        type: element type and dims.
-        data: as it is stored.
-        decorators: its own.
-        place: where.
-        sparse: the sparse tensor it is a part of.
+        name: its name; "" if it has none.
+        type: its element type and dims.
+        data: its data as stored.
+        decorators: its own decorators.
+        place: its place.
+        sparse: the sparse tensor that contains it.
     """
 
     name: str
@@ -175,11 +175,11 @@ class TensorUse(NamedTuple):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The dims; all are numbers."""
+        """The dims, all of which are numbers."""
         return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
 
-    def words(self) -> str:
-        """What to call it in a message."""
+    def describe(self) -> str:
+        """Return how messages call it."""
         return f"the tensor `{self.name}`" if self.name else "this tensor"
 
 
@@ -187,13 +187,13 @@ _ORDINARY = frozenset(
     {"float", "double", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
      "uint64"}
 )  # fmt: skip
-"""Element types that every IR version has, and of which any bytes are elements."""
+"""Element types of every IR version, for which all bytes are valid."""
 
 
 def tensors(subject: Subject) -> list[TensorUse]:
-    """Every tensor, in initializers, attributes, and sparse ones, that may break a rule.
+    """Return every tensor of initializers, attributes and sparse tensors that may break a rule.
 
-    Nearly all initializers are raw data, which by its making fits its dims, of an ordinary type.
+    Skips initializers with raw data of an ordinary type, whose size the parser has checked.
     """
     known: list[TensorUse] | None = subject.memo.get("tensors")
     if known is None:
@@ -232,12 +232,12 @@ def _use(
     subject: Subject, tensor: Tensor, place: Place, name: str, sparse: SparseTensor | None
 ) -> TensorUse:
     if tensor.decorators:
-        tensor = subject.effective.tensor(tensor)
+        tensor = subject.resolved.tensor(tensor)
     return TensorUse(name, tensor.type, tensor.data, tensor.decorators, place, sparse)
 
 
 def sparse_tensors(subject: Subject) -> Iterator[tuple[str, SparseTensor, Place]]:
-    """Every sparse tensor: its name, itself, its place."""
+    """Yield every sparse tensor with its name and place."""
     for scope in subject.scopes:
         for value in scope.initializers:
             if isinstance(value.data, SparseTensor):

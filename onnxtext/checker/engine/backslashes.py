@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Backslashes that a plain string loses: `"c:\temp"` is `c:temp`.
+r"""Find backslashes that a plain string loses: `"c:\temp"` is `c:temp`.
 
-In the official syntax `\X` is X for every X. Only a text shows that: the model has the string
-without the backslash. `from-binary` prints no such string.
+In the official syntax `\X` is X for every X. The model only has the string without the backslash,
+so this needs the text. `from-binary` never prints such a string.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from onnxtext.checker.context.registry import BACKSLASH_LOST
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 
-_PERHAPS = re.compile(r'\\[^\\"]')
+_CANDIDATE = re.compile(r'\\[^\\"]')
 _TOKENS = re.compile(
-    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'  # a text
+    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'  # a text block
     r'|(?<!\w)file"[^"]*"'
     r'|(?<!\w)b"[^"\\]*(?:\\.[^"\\]*)*"'
     r'|(?P<plain>"[^"\\]*(?:\\.[^"\\]*)*")'
@@ -28,9 +28,9 @@ _NAMED = {"n": "a line break", "r": "a carriage return", "t": "a tab"}
 
 
 def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
-    """Find plain strings that lose backslashes, in a text that has been parsed."""
+    """Find plain strings that lose backslashes in a valid text."""
     text = source.text
-    if "\\" not in text or _PERHAPS.search(text) is None:
+    if "\\" not in text or _CANDIDATE.search(text) is None:
         return
     for found in _TOKENS.finditer(text):
         token = found["plain"]
@@ -68,5 +68,5 @@ _MOST = 12
 
 
 def _is_escaped(token: str, lost: list[re.Match[str]]) -> bool:
-    """Whether the text goes on as it was once the backslashes are doubled."""
+    """Whether doubling the backslashes keeps the rest of the text."""
     return all(item[1] != "\n" for item in lost) and len(token) < 10_000

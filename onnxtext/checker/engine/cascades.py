@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings that follow from another one: one mistake in a model is told once.
+"""Drop cascading findings: each mistake in a model is reported once.
 
-A node whose name of an input is nowhere defined has perhaps the wrong number of inputs, too; a node
-that lost its output leaves a name undefined. Only what says more about the mistake is told.
+A node with an undefined input may also have the wrong number of inputs; a node without outputs
+leaves a name undefined. Of such findings only the most specific one is kept.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _BY_ITEM = {
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }
-"""What follows, at the same node or value."""
+"""Rules implied by another one at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
-"""What follows, of the same name in the same graph."""
+"""Rules implied by another one about the same name in the same graph."""
 _BY_OWNER = {
     "input-duplicate": ("subgraph-arity",),
     "function-input-duplicate": ("function-call-arity",),
 }
-"""What follows, about the same graph or function."""
+"""Rules implied by another one about the same graph or function."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
-def without_echoes(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
-    """The findings that do not follow from others.
+def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
+    """Return the findings that do not follow from others.
 
     Args:
-        findings: all of a model.
-        scopes: its graphs and functions.
+        findings: all findings of a model.
+        scopes: the graphs and functions of the model.
     """
     if len(findings) < 2 or len({finding.slug for finding in findings}) < 2:
         return findings
@@ -45,11 +45,11 @@ def without_echoes(findings: list[Finding], scopes: Sequence[Scope]) -> list[Fin
     kept = _without(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
     owner_of = _owners(scopes)
     kept = _without(kept, _BY_OWNER, owner_of)
-    return _without_lost(kept, scope_of)
+    return _without_lost_outputs(kept, scope_of)
 
 
 def _owners(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
-    """What says which graph or function a finding is about, by any of its places; 0 for none."""
+    """Return a function that maps a finding to the id of its graph or function; 0 for none."""
     owners = {id(scope.place): id(scope) for scope in scopes}
     owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}
     return lambda finding: next(
@@ -59,15 +59,15 @@ def _owners(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
 
 def _without(
     findings: list[Finding],
-    echoes: Mapping[str, tuple[str, ...]],
+    implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """The findings without those that follow from one with the same key."""
+    """Return the findings without those implied by one with the same key."""
     causes = {
         (key(finding), slug)
         for finding in findings
-        if finding.severity is None  # what is only a warning here explains no error
-        for slug in echoes.get(finding.slug, ())
+        if finding.severity is None  # a finding downgraded to a warning implies no error
+        for slug in implied.get(finding.slug, ())
     }
     slugs = {slug for _, slug in causes}
     return [
@@ -75,17 +75,19 @@ def _without(
         for finding in findings
         if finding.slug not in slugs
         or (key(finding), finding.slug) not in causes
-        or (finding.slug == "value-undefined" and _is_of_several(finding))
+        or (finding.slug == "value-undefined" and _has_several_nodes(finding))
     ]
 
 
-def _is_of_several(finding: Finding) -> bool:
-    """Whether a finding is about several nodes."""
+def _has_several_nodes(finding: Finding) -> bool:
+    """Whether a finding has several nodes."""
     return len({id(place.item) for place in finding.places}) > 1
 
 
-def _without_lost(findings: list[Finding], scope_of: Callable[[Finding], int]) -> list[Finding]:
-    """The findings without the names that nodes without outputs leave undefined, one for each."""
+def _without_lost_outputs(
+    findings: list[Finding], scope_of: Callable[[Finding], int]
+) -> list[Finding]:
+    """Return the findings without one undefined name for each node without outputs."""
     lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
     if not lost:
         return findings
@@ -100,7 +102,7 @@ def _without_lost(findings: list[Finding], scope_of: Callable[[Finding], int]) -
 
 
 def _scopes(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
-    """What says which graph or function the first place of a finding stands in; 0 for none."""
+    """Return a function that maps a finding to the id of its first place's scope; 0 for none."""
     owners: dict[int, int] = {}
     for scope in scopes:
         for item in (*scope.nodes, *scope.outputs):
@@ -109,7 +111,7 @@ def _scopes(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
 
 
 def _name(finding: Finding) -> str:
-    """The name that a finding is about."""
+    """Return the name that a finding is about."""
     item, part, _ = finding.places[0]
     if part[:1] == ("inputs",):
         return str(item.inputs[part[1]])

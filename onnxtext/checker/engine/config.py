@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a project: the table `[tool.onnxtext]` of its `pyproject.toml`."""
+"""Read the settings of a project: the table `[tool.onnxtext]` of its `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ FILE = "pyproject.toml"
 
 
 class SettingsError(ValueError):
-    """The settings make no sense; the message says where and why."""
+    """Raised for invalid settings; the message names the file and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a project has set.
+    """The settings of a project.
 
     Attributes:
-        select: rules to turn on; `all` is every rule.
-        ignore: rules to turn off.
-        strict: whether warnings count.
-        max_findings: how many findings are shown of one file.
+        select: rules to enable; `all` is every rule.
+        ignore: rules to disable.
+        strict: whether warnings fail a check.
+        max_findings: how many findings are shown for one file; 0 for all.
     """
 
     select: tuple[str, ...] = ()
@@ -41,15 +41,15 @@ class Settings:
 
 
 def find_settings(directory: Path) -> Settings:
-    """The settings for what is in a directory: of the nearest `pyproject.toml` that has any.
+    """Return the settings of the nearest `pyproject.toml` that has any.
 
     Raises:
-        SettingsError: they make no sense.
+        SettingsError: the settings are invalid.
         OSError: the file cannot be read.
     """
     directory = directory.resolve()
-    for place in (directory, *directory.parents):
-        path = place / FILE
+    for parent in (directory, *directory.parents):
+        path = parent / FILE
         if path.is_file():
             table = _table(path)
             if table is not None:
@@ -60,10 +60,10 @@ def find_settings(directory: Path) -> Settings:
 def _table(path: Path) -> dict[str, Any] | None:
     try:
         whole = tomllib.loads(path.read_text("utf-8"))
-    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
+    except ValueError as error:  # invalid TOML or UTF-8, or a number with thousands of digits
         raise SettingsError(f"{path}: {str(error)[:200]}") from None
     except RecursionError:
-        raise SettingsError(f"{path}: it is nested too deeply") from None
+        raise SettingsError(f"{path}: the file is nested too deeply") from None
     tool = whole.get("tool")
     table = tool.get("onnxtext") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
@@ -73,18 +73,18 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     where = f"{path}: [tool.onnxtext]"
     unknown = table.keys() - {"select", "ignore", "strict", "max-findings"}
     if unknown:
-        raise SettingsError(f"{where} has no setting {sorted(unknown)[0]!r}")
+        raise SettingsError(f"{where} unknown setting {sorted(unknown)[0]!r}")
     for key in ("select", "ignore"):
         slugs = table.get(key, [])
         if not isinstance(slugs, list) or not all(isinstance(slug, str) for slug in slugs):
-            raise SettingsError(f"{where} {key} is a list of rules")
+            raise SettingsError(f"{where} {key} must be a list of rules")
         for slug in slugs:
             if slug not in rules() and slug != ALL:
-                raise SettingsError(f"{where} {key}: there is no rule {slug!r}")
+                raise SettingsError(f"{where} {key}: unknown rule {slug!r}")
     strict = table.get("strict", False)
     if not isinstance(strict, bool):
-        raise SettingsError(f"{where} strict is true or false")
+        raise SettingsError(f"{where} strict must be true or false")
     most = table.get("max-findings")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
-        raise SettingsError(f"{where} max-findings is a number, 0 for all")
+        raise SettingsError(f"{where} max-findings must be a number, 0 for all")
     return Settings(tuple(table.get("select", ())), tuple(table.get("ignore", ())), strict, most)

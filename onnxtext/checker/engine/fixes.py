@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`check --fix`: repairs a text until nothing is left to repair, and makes no new errors."""
+"""Implement `check --fix`: repair a text until nothing is left, without new errors."""
 
 from __future__ import annotations
 
@@ -21,46 +21,46 @@ from onnxtext.recursion import room_for_nesting
 from onnxtext.source import Source
 
 _MOST_ROUNDS = 100
-"""More than any text needs: each round does all that can be done at once."""
+"""More than any text needs: each round applies all repairs that do not conflict."""
 
 _GUESSES = ("import", "rename")
 _MOST_TRIED = 20
-"""How many guesses are tried one by one, if all together lead to new errors."""
+"""How many guesses are tried one by one if all together cause new errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A text and what is wrong with it."""
+    """A text and its findings."""
 
     source: Source
     subject: Subject
     findings: list[Finding]
 
     def errors(self) -> Counter[str]:
-        """How many errors there are of each rule."""
+        """Return the number of errors of each rule."""
         return Counter([item.slug for item in self.findings if severity_of(item) == "error"])
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
-    """Repair what can be repaired safely in a text.
+    """Apply all safe repairs to a text.
 
     Returns:
-        The new text, whose model computes the same; and what was done. The text is empty if it
-        could not be read.
+        The new text, whose model computes the same, and the repairs. The text is empty if it is
+        invalid.
 
     Raises:
-        UnknownRule: a slug is no rule's.
+        UnknownRule: a slug names no rule.
     """
     from onnxtext.filetype import decode_text
 
-    # The rule is off by default; its findings are repaired all the same.
+    # The rule is off by default, but its findings are still repaired.
     options["select"] = (*(options.get("select") or ()), "value-unused")
     done: list[str] = []
     text = ""
     with contextlib.suppress(OnnxTextError), room_for_nesting():
         text = decode_text(data, name)
         checked = _check(text, name, options)
-        # One repair makes room for the next: a name that is corrected may be out of order.
+        # One repair may allow the next: a node with a corrected name may be out of order.
         for _ in range(_MOST_ROUNDS):
             step = _repair(checked, options)
             if step is None:
@@ -76,14 +76,14 @@ def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
     root = parse_any(source)
     alone = isinstance(root, Fragment)
     encoded = None
-    if isinstance(root, Model):  # the inference of onnx finds what a wrong repair leads to
+    if isinstance(root, Model):  # onnx's inference detects wrong repairs
         encoded, _ = encoded_for_checks(root, source, options.get("base_dir"))
     if isinstance(root, Fragment) and isinstance(root.item, Graph):
         from onnxtext.syntax.parse import parse_model
 
         root = parse_model(source)
     subject, findings = find_in(root, encoded=encoded, **options)
-    if alone:  # a header would make another thing of it
+    if alone:  # adding a header would turn the graph into a model
         findings = [item for item in findings if not _is_kind(item, ("import",))]
     return _Checked(source, subject, findings)
 
@@ -93,9 +93,9 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
 
 
 def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Checked] | None:
-    """Do what leads to no errors that the text did not have; None if there is nothing to do."""
-    spoken = Suppressions(checked.source).spoken(checked.findings, checked.subject)
-    wanted = [item for item in spoken if item.repair is not None]
+    """Apply the repairs that cause no new errors; None if there are none."""
+    remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
+    wanted = [item for item in remaining if item.repair is not None]
     before = checked.errors()
     for chosen in _choices(wanted):
         made = repair(checked.source, checked.subject, chosen)
@@ -107,7 +107,7 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Chec
 
 
 def _choices(wanted: list[Finding]) -> Iterator[list[Finding]]:
-    """All findings; those whose repair is no guess; then the others one by one."""
+    """Yield all findings; those whose repair is not a guess; then the guesses one by one."""
     yield wanted
     guesses = [item for item in wanted if _is_kind(item, _GUESSES)]
     if guesses:

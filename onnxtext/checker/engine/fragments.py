@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs and nodes on their own: nothing says which version of the operators they are for.
+"""Check graphs and nodes alone, which do not say their version of the standard operators.
 
-The newest is tried first. If something does not fit it, so are older ones, as far back as they
-differ for the operators that are used: a fragment is right if it is right in one version. If there
-is none, what is told is what is wrong in the version with the fewest errors, and which one that is.
+The newest version is tried first, then each older one in which a used operator differs. A fragment
+is valid if it is valid in one version. Otherwise the findings are those of the version with the
+fewest errors, and a note names it.
 
-What is not defined may be a value of what stands around the fragment; for a list of nodes nothing
-is known of types but what the nodes say.
+Undefined names may belong to the surroundings of the fragment. The types of the inputs of a list
+of nodes are unknown.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _ABOUT_OPERATORS = frozenset(
 
 
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, list[Finding]]:
-    """What breaks the rules that are on, in the version of the operators that fits best.
+    """Return the subject and findings in the version of the operators that fits best.
 
     Args:
-        fragment: a graph, a node or a list of nodes; a function says what it imports.
-        options: what rules may look at.
+        fragment: a graph, a node or a list of nodes; or a function, which has imports.
+        options: the settings and services of the check.
     """
     with paused_collector():
         if isinstance(fragment.item, Function):
@@ -56,11 +56,11 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
                 break
         assert best is not None
         _, version, subject, found = best
-        return subject, [_told(item, version) for item in found]
+        return subject, [_with_note(item, version) for item in found]
 
 
 def _versions(subject: Subject, newest: int) -> list[int]:
-    """The newest version, and older ones in which an operator that is used was another."""
+    """Return the newest version, then older ones in which a used operator differs."""
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
     if sum(len(scope.nodes) for scope in subject.scopes) > _MOST_NODES:
         return [newest]
@@ -69,7 +69,7 @@ def _versions(subject: Subject, newest: int) -> list[int]:
     return [newest, *sorted({since - 1 for since in changes if 1 < since <= newest}, reverse=True)]
 
 
-def _told(finding: Finding, version: int) -> Finding:
+def _with_note(finding: Finding, version: int) -> Finding:
     if finding.slug not in _ABOUT_OPERATORS:
         return finding
     note = f"checked with version {version} of the standard operators, which fits best"

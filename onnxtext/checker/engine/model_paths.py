@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paths of the parts of a binary model: `graph.node[12].attribute["axis"]`."""
+"""Name the parts of a binary model: `graph.node[12].attribute["axis"]`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.checker.context.subject import Subject
 
 
 class ModelPaths:
-    """Names the parts of a model: `graph.node[12].attribute["axis"]`."""
+    """The paths of all parts of a model."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -26,8 +26,8 @@ class ModelPaths:
             self._item(root.item)
 
     def path(self, place: Place) -> str:
-        """The path of a place."""
-        item = self._subject.effective.original(place.item)
+        """Return the path of a place."""
+        item = self._subject.resolved.original(place.item)
         path = self._paths.get(id(item), "")
         for name in _fields(item, place.part):
             path += name if name.startswith("[") or not path else f".{name}"
@@ -111,7 +111,7 @@ _FIELD_NAMES = {
 
 
 def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:
-    """The steps of a path below a statement, in the schema's words."""
+    """Yield the steps of a path below a statement, with the schema's field names."""
     if part[:1] == ("output_types",) or (isinstance(item, ValueInfo) and part == ("name",)):
         return
     for index, step in enumerate(part):
@@ -133,6 +133,6 @@ def _attribute_name(item: object, index: int) -> str | None:
 
 
 def short(name: str) -> str:
-    """A name as a step of a path."""
+    """Return a quoted and truncated name as a step of a path."""
     cut = name if len(name) <= 60 else f"{name[:59]}…"
     return json.dumps(cut, ensure_ascii=False)

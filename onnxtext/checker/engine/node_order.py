@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A topological order for the nodes of a graph, where sorting changes no value."""
+"""Sort the nodes of a graph topologically if that changes no value."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from onnxtext.checker.context.scopes import used_names
 from onnxtext.checker.context.subject import Subject
 
 _NAMING = {"input", "output", "attribute", "node"}
-"""The fields by which decorators change what uses what."""
+"""The fields through which decorators can change dependencies."""
 
 
 def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
-    """An order in which every node stands behind those whose outputs it uses.
+    """Return an order in which every node follows those whose outputs it uses.
 
     Args:
-        subject: what is checked.
-        graph: whose nodes are to be sorted.
+        subject: the model.
+        graph: the graph or function to sort.
 
     Returns:
-        The indices of the nodes, moved as little as possible; None if there is no such order, or
-        if a name may mean something else in it: one that is defined twice, or also in a graph
-        around; or that a decorator changes.
+        The indices of the nodes, moved as little as possible; None for a cycle, or if a name could
+        change its meaning: it is defined twice or in an outer graph, or set by a decorator.
     """
     scope = next((scope for scope in subject.scopes if scope.place is graph), None)
-    if scope is None or scope.again:
+    if scope is None or scope.redefinitions:
         return None
     if any(scope.find_outer(name) is not None for name in scope.position):
         return None
@@ -40,7 +39,7 @@ def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
 
 
 def _used(node: Node) -> Iterator[str]:
-    """The names that a node uses, and the graphs in it, their outputs included."""
+    """Yield the names that a node and its graphs use, including the outputs of the graphs."""
     yield from used_names(node)
     for graph in walk_graphs(node):
         for output in graph.outputs:
@@ -48,7 +47,7 @@ def _used(node: Node) -> Iterator[str]:
 
 
 def sorted_order(nodes: list[Node]) -> list[int] | None:
-    """A topological order that keeps as much of the given one as it can; None for a cycle."""
+    """Return a topological order close to the given one; None for a cycle."""
     producer: dict[str, int] = {}
     for index, node in enumerate(nodes):
         for name in node.outputs:

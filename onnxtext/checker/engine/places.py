@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a finding is: a place in the text, or the path of a part of a binary model.
+"""Find the places of findings in the text.
 
-Rules point to statements of the tree. What it costs to find a statement's place is paid only for
-what is shown: its text is parsed once more (`syntax.locate`), or the model is walked once to name
-all its parts.
+Rules point to statements of the tree. Only statements with a reported finding are parsed again to
+find the spans of their parts (`syntax.span_map`).
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
 _MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
-"""In longer statements no parts are looked for: their first word is the place."""
+"""Longer statements are not parsed again: their first token is the place."""
 
 
 class TextPlaces:
     """Finds places in a text.
 
     Attributes:
-        exact: how many statements are still parsed again to find the very part; behind that, a
-            place is the first word of its statement.
+        budget: how many statements may still be parsed again to find a part; after that, a place
+            is the first token of its statement.
     """
 
-    def __init__(self, source: Source, subject: Subject, exact: int = 500) -> None:
-        self.exact = exact
+    def __init__(self, source: Source, subject: Subject, budget: int = 500) -> None:
+        self.budget = budget
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], Places | None] = {}
@@ -56,8 +55,8 @@ class TextPlaces:
         self._whole_headers: dict[int, Span | None] = {}
 
     def span(self, place: Place) -> Span:
-        """The place as offsets."""
-        item = self._subject.effective.original(place.item)
+        """Return the span of a place."""
+        item = self._subject.resolved.original(place.item)
         match item:
             case Node():
                 return self._node(item, place.part)
@@ -65,7 +64,7 @@ class TextPlaces:
                 return self._value(item, place.part)
             case Graph() | Function():
                 if item.at < 0:
-                    return self._word(0)
+                    return self._token_span(0)
                 if isinstance(item, Function) and place.part[:1] in (
                     ("opset_imports",),
                     ("domain",),
@@ -73,20 +72,20 @@ class TextPlaces:
                     return self._function_header(item, place.part)
                 if isinstance(item, Function) and place.part[:1] == ("attributes",):
                     return self._parameter(item, place.part[1:])
-                return self._named(item.at)
+                return self._name_span(item.at)
             case Model():
                 return self._header(item, place.part)
         return self._section(item, place.part)
 
     def start(self, place: Place) -> int:
-        """Where the statement of a place begins."""
-        item = self._subject.effective.original(place.item)
+        """Return the offset at which the statement of a place starts."""
+        item = self._subject.resolved.original(place.item)
         at = getattr(item, "at", -1)
         return at if at >= 0 else self.span(place).start
 
     def statement(self, place: Place) -> Span | None:
-        """The whole statement of a place; None for what is no statement."""
-        item = self._subject.effective.original(place.item)
+        """Return the span of a place's whole statement; None if it is not a node."""
+        item = self._subject.resolved.original(place.item)
         if isinstance(item, Node) and item.at >= 0:
             found = self._locate(item.at, "node")
             return None if found is None else found.span
@@ -95,9 +94,9 @@ class TextPlaces:
     def _locate(self, at: int, kind: str) -> Places | None:
         key = at, kind
         if key not in self._located:
-            if self.exact <= 0:
+            if self.budget <= 0:
                 return None
-            self.exact -= 1
+            self.budget -= 1
             try:
                 self._located[key] = locate(self._source, at, kind, _MOST_OF_A_STATEMENT)
             except ValueError:
@@ -107,7 +106,7 @@ class TextPlaces:
     def _node(self, node: Node, part: tuple[str | int, ...]) -> Span:
         found = self._locate(node.at, "node") if node.at >= 0 else None
         if found is None:
-            return self._word(max(node.at, 0))
+            return self._token_span(max(node.at, 0))
         steps: list[str | int] = []
         match part:
             case ("outputs" | "inputs" | "attributes" as name, int() as index, *rest):
@@ -133,10 +132,10 @@ class TextPlaces:
 
     def _value(self, value: ValueInfo, part: tuple[str | int, ...]) -> Span:
         if value.at < 0:
-            return self._word(0)
+            return self._token_span(0)
         found = self._locate(value.at, "value_info")
         if found is None:
-            return self._word(value.at)
+            return self._token_span(value.at)
         for tried in (part[:1], ("name",)):
             try:
                 return found.find(*tried).span
@@ -144,7 +143,7 @@ class TextPlaces:
                 continue
         return found.span
 
-    def _word(self, at: int) -> Span:
+    def _token_span(self, at: int) -> Span:
         token = load_lexer().token(self._source.text, at)
         if token is None:
             return Span(at, at)
@@ -156,8 +155,8 @@ class TextPlaces:
             yield token
             at = token.at + len(token)
 
-    def _named(self, at: int) -> Span:
-        """The name of a graph or function: the word before its first list."""
+    def _name_span(self, at: int) -> Span:
+        """Return the name of a graph or function: the token before its first list."""
         before: Token | None = None
         depth = 0
         for token in islice(self._tokens(at), _MOST_TOKENS):
@@ -168,7 +167,7 @@ class TextPlaces:
             elif token in _CLOSING:
                 depth -= 1
             before = token
-        return self._word(at)
+        return self._token_span(at)
 
     # ---- Headers and sections ---------------------------------------------------------------
 
@@ -179,47 +178,38 @@ class TextPlaces:
             if end not in self._whole_headers:
                 self._whole_headers[end] = self._whole_header(end)
             found = self._whole_headers[end]
-        return found or self._named(max(model.graph.at, 0))
+        return found or self._name_span(max(model.graph.at, 0))
 
     def _whole_header(self, end: int) -> Span | None:
-        """The header of the model, or its opening bracket where it takes several lines."""
+        """Return the model's header, or its opening bracket if the header spans several lines."""
         tokens = self._header_tokens(0, end)
         if tokens[:1] != ["<"]:
             return None
-        start, stop = tokens[0].at, tokens[0].at + 1
-        depth = 0
-        for token in tokens:
-            depth += (token in _OPENING) - (token in _CLOSING)
-            if not depth:
-                stop = token.at + len(token)
-                break
+        start, last = tokens[0].at, _closing(tokens)
+        stop = start + 1 if last is None else tokens[last].at + len(tokens[last])
         one_line = "\n" not in self._source.text[start:stop]
         return Span(start, stop if one_line else start + 1)
 
     def _function_header(self, function: Function, part: tuple[str | int, ...]) -> Span:
-        name = self._named(function.at)
+        name = self._name_span(function.at)
         return self._key(function.at, name.start, part) or name
 
     def _parameter(self, function: Function, part: tuple[str | int, ...]) -> Span:
-        """An attribute parameter of a function, behind its name."""
-        name = self._named(function.at)
+        """Return an attribute parameter of a function, after its name."""
+        name = self._name_span(function.at)
         tokens = list(islice(self._tokens(name.end), _MOST_PARAMETERS))
         if tokens[:1] == ["<"] and part and isinstance(part[0], int):
-            depth = 0
-            for end, token in enumerate(tokens):
-                depth += (token in _OPENING) - (token in _CLOSING)
-                if not depth:
-                    items = _items(tokens[1:end])
-                    if part[0] < len(items):
-                        found = items[part[0]]
-                        return Span(found[0].at, found[-1].at + len(found[-1]))
-                    break
+            end = _closing(tokens)
+            items = _items(tokens[1:end]) if end is not None else []
+            if part[0] < len(items):
+                found = items[part[0]]
+                return Span(found[0].at, found[-1].at + len(found[-1]))
         return name
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
-        """The value of a header's key, or one item of it."""
-        self.exact -= 1
-        if not part or self.exact < 0:
+        """Return the value of a header's key, or one item of it."""
+        self.budget -= 1
+        if not part or self.budget < 0:
             return None
         key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
             str(part[0]), str(part[0])
@@ -242,16 +232,18 @@ class TextPlaces:
         return known
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
-        """A place in a section, which keeps no offsets: found by the words that begin it."""
-        words = {"Annotation": "quantization", "Configuration": "configuration"}
-        keyword = words.get(type(item).__name__, "training")
+        """Return a place in a section; sections have no offsets, so their keyword is searched."""
+        keywords = {"Annotation": "quantization", "Configuration": "configuration"}
+        keyword = keywords.get(type(item).__name__, "training")
         text = self._source.text
         starts = self._sections.get(keyword)
         if starts is None:
             found = re.finditer(rf"^[ \t]*({keyword})\b", text, re.MULTILINE)
             starts = self._sections[keyword] = [match.start(1) for match in found]
         if not starts:
-            return self._word(max(self._subject.main.owner.at, 0) if self._subject.main else 0)
+            return self._token_span(
+                max(self._subject.main.owner.at, 0) if self._subject.main else 0
+            )
         at = starts[-1]
         name = ""
         match item:
@@ -264,19 +256,29 @@ class TextPlaces:
                 for step in part:
                     if isinstance(step, str):
                         at = max(text.find(step, at), at)
-                return self._word(at)
-        self.exact -= 1
-        if self.exact > 0 and name:
+                return self._token_span(at)
+        self.budget -= 1
+        if self.budget > 0 and name:
             for spelled in (json.dumps(name, ensure_ascii=False), name):
                 where = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])").search(text, at)
                 if where is not None:
                     return Span(where.start(), where.end())
-        return self._word(at)
+        return self._token_span(at)
 
     def _index(self, training: Training) -> int:
         model = self._subject.model
         assert model is not None
         return next((i for i, item in enumerate(model.training) if item is training), 0)
+
+
+def _closing(tokens: list[Token]) -> int | None:
+    """Return the index of the bracket that closes the first token."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token in _OPENING) - (token in _CLOSING)
+        if not depth:
+            return index
+    return None
 
 
 def _until_comma(tokens: list[Token]) -> Iterator[Token]:
@@ -294,7 +296,7 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
-    """The first entry of each key of a header: the tokens of its value, and of the items in it."""
+    """Return the tokens of each header key's first value, and of the items in the value."""
     found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
     depth = 0
     for index, token in enumerate(tokens):
@@ -309,7 +311,7 @@ def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Toke
 
 
 def _items(tokens: list[Token]) -> list[list[Token]]:
-    """The tokens of each item of a list, without the brackets around it."""
+    """Split the tokens inside of a list's brackets into items."""
     items: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:

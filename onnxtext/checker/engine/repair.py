@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--fix`: safe changes of a text, and the proof that they change nothing else.
+"""Plan and verify the edits of `--fix`.
 
-Edits are made in the text, so comments and layout stay. The new text is then parsed again and
-compared with what the tree should have become: if that differs in anything, nothing is changed.
+Edits change the text, so comments and layout stay. The new text is then parsed and compared with
+the expected tree; edits that change anything else are dropped.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Repaired:
     """A text after its repair.
 
     Attributes:
-        text: the new text; the old one if nothing could be done.
-        done: what was done, a line each.
+        text: the new text; the old one if nothing was repaired.
+        done: the titles of the repairs.
     """
 
     text: str
@@ -39,12 +39,12 @@ class Repaired:
 
 
 def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Repaired:
-    """Mend what can be mended safely: one finding after the other, each proven on its own.
+    """Apply all safe repairs; if they fail verification together, those that pass one by one.
 
     Args:
         source: the text.
-        subject: the model it was read as.
-        findings: what was found in it.
+        subject: the model of the text.
+        findings: its findings.
     """
     wanted = [
         (finding, finding.repair)
@@ -66,10 +66,10 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
             planned.append((change, f"{change.title} [{finding.slug}]"))
             edits += change.edits
     kept = planned
-    if planned and not _proven(source, model, [change for change, _ in planned]):
+    if planned and not _is_verified(source, model, [change for change, _ in planned]):
         kept = []
         for item in planned[:_MOST_TRIED]:
-            if _proven(source, model, [*[change for change, _ in kept], item[0]]):
+            if _is_verified(source, model, [*[change for change, _ in kept], item[0]]):
                 kept.append(item)
     if not kept:
         return Repaired(source.text, ())
@@ -80,14 +80,14 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
 def fix_of(
     source: Source, subject: Subject, finding: Finding, labels: Sequence[Label]
 ) -> Fix | None:
-    """A repair as edits of the text, for editors; None where it takes too long to plan.
+    """Return a repair as edits for editors; None if planning would take too long.
 
-    It is not proven: whoever applies it to a text of many mistakes uses `repair`.
+    The edits are not verified; to repair a whole text, use `repair`.
 
     Args:
         source: the text.
-        subject: the model it was read as.
-        finding: what is to be mended.
+        subject: the model of the text.
+        finding: the finding to fix.
         labels: its places in the text.
     """
     how = finding.repair
@@ -104,11 +104,11 @@ def fix_of(
 _MOST_SORTED = 300
 _MOST_REPAIRS = 500
 _MOST_TRIED = 20
-"""How many repairs are proven one by one if all together cannot be."""
+"""How many repairs are verified one by one if all together fail."""
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """A text after edits that do not overlap."""
+    """Return a text with edits applied; they must not overlap."""
     parts = []
     at = 0
     for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
@@ -119,12 +119,12 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 @dataclass(slots=True)
 class _Change:
-    """One repair: what it does to the text, and what to the tree.
+    """One repair: its edits of the text and its effect on the tree.
 
     Attributes:
-        title: what it does, in words.
-        edits: in the text.
-        repair: what is to be done.
+        title: a description for users.
+        edits: the edits of the text.
+        repair: the repair to make.
         item: the part of the tree that changes.
         order: the new order of a graph's nodes.
     """
@@ -185,9 +185,8 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
             return _Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
     for index, token in enumerate(tokens):
         if token == "<":
-            closing = list(map(str, tokens)).index(
-                ">", index
-            )  # ValueError: it is too long to be edited
+            # Raises ValueError if the header is too long to be edited.
+            closing = list(map(str, tokens)).index(">", index)
             last = tokens[closing - 1]
             at = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1
@@ -204,7 +203,7 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
 
 
 def _body(source: Source, function: Function) -> int:
-    """Where the first node of a function stands, which is behind its header."""
+    """Return the offset of the first node of a function, which follows its header."""
     return function.nodes[0].at if function.nodes else len(source.text)
 
 
@@ -217,8 +216,8 @@ def _blank(text: str) -> int:
 
 def _rename(source: Source, subject: Subject, how: Repair) -> _Change | None:
     right, uses = how.argument
-    if any(subject.effective.original(node) is not node for node, _ in uses):
-        return None  # a decorator says what its inputs are
+    if any(subject.resolved.original(node) is not node for node, _ in uses):
+        return None  # a decorator sets the inputs
     spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
     edits = []
     for node, index in uses:
@@ -245,7 +244,7 @@ def _escaped(name: str) -> str:
 
 
 def _remove(source: Source, subject: Subject, how: Repair) -> _Change | None:
-    value = subject.effective.original(how.item)
+    value = subject.resolved.original(how.item)
     if not isinstance(value, ValueInfo) or value.at < 0:
         return None
     span = locate(source, value.at, "value_info").span
@@ -257,7 +256,7 @@ def _remove(source: Source, subject: Subject, how: Repair) -> _Change | None:
         assert following is not None
         end = following.at + 1
         line_end = text.find("\n", end)
-        # A line of its own goes as a whole, unless a comment stands in it.
+        # Remove the whole line if it holds nothing else, not even a comment.
         line_start = text.rfind("\n", 0, start) + 1
         if not text[line_start:start].strip() and line_end >= 0 and not text[end:line_end].strip():
             start, end = line_start, line_end + 1
@@ -280,7 +279,7 @@ def _sort(source: Source, subject: Subject, how: Repair) -> _Change | None:
     order = safe_order(subject, graph)
     if order is None:
         return None
-    spans = [_whole(source, node) for node in nodes]
+    spans = [_node_span(source, node) for node in nodes]
     blocks = _blocks(source.text, spans)
     if blocks is None:
         return None
@@ -293,16 +292,16 @@ def _sort(source: Source, subject: Subject, how: Repair) -> _Change | None:
     return _Change("sort the nodes", edits, how, graph, order)
 
 
-def _whole(source: Source, node: Node) -> Span:
+def _node_span(source: Source, node: Node) -> Span:
     found: Places = locate(source, node.at, "node")
     return found.span
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
-    """Each node with the comments that belong to it; None where nodes share a line.
+    """Return the extent of each node with its comments; None if nodes share a line.
 
-    Comments on lines of their own belong to the node below, those behind a node to it
-    (docs/design.md, Layout). Blank lines stay where they are.
+    Comments on their own lines belong to the node below, trailing ones to the node before them
+    (docs/design.md, Layout). Blank lines are not moved.
     """
     found = []
     for index, span in enumerate(spans):
@@ -319,28 +318,28 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
         first = line_start + len(text[line_start:start]) - len(text[line_start:start].lstrip(" \t"))
         line_end = text.find("\n", span.end)
         end = len(text) if line_end < 0 else line_end
-        behind = text[span.end : end].strip()
-        if behind and not behind.startswith("#"):
+        trailing = text[span.end : end].strip()
+        if trailing and not trailing.startswith("#"):
             return None
         found.append((first, span.end + len(text[span.end : end].rstrip())))
     return found
 
 
-# ---- Proof --------------------------------------------------------------------------------------
+# ---- Verification -------------------------------------------------------------------------------
 
 
-def _proven(source: Source, model: Model, changes: list[_Change]) -> bool:
-    """Whether the edited text says exactly the changed model."""
+def _is_verified(source: Source, model: Model, changes: list[_Change]) -> bool:
+    """Whether the edited text parses to exactly the expected model."""
     edits = [edit for change in changes for edit in change.edits]
     try:
         made = parse_model(Source(apply_edits(source.text, edits), source.name))
         return made == expected(model, changes)
-    except (OnnxTextError, KeyError):  # KeyError: a part that the tree does not hold as it stands
+    except (OnnxTextError, KeyError):  # KeyError: a decorator made the statement
         return False
 
 
 def expected(model: Model, changes: Iterable[_Change]) -> Model:
-    """What a model becomes by changes; it is not changed itself."""
+    """Return a copy of a model with changes applied."""
     memo: dict[int, object] = {}
     made = copy.deepcopy(model, memo)
     removed: set[int] = set()

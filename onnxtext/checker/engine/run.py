@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the rules on a model, and making diagnostics of what they find."""
+"""Run the rules on a model and turn their findings into diagnostics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
 from onnxtext.checker.context.subject import Options, Subject
 from onnxtext.checker.engine.backslashes import lost_backslashes
-from onnxtext.checker.engine.cascades import without_echoes
+from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.places import TextPlaces
@@ -24,9 +24,9 @@ from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.source import Source
 
 _MOST_FIXES = 100
-"""For how many findings of one text the edits that mend them are planned."""
+"""For how many findings of one text fixes are planned."""
 MOST_LABELS = 12
-"""How many places of one finding are shown; how many more there are is told."""
+"""How many places of one finding are shown; a note counts the others."""
 
 
 def check_tree(
@@ -42,19 +42,19 @@ def check_tree(
     """Check a model or a fragment.
 
     Args:
-        root: what to check; not changed.
+        root: the model or fragment, which is not changed.
         source: the text it was read from; None for a binary.
-        file: what to call a binary.
-        base_dir: the directory of external data; None if there is none to look into.
-        select: rules to turn on besides those that are on by default; `all` is every rule.
-        ignore: rules to turn off.
-        encoded: gives the model as bytes, for the inference of onnx.
+        file: the name of a binary in messages.
+        base_dir: the directory of external data; None if unknown.
+        select: rules to enable besides those enabled by default; `all` is every rule.
+        ignore: rules to disable.
+        encoded: returns the encoded model, for onnx's inference.
 
     Returns:
-        What was found, in the order of the text or of the model.
+        The diagnostics, in the order of the text or of the model.
 
     Raises:
-        UnknownRule: a slug is no rule's.
+        UnknownRule: a slug names no rule.
     """
     subject, findings = find_in(
         root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
@@ -71,13 +71,13 @@ def find_in(
     encoded: Callable[[], bytes | None] | None = None,
     answers: Answers | None = None,
 ) -> tuple[Subject, list[Finding]]:
-    """What breaks the rules that are on, without places.
+    """Return the subject and its findings, without their places in the text.
 
-    Arguments are those of `check_tree`, and `answers`: what the inference of onnx said in checks
-    before, which is added to.
+    The arguments are those of `check_tree`, and `answers`: a cache of answers of onnx's inference,
+    which is extended.
 
     Raises:
-        UnknownRule: a slug is no rule's.
+        UnknownRule: a slug names no rule.
     """
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & set(select or ())
@@ -94,9 +94,9 @@ def find_in(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """The bytes of a model with the import that is implied before IR version 3.
+    """Add the import that is implied before IR version 3 to the encoded model.
 
-    The inference of onnx does not know of it, unlike its checker.
+    Unlike its checker, onnx's inference does not imply it.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded
@@ -115,20 +115,20 @@ _FIRST_OPSET = b"\x42\x02\x10\x01"
 def diagnose(
     subject: Subject, findings: list[Finding], *, source: Source | None, file: str | None = None
 ) -> list[Diagnostic]:
-    """Give findings their places, and drop those that the text silences."""
+    """Turn findings into diagnostics, and drop those that the text suppresses."""
     if source is None:
         return _with_paths(subject, findings, file) if findings else []
     suppressions = Suppressions(source)
     lost: list[Diagnostic] = []
     if BACKSLASH_LOST.slug in subject.options.active:
-        lost = [item for item in lost_backslashes(source) if not suppressions.silence_at(item)]
+        lost = [item for item in lost_backslashes(source) if not suppressions.suppresses_at(item)]
     if not findings and not suppressions:
         return lost
     from onnxtext.checker.engine.repair import fix_of
 
-    if suppressions and subject.echoes:  # what is silenced explains nothing
-        spoken = suppressions.spoken([*findings, *subject.echoes], subject)
-        findings = without_echoes(spoken, subject.scopes)
+    if suppressions and subject.cascades:  # suppressed findings hide no others
+        remaining = suppressions.unsuppressed([*findings, *subject.cascades], subject)
+        findings = without_cascades(remaining, subject.scopes)
     places = TextPlaces(source, subject)
     made: list[Diagnostic] = []
     for finding in findings:
@@ -136,7 +136,7 @@ def diagnose(
         if finding.repair is not None and len(made) < _MOST_FIXES:
             fix = fix_of(source, subject, finding, diagnostic.labels)
             diagnostic = replace(diagnostic, fix=fix)
-        if not suppressions or not suppressions.silence(finding, diagnostic, places):
+        if not suppressions or not suppressions.suppresses(finding, diagnostic, places):
             made.append(diagnostic)
     made += lost
     made += suppressions.unused(subject.options.active)
@@ -189,12 +189,12 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
 
 
 def severity_of(finding: Finding) -> Severity:
-    """How bad a finding is: its own severity, or that of its rule."""
+    """Return the severity of a finding: its own or that of its rule."""
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
 
 
 def _rule(finding: Finding) -> list[str]:
-    """The rule itself."""
+    """Return the note that names the rule."""
     rule = rules()[finding.slug]
     return [f"the rule: {rule.title} ({rule.source})" if rule.source != "-" else rule.title]
 

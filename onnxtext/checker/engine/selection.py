@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Select the rules that are on, and run them."""
+"""Select and run the enabled rules."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import families, rules
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.engine.cascades import without_echoes
+from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.isolation.inference import start_worker
 
 ALL = "all"
 
 
 class UnknownRule(ValueError):
-    """A slug that is no rule's; `slug` is it."""
+    """Raised for a slug that names no rule."""
 
     def __init__(self, slug: str) -> None:
         super().__init__(f"there is no rule `{slug}`")
@@ -23,14 +23,14 @@ class UnknownRule(ValueError):
 
 
 def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> frozenset[str]:
-    """The slugs of the rules that are on.
+    """Return the slugs of the enabled rules.
 
     Args:
-        select: rules to turn on besides those that are on by default; `all` is every rule.
-        ignore: rules to turn off; wins over `select`.
+        select: rules to enable besides those enabled by default; `all` is every rule.
+        ignore: rules to disable; overrides `select`.
 
     Raises:
-        UnknownRule: a slug is no rule's.
+        UnknownRule: a slug names no rule.
     """
     known = rules()
     for slug in (*(select or ()), *(ignore or ())):
@@ -44,16 +44,16 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
 
 def find(subject: Subject) -> list[Finding]:
-    """What breaks the rules that are on, in the order of the families."""
+    """Run the enabled rules and return their findings, in the order of the families."""
     active = subject.options.active
     if subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()
     for family in families():
         if not active.isdisjoint([rule.slug for rule in family.rules]):
             subject.found += list(family.check(subject))
-    told = [finding for finding in subject.found if finding.slug in active]
-    kept = without_echoes(told, subject.scopes)
-    if len(kept) < len(told):
-        known = {id(finding) for finding in kept}
-        subject.echoes = [finding for finding in told if id(finding) not in known]
+    active_findings = [finding for finding in subject.found if finding.slug in active]
+    kept = without_cascades(active_findings, subject.scopes)
+    if len(kept) < len(active_findings):
+        ids = {id(finding) for finding in kept}
+        subject.cascades = [finding for finding in active_findings if id(finding) not in ids]
     return kept

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users hand in to be checked: text, bytes, a path, a message; and what is made of it."""
+"""Check what users pass in: a text, bytes, a path or a message of onnx."""
 
 from __future__ import annotations
 
@@ -31,75 +31,52 @@ def check_any(
     """Check a text, a binary model, a file or a message.
 
     Args:
-        source: text, bytes of a model, a path, or a message of the `onnx` package.
-        name: what to call it in messages.
-        base_dir: the directory of external data; of a file, its own by default.
-        select: rules to turn on besides those that are on by default; `all` is every rule.
-        ignore: rules to turn off.
+        source: a text, the bytes of a model, a path, or a message of the `onnx` package.
+        name: its name in messages.
+        base_dir: the directory of external data; by default that of the file.
+        select: rules to enable besides those enabled by default; `all` is every rule.
+        ignore: rules to disable.
 
     Raises:
         OSError: the file cannot be read.
-        TypeError: the source is nothing of these.
-        UnknownRule: a slug is no rule's.
+        TypeError: the source has another type.
+        UnknownRule: a slug names no rule.
     """
     with paused_collector():
         try:
-            return _check(source, name, base_dir, select, ignore)
+            return _check(source, name, {"base_dir": base_dir, "select": select, "ignore": ignore})
         except RecursionError:
             return [too_deep(name)]
 
 
 def too_deep(name: str | None) -> Diagnostic:
-    """What is said about a model that is nested deeper than anything can read."""
-    message = "graphs or types are nested too deep to be checked"
+    """Return the diagnostic for a model that is nested too deeply to be read."""
+    message = "graphs or types are nested too deeply to be checked"
     return Diagnostic("too-deep", message, file=name or "<string>", path="model")
 
 
-def _check(
-    source: Any,
-    name: str | None,
-    base_dir: Path | None,
-    select: Sequence[str] | None,
-    ignore: Sequence[str] | None,
-) -> list[Diagnostic]:
+def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagnostic]:
     match source:
         case str():
-            return check_text(
-                source, name=name or "<string>", base_dir=base_dir, select=select, ignore=ignore
-            )
+            return check_text(source, name=name or "<string>", **options)
         case bytes() | bytearray() | memoryview():
-            return check_binary(
-                bytes(source),
-                name=name or "<bytes>",
-                base_dir=base_dir,
-                select=select,
-                ignore=ignore,
-            )
+            return check_binary(bytes(source), name=name or "<bytes>", **options)
         case os.PathLike():
             path = Path(source)
-            return check_file(
-                path.read_bytes(),
-                name=name or os.fspath(source),
-                base_dir=path.parent if base_dir is None else base_dir,
-                select=select,
-                ignore=ignore,
-            )
+            if options["base_dir"] is None:
+                options["base_dir"] = path.parent
+            return check_file(path.read_bytes(), name=name or os.fspath(source), **options)
     message = type(source).__name__
     if message == "ModelProto":
-        data = source.SerializeToString()
-        return check_binary(
-            data, name=name or "<message>", base_dir=base_dir, select=select, ignore=ignore
-        )
+        return check_binary(source.SerializeToString(), name=name or "<message>", **options)
     if message in ("GraphProto", "FunctionProto", "NodeProto"):
         fragment = lift_fragment(source.SerializeToString(), message)
-        return check_tree(
-            fragment, file=name or "<message>", base_dir=base_dir, select=select, ignore=ignore
-        )
-    raise TypeError(f"what is checked is text, bytes, a path or a message of onnx, not {message}")
+        return check_tree(fragment, file=name or "<message>", **options)
+    raise TypeError(f"cannot check {message}: pass text, bytes, a path or a message of onnx")
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check the content of a file, which is binary or text by its name, else by its content."""
+    """Check the content of a file; its name or else its content says whether it is binary."""
     from onnxtext.filetype import decode_text
 
     if is_binary(data, name):
@@ -112,9 +89,9 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
 
 
 def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a text: a model, or a graph, a function or nodes on their own.
+    """Check a text: a model, a graph, a function or nodes.
 
-    Its syntax errors are findings.
+    Syntax errors are returned as findings.
     """
     source = Source(text, name)
     try:
@@ -131,7 +108,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
 
 def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
-    """Findings of two kinds in the order of the text."""
+    """Merge two lists of findings in the order of the text."""
     if not refused:
         return found
     return sorted([*refused, *found], key=lambda item: item.span.start if item.span else -1)
@@ -140,11 +117,11 @@ def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagno
 def encoded_for_checks(
     model: Model, source: Source, base_dir: Path | None
 ) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
-    """Encode a model for the inference of onnx.
+    """Encode a model for onnx's inference.
 
     Returns:
-        What gives the bytes, None if the model cannot be encoded; and everything for which
-        `to_binary` refuses it.
+        A function that returns the bytes, or None if the model cannot be encoded; and the errors
+        with which `to_binary` refuses it.
     """
     from onnxtext.conversion import FilesBeside, lower_checked
     from onnxtext.errors import left_out, lowering_errors
@@ -158,7 +135,7 @@ def encoded_for_checks(
         pieces = lower_checked(model, source, elsewhere)
         if sum(map(len, pieces)) < LARGE:
             return lambda: b"".join(pieces), refused
-        # The inference of onnx needs no large weights, and would copy them.
+        # Large weights would be copied, but onnx's inference does not read them.
         return lambda: lower_light(model, elsewhere), refused
     except LowerError as error:
         return lambda: None, [*refused, *lowering_errors(model, error, source, elsewhere)]
@@ -167,7 +144,7 @@ def encoded_for_checks(
 
 
 def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
-    """Everything in the text of a fragment that no message can hold."""
+    """Return the errors for everything in a fragment that cannot be encoded."""
     from onnxtext.errors import lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
@@ -179,14 +156,13 @@ def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
 
 
 def parse_any(source: Source) -> Model | Fragment:
-    """Parse a model; what is none, but a graph, a function or nodes on their own, as that.
+    """Parse a model, or else a graph, a function or nodes as a fragment.
 
-    The text of a graph can be read as one of a model without a header. The text of a function can
-    be read as one of a model, whose header has a domain, but no `ir_version`, and nothing in whose
-    graph has a type.
+    A graph also parses as a model without a header. A function also parses as a model whose header
+    has a domain, but no `ir_version`, and whose graph has untyped inputs and outputs.
 
     Raises:
-        OnnxTextError: it is none of these; the errors are those of what it begins as.
+        OnnxTextError: it is none of these; the errors are those of the kind it starts as.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
@@ -197,10 +173,10 @@ def parse_any(source: Source) -> Model | Fragment:
     except OnnxTextError as error:
         failure = error
     if model is not None:
-        perhaps = looks_like_function(model)
+        maybe_function = looks_like_function(model)
     else:
-        perhaps = failure is not None and _may_be_function(source.text, failure)
-    if perhaps:
+        maybe_function = failure is not None and _may_be_function(source.text, failure)
+    if maybe_function:
         function = try_fragment(source, "function")
         if function is not None:
             return function
@@ -213,18 +189,18 @@ def parse_any(source: Source) -> Model | Fragment:
 
 
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether what is no model may be a function: not if it is wrong in a body, which are alike."""
+    """Whether a text that is no model may be a function: not if the error is in the body."""
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
     return "=>" in text and not (body and labels and labels[0].span.start >= body.end())
 
 
 _BODY = re.compile(r'[^"#{]*=>[^"#{]*\{')
-"""What surely goes on with the body of a graph or of a function."""
+"""Everything up to the body of a graph or function."""
 
 
 def _begins_with_node(text: str) -> bool:
-    """Whether a text begins as a node does: with outputs and `=`."""
+    """Whether a text starts like a node: with outputs and `=`."""
     return _NODE.match(text) is not None
 
 
@@ -234,7 +210,7 @@ _NODE = re.compile(
 
 
 def _is_graph(model: Model, text: str) -> bool:
-    """Whether a text is a graph only: nothing stands before it or behind it."""
+    """Whether a text is only a graph, without a header or sections."""
     from onnxtext.syntax.grammar.lexer import load_lexer
 
     if model != Model(model.graph, presence=model.presence):
@@ -244,14 +220,14 @@ def _is_graph(model: Model, text: str) -> bool:
 
 
 def looks_like_function(model: Model) -> bool:
-    """Whether a text that was read as a model says a function on its own."""
+    """Whether a text that parses as a model is a function."""
     values = (*model.graph.inputs, *model.graph.outputs)
     untyped = bool(values) and all(value.type is None for value in values)
     return untyped and model.ir_version is None and bool(model.domain) and not model.functions
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model. That it is none is a finding."""
+    """Check a binary model; a file of another kind gives a finding."""
     from onnxtext.proto.decode.errors import refusal
 
     try:

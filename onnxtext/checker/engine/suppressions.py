@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comments that silence findings: `# onnxtext: ignore[slug, …]`.
+"""Apply comments that suppress findings: `# onnxtext: ignore[slug, …]`.
 
-At the end of a line such a comment is about what stands in that line; on a line of its own, about
-the statement below it (docs/design.md, Layout).
+A trailing comment applies to its line; a comment on its own line applies to the statement below
+(docs/design.md, Layout).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class _Suppression:
     """One slug of a comment.
 
     Attributes:
-        slug: "" if the comment names none, and silences everything.
-        span: of the slug in the text.
-        line: the line whose statements it is about.
-        used: whether it has silenced anything.
+        slug: the rule; "" for all rules.
+        span: the span of the slug or comment.
+        line: the line to which it applies.
+        used: whether it has suppressed a finding.
     """
 
     slug: str
@@ -45,13 +45,13 @@ class _Suppression:
 
 @dataclass(slots=True)
 class Suppressions:
-    """The comments of a text that silence findings."""
+    """The comments of a text that suppress findings."""
 
     source: Source
     _by_line: dict[int, list[_Suppression]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Find them."""
+        """Find the comments."""
         if _MARK not in self.source.text:
             return
         for found in _TOKENS.finditer(self.source.text):
@@ -81,18 +81,16 @@ class Suppressions:
         self._by_line.setdefault(line, []).extend(made)
 
     def _next_statement(self, line: int) -> int:
-        """The first line behind this one that holds more than a comment."""
+        """Return the first line after this one that is neither blank nor a comment."""
         while line < len(self.source.line_starts):
             line += 1
-            if (
-                not self.source.line(line).lstrip().startswith("#")
-                and self.source.line(line).strip()
-            ):
+            text = self.source.line(line).strip()
+            if text and not text.startswith("#"):
                 break
         return line
 
-    def silence(self, finding: Finding, diagnostic: Diagnostic, places: TextPlaces) -> bool:
-        """Whether a finding is silenced."""
+    def suppresses(self, finding: Finding, diagnostic: Diagnostic, places: TextPlaces) -> bool:
+        """Whether a finding is suppressed."""
         if not diagnostic.labels:
             return False
         offsets = {diagnostic.labels[0].span.start, places.start(finding.places[0])}
@@ -100,23 +98,23 @@ class Suppressions:
         statement = places.statement(finding.places[0])
         if statement is not None:
             lines.add(self.source.position(statement.end).line)
-        return self._silence(finding.slug, lines)
+        return self._suppress(finding.slug, lines)
 
-    def silence_at(self, diagnostic: Diagnostic) -> bool:
-        """Whether a finding about the text, not about a statement, is silenced."""
+    def suppresses_at(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding about the text, not about a statement, is suppressed."""
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
-        return self._silence(diagnostic.code, lines)
+        return self._suppress(diagnostic.code, lines)
 
-    def _silence(self, slug: str, lines: Iterable[int]) -> bool:
-        silenced = False
+    def _suppress(self, slug: str, lines: Iterable[int]) -> bool:
+        suppressed = False
         for line in lines:
             for suppression in self._by_line.get(line, ()):
                 if suppression.slug in ("", slug):
-                    suppression.used = silenced = True
-        return silenced
+                    suppression.used = suppressed = True
+        return suppressed
 
-    def spoken(self, findings: list[Finding], subject: Subject) -> list[Finding]:
-        """The findings that are not silenced."""
+    def unsuppressed(self, findings: list[Finding], subject: Subject) -> list[Finding]:
+        """Return the findings that are not suppressed."""
         if not self:
             return findings
         from onnxtext.checker.engine.places import TextPlaces
@@ -125,7 +123,7 @@ class Suppressions:
         return [
             finding
             for finding in findings
-            if not self.silence(
+            if not self.suppresses(
                 finding,
                 Diagnostic("", "", labels=(Label(places.span(finding.places[0])),)),
                 places,
@@ -133,7 +131,7 @@ class Suppressions:
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
-        """What is to be said about those that have silenced nothing."""
+        """Return diagnostics for the suppressions without effect."""
         if UNUSED_SUPPRESSION.slug not in active:
             return []
         found = []
@@ -142,12 +140,11 @@ class Suppressions:
             slug = suppression.slug
             if suppression.used or (slug in known and slug not in active):
                 continue
-            what = f"`{slug}` " if slug else ""
-            message = f"{what}is silenced here, but there is nothing to silence".strip()
+            message = f"`{slug}` has no finding here"
             if not slug:
-                message = "this comment silences nothing"
+                message = "this comment suppresses nothing"
             elif slug not in known:
-                message = f"`{slug}` is no rule"
+                message = f"there is no rule `{slug}`"
             found.append(
                 Diagnostic(
                     UNUSED_SUPPRESSION.slug,

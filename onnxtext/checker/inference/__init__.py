@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types and shapes of values."""
+"""Infer the types and shapes of values."""

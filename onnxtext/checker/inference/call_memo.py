@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of functions: a body is gone through once for each kind of arguments, not for each path.
+"""Memoize function calls: infer a body once for each kind of arguments, not for each call path.
 
-Two calls in each of 30 functions are a billion paths, but a few kinds.
+Two calls in each of 30 functions are a billion call paths, but only a few kinds of arguments.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 
 _MOST_NODES = 20_000
-"""How many nodes of called functions are gone through, besides twice those of the model."""
+"""How many nodes of called functions are visited, plus twice those of the model."""
 _DEEPEST = 100
-"""How deep calls are followed."""
+"""The maximum depth of calls."""
 
 
 class CallMemo:
-    """What is known of the calls of functions.
+    """The results of function calls, with a budget for nodes and depth.
 
     Attributes:
-        known: the types of the outputs, by the key of a call.
+        known: the results by the key of a call.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.known: dict[tuple[object, ...], Any] = {}
         self._budget = _MOST_NODES + 2 * sum(len(scope.nodes) for scope in subject.scopes)
         self._depth = 0
-        self._kept: list[object] = []  # so that no id is given twice
+        self._kept: list[object] = []  # keeps ids unique
 
     def key(
         self,
@@ -38,7 +38,7 @@ class CallMemo:
         inputs: Sequence[object],
         parameters: Mapping[str, Attribute] | None = None,
     ) -> tuple[object, ...]:
-        """The kind of a call: the function, the types of the inputs, and the attributes."""
+        """Return the kind of a call: the function, the input types and the attributes."""
         if not parameters:
             return (id(function), *inputs)
         given = [(name, attribute.type, self._value(attribute.value))
@@ -46,7 +46,7 @@ class CallMemo:
         return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
 
     def _value(self, value: object) -> object:
-        """An attribute's value by what it is if it is short, else by its identity."""
+        """Return a key for an attribute's value: itself if it is short, else its id."""
         if isinstance(value, (int, float, str, bytes)):
             return type(value), value
         if (
@@ -59,7 +59,7 @@ class CallMemo:
         return id(value)
 
     def enter(self, function: Scope) -> bool:
-        """Whether a body may be gone through: calls are neither too deep nor too many."""
+        """Whether a body may be visited: calls are neither too deep nor too many."""
         self._budget -= 1 + len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:
             return False
@@ -67,5 +67,5 @@ class CallMemo:
         return True
 
     def leave(self) -> None:
-        """The end of a body."""
+        """End the visit of a body."""
         self._depth -= 1

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types without shapes, propagated through graphs, bodies and calls.
+"""Infer types without shapes through graphs, bodies and calls.
 
-Every value gets a type from its declaration, or from the node that computes it: type variables of
-the operator's schema are bound by the inputs. What is not known stays unknown, and breaks no rule.
-What was found once for an operator and the types of its inputs is remembered: most nodes of a model
-are like others.
+A value gets its type from its declaration or from the node that computes it, by binding the type
+variables of the operator's schema to the types of the inputs. Unknown types break no rule. Results
+are cached by operator and input types, since most nodes of a model repeat others.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
-from onnxtext.checker.inference.call_memo import CallMemo
+from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
+from onnxtext.checker.inference.scope_walk import ScopeWalk
 
 
-class Misfit(NamedTuple):
-    """Why inputs do not fit an operator.
+class Mismatch(NamedTuple):
+    """Why the input types do not fit an operator.
 
     Attributes:
-        message: what is wrong.
-        inputs: the indices of the inputs that it is about.
+        message: the problem.
+        inputs: the indices of the wrong inputs.
         help: how to fix it.
     """
 
@@ -39,47 +38,22 @@ class Misfit(NamedTuple):
 
 
 Types = Environment[str | None]
-"""The types of the values of a scope, and of those around it."""
+"""The types of the values of a scope, and of its outer scopes."""
 
 
-class TypeInference:
-    """One walk over a model.
-
-    Attributes:
-        findings: what does not fit.
-        environments: what was found out in each scope (by id) when it was first gone through.
-    """
+class TypeInference(ScopeWalk[Types]):
+    """Infers element types in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
-        self.findings: list[Finding] = []
-        self.environments: dict[int, Types] = {}
-        # Not the subject: it remembers the walk, and what refers to itself is freed slowly.
-        self._scopes = subject.scopes
+        super().__init__(subject)
         self._functions = subject.functions
-        self._targets = targets(subject)
         self._texts: dict[int, str | None] = {}
-        self._bound: dict[tuple[Any, ...], tuple[Texts, Misfit | None]] = {}
-        self._calls = CallMemo(subject)
-        self._told: set[tuple[int, str, int]] = set()
-
-    @classmethod
-    def of(cls, subject: Subject) -> TypeInference:
-        """The walk over a model, which is done once."""
-        known: TypeInference | None = subject.memo.get("element-types")
-        if known is None:
-            known = subject.memo["element-types"] = cls(subject)
-            known.run()
-        return known
+        self._bound: dict[tuple[Any, ...], tuple[Texts, Mismatch | None]] = {}
+        self._reported: set[tuple[int, str, int]] = set()
 
     def run(self) -> list[Finding]:
-        """Go through all graphs, and through the functions that nothing calls."""
-        main: Types | None = None
-        for scope in self._scopes:
-            if scope.parent is not None or scope.kind == "function":
-                continue
-            around = main if scope.kind == "algorithm" else None
-            environment = self._scope(scope, (), around)
-            main = environment if scope.kind == "main" else main
+        """Visit all graphs, then the functions that are never called."""
+        super().run()
         called = {key[0] for key in self._calls.known}
         for scope in self._functions.values():
             if id(scope) not in called:
@@ -97,14 +71,7 @@ class TypeInference:
 
     # ---- Scopes -----------------------------------------------------------------------------
 
-    def _scope(self, scope: Scope, given: Texts, around: Types | None) -> Types:
-        """Go through a graph or a body.
-
-        Args:
-            scope: it.
-            given: the types of its inputs, as far as its caller knows.
-            around: what it sees besides.
-        """
+    def _scope(self, scope: Scope, given: Texts, outer: Types | None) -> Types:
         text = self._text
         types: dict[str, str | None] = {}
         declared: dict[str, tuple[str, ValueInfo]] = {}
@@ -117,7 +84,7 @@ class TypeInference:
             types[value.name] = known[0] if known is not None else None
         for index, value in enumerate(scope.inputs[: len(given)]):
             self._give(scope, value, given[index], types)
-        environment: Types = Environment(types, around)
+        environment: Types = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
@@ -132,7 +99,7 @@ class TypeInference:
                     if found is not None and found != own:
                         place = Place(node, ("output_types", number))
                         self._differs(node, number, found, own, place)
-                    # Which of the two is wrong is unknown: nodes behind it get no findings.
+                    # Either may be wrong, so the type is unknown to later nodes.
                     found = own if found in (None, own) else None
                 elif name in declared:
                     own, value = declared[name]
@@ -145,15 +112,15 @@ class TypeInference:
     def _give(
         self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
     ) -> None:
-        """Bind an input of a body."""
+        """Set the type of an input of a body."""
         own = types.get(value.name)
         if own is None:
             types[value.name] = given
         elif given is not None and own != given and scope.holder is not None:
             holder = scope.holder
-            self._tell(
+            self._report(
                 value,
-                f"the input {quoted(value.name)} of {scope.words()} is declared "
+                f"the input {quoted(value.name)} of {scope.describe()} is declared "
                 f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
                 (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
                 f"declare it `{shown(given)}`",
@@ -166,7 +133,7 @@ class TypeInference:
             places.append(place._replace(label=f"declared as `{shown(declared)}`"))
         else:
             places = [place._replace(label=f"`{node.op_type}` gives `{shown(found)}`")]
-        self._tell(
+        self._report(
             node,
             f"{quoted(name)} is declared `{shown(declared)}`, but `{node.op_type}` computes "
             f"`{shown(found)}`",
@@ -175,13 +142,13 @@ class TypeInference:
             number,
         )
 
-    def _tell(
+    def _report(
         self, item: object, message: str, places: tuple[Place, ...], help: str, number: int = -1
     ) -> None:
-        """Report something once, however often a body is gone through."""
+        """Report a finding once, however often a body is visited."""
         key = id(item), message.partition("`")[0], number
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._reported:
+            self._reported.add(key)
             self.findings.append(Finding("type-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
@@ -189,7 +156,7 @@ class TypeInference:
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Types
     ) -> Texts:
-        """The types of a node's outputs."""
+        """Return the types of a node's outputs."""
         types = environment.known
         find = environment.find
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
@@ -204,16 +171,16 @@ class TypeInference:
         known = self._bound.get(key)
         if known is None:
             known = self._bound[key] = bind(target, inputs, node)
-        made, misfit = known
-        if misfit is not None:
+        made, mismatch = known
+        if mismatch is not None:
             places = [
-                Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in misfit.inputs
+                Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in mismatch.inputs
             ]
-            self._tell(node, misfit.message, tuple(places), misfit.help)
+            self._report(node, mismatch.message, tuple(places), mismatch.help)
         if children:
             return self._bodies(node, inputs, children, environment) or made
         special = OUTPUT_TYPES.get(node.op_type)
-        if special is not None and misfit is None and not target.domain:
+        if special is not None and mismatch is None and not target.domain:
             computed = special(node, inputs)
             return (computed, *made[1:]) if computed is not None else made
         return made
@@ -224,7 +191,7 @@ class TypeInference:
         if known is None:
             if not self._calls.enter(function):
                 return ()
-            self._calls.known[key] = ()  # it may call itself
+            self._calls.known[key] = ()  # the function may call itself
             environment = self._scope(function, inputs, None)
             self._calls.leave()
             known = tuple([environment.find(value.name) for value in function.outputs])
@@ -232,10 +199,10 @@ class TypeInference:
         return known
 
     def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:
-        """Go through the graphs that a node holds; the types of its outputs that follow."""
+        """Visit the graphs of a node; return the types of its outputs."""
         made: list[Texts] = []
         for body in bodies:
-            given = _given(node, inputs, body)
+            given = _passed_types(node, inputs, body)
             inner = self._scope(body, given, environment)
             made.append(tuple([inner.find(value.name) for value in body.outputs]))
         match node.op_type:
@@ -254,7 +221,7 @@ class TypeInference:
     def _branches(self, node: Node, bodies: list[Scope], made: list[Texts]) -> None:
         for index, (left, right) in enumerate(zip(*made, strict=False)):
             if left is not None and right is not None and left != right:
-                self._tell(
+                self._report(
                     node,
                     f"the branches of this `If` disagree: output {index + 1} is `{shown(left)}` in "
                     f"`{bodies[0].attribute}`, and `{shown(right)}` in `{bodies[1].attribute}`",
@@ -267,8 +234,8 @@ class TypeInference:
                 )
 
 
-def _given(node: Node, inputs: Texts, body: Scope) -> Texts:
-    """The types that a node gives the inputs of its body."""
+def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
+    """Return the types that a node passes to the inputs of its body."""
     match node.op_type:
         case "Loop":
             return ("tensor(int64)", "tensor(bool)", *inputs[2:])
@@ -282,11 +249,11 @@ def _given(node: Node, inputs: Texts, body: Scope) -> Texts:
     return ()
 
 
-def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit | None]:
-    """Bind type variables by the types of inputs.
+def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismatch | None]:
+    """Bind the type variables of a schema to the types of inputs.
 
     Returns:
-        The types of the outputs as far as they follow, and what does not fit.
+        The types of the outputs as far as they are known, and the first mismatch.
     """
     bound: dict[str, tuple[str, int]] = {}
     for index, text in enumerate(inputs):
@@ -295,13 +262,13 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
             continue
         allowed = signature.allowed(formal.type)
         if text not in allowed and not _is_opaque(allowed):
-            near = ", ".join(f"`{shown(item)}`" for item in sorted(allowed)[:12])
+            listed = ", ".join(f"`{shown(item)}`" for item in sorted(allowed)[:12])
             more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
             message = (
                 f"the input `{formal.name}` of `{node.op_type}` cannot be `{shown(text)}`: "
-                f"it takes {near}{more}"
+                f"it takes {listed}{more}"
             )
-            return (None,) * len(node.outputs), _misfit(message, (index,), text)
+            return (None,) * len(node.outputs), _mismatch(message, (index,), text)
         if formal.type in signature.variables and formal.homogeneous:
             first = bound.setdefault(formal.type, (text, index))
             if first[0] != text:
@@ -313,10 +280,10 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
                     else f"`{one.name}`"
                 )
                 message = (
-                    f"the inputs {names} of `{node.op_type}` are of one type, but here they are "
+                    f"the inputs {names} of `{node.op_type}` must have one type, but are "
                     f"`{shown(first[0])}` and `{shown(text)}`"
                 )
-                return (None,) * len(node.outputs), _misfit(message, (index, first[1]), text)
+                return (None,) * len(node.outputs), _mismatch(message, (index, first[1]), text)
     made: list[str | None] = []
     for index in range(len(node.outputs)):
         formal = signature.output(index)
@@ -331,10 +298,10 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Misfit
     return tuple(made), None
 
 
-def _misfit(message: str, indices: tuple[int, ...], text: str) -> Misfit:
+def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:
     castable = text.startswith("tensor(")
     help = "insert a `Cast`, or give it another value" if castable else "give it another value"
-    return Misfit(message, indices, help)
+    return Mismatch(message, indices, help)
 
 
 def _is_opaque(allowed: frozenset[str]) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of the values that a scope sees: its own, and those of the scopes around it."""
+"""Look up inferred facts about the values of a scope and of its outer scopes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ class Environment(Generic[V]):
     """The values of a scope.
 
     Attributes:
-        known: what is known of each, by its name.
-        around: the scope's surroundings.
+        known: the fact about each value, by name.
+        outer: the environment of the outer scope.
     """
 
     known: dict[str, V] = field(default_factory=dict)
-    around: Environment[V] | None = None
+    outer: Environment[V] | None = None
 
     def holder(self, name: str) -> Environment[V] | None:
-        """The innermost scope that has a value of a name."""
+        """Return the innermost environment with a value of that name."""
         environment: Environment[V] | None = self
         while environment is not None and name not in environment.known:
-            environment = environment.around
+            environment = environment.outer
         return environment
 
     def find(self, name: str) -> V | None:
-        """What is known of a value; None if nothing is."""
+        """Return the fact about a value; None if unknown."""
         environment = self.holder(name)
         return None if environment is None else environment.known[name]

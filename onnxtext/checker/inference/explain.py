@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with shapes, in words about the values at hand."""
+"""Explain onnx's shape errors in terms of the values of the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
 
 
 def written(type: Type) -> str:
-    """A type as the language writes it."""
+    """Return a type as the language writes it."""
     match type:
         case TensorType(element, shape):
             return element + _shape(shape)
@@ -49,17 +49,17 @@ def _shape(shape: tuple[object, ...] | None) -> str:
 
 def explain(
     node: Node,
-    said: str,
+    objection: str,
     inputs: list[Type | None],
     place: Callable[[str], Place | None],
 ) -> Explanation:
-    """A message and places for an objection of onnx to a node.
+    """Return a message and places for onnx's error about a node.
 
     Args:
         node: the node.
-        said: what onnx says.
+        objection: onnx's error message.
         inputs: the types of its inputs.
-        place: where the type of a value is declared.
+        place: returns where the type of a value is declared.
     """
     shapes = [_plain_shape(type) for type in inputs]
     if node.op_type == "MatMul" and len(shapes) == 2:
@@ -67,14 +67,14 @@ def explain(
         if found is not None:
             return found
     if node.op_type == "Gemm" and len(shapes) >= 2:
-        turned = [
+        transposed = [
             any(a.name == name and a.value == 1 for a in node.attributes)
             for name in ("transA", "transB")
         ]
-        found = _product(node, shapes[:2], place, *turned)
+        found = _product(node, shapes[:2], place, *transposed)
         if found is not None:
             return found
-    message = _NOISE.sub(" ", said).strip().removesuffix(".")
+    message = _NOISE.sub(" ", objection).strip().removesuffix(".")
     places = [Place(node, ("op_type",))]
     for index, type in enumerate(inputs):
         if type is not None:
@@ -91,18 +91,18 @@ def _product(
     node: Node,
     shapes: list[list[int | str | None] | None],
     place: Callable[[str], Place | None],
-    left_turned: bool,
-    right_turned: bool,
+    left_transposed: bool,
+    right_transposed: bool,
 ) -> Explanation | None:
-    """Two matrices whose inner dimensions differ."""
+    """Explain two matrices whose inner dimensions differ; None if they do not."""
     left, right = shapes
     if not left or not right:
         return None
-    columns = left[-2] if left_turned and len(left) > 1 else left[-1]
-    rows = right[-1] if right_turned or len(right) == 1 else right[-2]
+    columns = left[-2] if left_transposed and len(left) > 1 else left[-1]
+    rows = right[-1] if right_transposed or len(right) == 1 else right[-2]
     if not isinstance(columns, int) or not isinstance(rows, int) or columns == rows:
         return None
-    kinds = ("rows" if left_turned else "columns"), ("columns" if right_turned else "rows")
+    kinds = ("rows" if left_transposed else "columns"), ("columns" if right_transposed else "rows")
     x, w = quoted(node.inputs[0]), quoted(node.inputs[1])
     places = [Place(node, ("op_type",))]
     for name, count, kind in ((1, rows, kinds[1]), (0, columns, kinds[0])):

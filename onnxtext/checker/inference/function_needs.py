@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the bodies of functions need of a call: inputs, attributes, and the types of attributes.
+"""Find what function bodies require of a call: inputs, attributes and the types of attributes.
 
-Needs pass through calls in bodies: a function needs what the functions it calls need of it.
+Requirements propagate through calls in bodies, from the called function to the caller.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class TypedUse(NamedTuple):
     """A reference in a body.
 
     Attributes:
-        type: which type the attribute must have there.
-        place: of the reference.
+        type: the type that the attribute must have there.
+        place: the place of the reference.
     """
 
     type: AttributeType
@@ -35,10 +35,10 @@ class TypedUse(NamedTuple):
 
 
 class Needs:
-    """What bodies cannot do without, and the types they need.
+    """The required inputs and attributes of functions, and the required types.
 
     Attributes:
-        conflicts: two uses of one attribute parameter that need different types.
+        conflicts: two uses of one attribute parameter that require different types.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -64,15 +64,15 @@ class Needs:
         self._propagate()
 
     def inputs(self, function: Scope) -> set[str]:
-        """The inputs that some node of the body uses where it needs one."""
+        """Return the inputs that a node of the body uses as a required input."""
         return {name for name in _inputs(function) if self._has(function, "input", name)}
 
     def attributes(self, function: Scope) -> set[str]:
-        """The attribute parameters that the body passes on where an attribute is required."""
+        """Return the attribute parameters that the body uses as a required attribute."""
         return {name for name in _parameters(function) if self._has(function, "attribute", name)}
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
-        """Which type the body needs an attribute parameter to have; None if any will do."""
+        """Return the type that the body requires of an attribute parameter; None for any."""
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
 
@@ -80,7 +80,7 @@ class Needs:
         return (id(function.function), kind, name) in self._needed
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """What a node that uses inputs of the function needs."""
+        """Record which inputs of the function a node requires."""
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):
                 formal = target.input(index)
@@ -130,7 +130,7 @@ class Needs:
                 self.conflicts.setdefault(outer, (first, use))
 
     def _propagate(self) -> None:
-        """Pass needs on from the functions that are called to those that call them."""
+        """Propagate requirements from called functions to their callers."""
         waiting = deque(self._needed)
         while waiting:
             for outer in self._callers.get(waiting.popleft(), ()):
@@ -147,7 +147,7 @@ class Needs:
 
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
-    """Whether one of several attributes is required, and a node has this one only."""
+    """Whether a node needs one of several attributes, and has only this one."""
     if signature.domain:
         return False
     if node.op_type == "Constant":
@@ -169,7 +169,7 @@ def _parameters(function: Scope) -> dict[str, Attribute | None]:
 
 
 def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Repair | None:
-    """The repair of an integer that has to be a float: `3.0` for `3`."""
+    """Return the repair of an integer that must be a float: `3.0` for `3`."""
     value = attribute.value
     if wanted is AttributeType.FLOAT and type(value) is int and abs(value) <= _EXACT:
         return Repair("respell", node, (str(value), f"{value}.0"))
@@ -182,4 +182,4 @@ def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Re
 
 
 _EXACT = 1 << 24
-"""Greater integers may have no float of 32 bits."""
+"""The 32-bit floats represent all integers up to this one."""

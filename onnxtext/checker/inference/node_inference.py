@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of one node's outputs, inferred by onnx from the types of its inputs.
+"""Have onnx infer the output types of single nodes from the types of their inputs.
 
-Most nodes are like others: what onnx answered for an operator, its attributes and the types of its
-inputs is remembered, whatever the values are called.
+Most nodes repeat others, so answers are cached by operator, attributes and input types, regardless
+of the names of values.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from onnxtext.proto.presence_defaults import Habits
 from onnxtext.wire.reader import WireError
 
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
-"""Versions are of 32 bits in C++."""
+"""The bounds of versions: onnx stores them in 32 bits."""
 
 Made = tuple[Type | None, ...]
 """The types of outputs, None where unknown."""
 Answer = Made | str | Failure
-"""The types, the objection of onnx, or why there is no answer."""
+"""The types, onnx's error message, or why there is no answer."""
 
 
 class NodeInference:
@@ -45,12 +45,12 @@ class NodeInference:
         self._one: dict[int, Type] = {}
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._opsets: dict[int, dict[str, int]] = {}
-        self._kept: list[object] = []  # so that no id is given twice
+        self._kept: list[object] = []  # keeps ids unique
         self._lifted_types: dict[bytes, Type | None] = {}
 
     @classmethod
     def of(cls, subject: Subject) -> NodeInference:
-        """The one of a model, whose answers all walks share."""
+        """Return the instance of a model, whose answers all walks share."""
         known: NodeInference | None = subject.memo.get("node-inference")
         if known is None:
             known = subject.memo["node-inference"] = cls(subject)
@@ -68,10 +68,10 @@ class NodeInference:
 
         Args:
             signature: its operator.
-            node: the node; its attributes are no references.
-            inputs: the types of its inputs; None for those left out.
+            node: the node, without attribute references.
+            inputs: the types of its inputs; None for omitted ones.
             constants: encoded tensors, by the names of inputs.
-            opsets: the operator sets in use.
+            opsets: the imported operator sets.
         """
         numbers: dict[str, int] = {"": -1}
         names = [numbers.setdefault(name, len(numbers)) for name in node.inputs]
@@ -120,11 +120,11 @@ class NodeInference:
         Args:
             signature: its operator.
             node: the node.
-            types: the types of all values that it or its bodies use.
+            types: the types of all values that the node or its bodies use.
             constants: encoded tensors, by the names of values.
-            opsets: the operator sets in use.
+            opsets: the imported operator sets.
         """
-        self._kept.append(node)  # lowering remembers attributes by their ids
+        self._kept.append(node)  # lowering caches attributes by id
         try:
             data = self._lowering.node(node)
             given = {
@@ -146,7 +146,7 @@ class NodeInference:
         return tuple([self._lifted(made.get(_bytes(name))) for name in node.outputs])
 
     def _interned(self, type: Type) -> Type:
-        """One object for all equal types."""
+        """Return one object for all equal types."""
         known = self._one.get(id(type))
         if known is None:
             known = self._one[id(type)] = self._equal.setdefault(type, type)
@@ -174,7 +174,7 @@ class NodeInference:
         return known
 
     def _versions(self, opsets: Opsets | None) -> dict[str, int]:
-        """The operator sets that C++ can take."""
+        """Return the operator sets in the range that onnx accepts."""
         known = self._opsets.get(id(opsets))
         if known is None:
             versions = opsets.versions.items() if opsets is not None else ()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large models consist of few kinds of nodes: it is enough to infer types for one of each.
+"""Check the types of a large model by one node of each kind.
 
-What a node computes, and what its types and shapes may break, depends on nothing but its operator,
-its attributes, the types of its inputs and what is declared for its outputs. So types go through
-the model from kind to kind, and a small model is made of the first node of each. If that breaks no
-rule of types and shapes, the large one breaks none.
+The output types of a node, and its type and shape errors, only depend on its kind: the operator,
+the attributes, the types of the inputs and the declared types of the outputs. Large models have few
+kinds. So types are propagated by kind, and a small model is made of the first node of each. If that
+breaks no rule of types and shapes, the large one does not either.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError
 
-_FEWEST = 200
-"""Smaller models are not worth it."""
-_ALIKE = 4
-"""How many nodes there are of a kind at least, on average, once there are more than `_MANY`."""
-_MANY = 50
+_LEAST_NODES = 200
+"""Smaller models are checked node by node."""
+_LEAST_REPEATS = 4
+"""The least average number of nodes of a kind, once there are more than `_FEW_KINDS` kinds."""
+_FEW_KINDS = 50
 
 Types = tuple[Type | None, ...]
 
 
 def fits_by_kind(subject: Subject) -> bool:
-    """Whether it is known, from one node of each kind, that all types and shapes fit."""
+    """Whether one node of each kind proves that all types and shapes fit."""
     return _verdict(subject)[0]
 
 
 def sizes_fit_by_kind(subject: Subject) -> bool:
-    """Whether it is known, from one node of each kind, that no symbolic dimension contradicts."""
+    """Whether one node of each kind proves that symbolic dimensions are consistent."""
     return _verdict(subject)[1]
 
 
 def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """The types of all values of each scope (by id); None if they do not all fit by kind."""
+    """Return the types of all values of each scope (by id); None unless `fits_by_kind`."""
     if not fits_by_kind(subject):
         return None
     kinds: _Kinds = subject.memo["kinds"]
@@ -67,7 +67,7 @@ def _verdict(subject: Subject) -> tuple[bool, bool]:
 def _judge(subject: Subject) -> tuple[bool, bool]:
     if subject.main is None or subject.model is None or subject.functions:
         return False, False
-    if sum(len(scope.nodes) for scope in subject.scopes) < _FEWEST:
+    if sum(len(scope.nodes) for scope in subject.scopes) < _LEAST_NODES:
         return False, False
     if any(scope.kind not in ("main", "nested") for scope in subject.scopes):
         return False, False
@@ -76,7 +76,7 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
         kinds.scope(subject.main)
         small = _small_model(subject.model, kinds)
         data = b"".join(lower_pieces(small))
-    except (_Unlike, LowerError, RecordError):
+    except (_Inconclusive, LowerError, RecordError):
         return False, False
     made = Subject(small, Options(encoded=lambda: data, inference=subject.options.inference))
     if TypeInference(made).run() or whole_model(made) is not None:
@@ -84,13 +84,13 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
     subject.memo["kinds"] = kinds
     if not all(map(_is_full, kinds.types())):
         return True, False
-    # A symbol that has to be a number makes declared types less than all that is known.
+    # If a symbol must be a number, the declared types are incomplete.
     symbolic = SymbolicShapes(made)
     return True, not symbolic.run() and not symbolic.learned
 
 
-class _Unlike(Exception):
-    """The model is not of few kinds, or its kinds do not say enough, or something is wrong."""
+class _Inconclusive(Exception):
+    """Raised if the kinds prove nothing: they are too many, or incomplete, or have errors."""
 
 
 @dataclass(slots=True)
@@ -98,10 +98,10 @@ class _Kind:
     """The first node of a kind.
 
     Attributes:
-        node: it.
-        given: the types of its inputs; None for those left out.
-        declared: what is declared for its outputs; empty if nothing is.
-        made: the types of its outputs; None for those left out.
+        node: the node, with normalized names.
+        given: the types of its inputs; None for omitted ones.
+        declared: the declared types of its outputs; empty if there are none.
+        made: the types of its outputs; None for omitted ones.
     """
 
     node: Node
@@ -111,7 +111,7 @@ class _Kind:
 
 
 class _Kinds:
-    """One walk over a model. Equal types are one object, so that they are told apart by ids."""
+    """Propagates types by kind. Equal types are one object, so that keys can use ids."""
 
     def __init__(self, subject: Subject) -> None:
         self.kinds: list[_Kind] = []
@@ -120,21 +120,21 @@ class _Kinds:
         self._targets = targets(subject)
         self._types: dict[str, Type | None] = {"": None}
         self._nested: dict[int, dict[str, Type]] = {}
-        # No name means two values in one place: that is an error, and none was found.
+        # Names are unique in each place: redefinitions are errors, and none was found.
         self._made: dict[tuple[int, ...], Types] = {}
         self._equal: dict[Type, Type] = {}
         self._known: dict[int, Type] = {}
-        self._kept: list[object] = []  # so that no id is given twice
+        self._kept: list[object] = []  # keeps ids unique
         self._seen = 0
 
     def types(self) -> set[Type]:
-        """All types that the kinds' nodes use and make."""
+        """Return all input and output types of the kinds."""
         return {
             type for kind in self.kinds for type in (*kind.given, *kind.made) if type is not None
         }
 
     def types_in(self, scope: Scope) -> dict[str, Type]:
-        """The types of the values of a scope that was gone through."""
+        """Return the types of the values of a scope that was visited."""
         known = self._nested.get(id(scope))
         if known is not None:
             return known
@@ -142,9 +142,9 @@ class _Kinds:
         return {name: type for name, type in types.items() if type is not None}
 
     def _one(self, type: Type | None) -> Type:
-        """The object for all types that are equal to one."""
+        """Return one object for all equal types."""
         if type is None:
-            raise _Unlike
+            raise _Inconclusive
         known = self._known.get(id(type))
         if known is None:
             known = self._known[id(type)] = self._equal.setdefault(type, type)
@@ -154,30 +154,30 @@ class _Kinds:
     # ---- Graphs -----------------------------------------------------------------------------
 
     def scope(self, scope: Scope) -> None:
-        """Give all values of a graph, and of those in it, their types.
+        """Set the types of all values of a graph and its nested graphs.
 
         Raises:
-            _Unlike: that would take longer than to have onnx infer the whole model.
+            _Inconclusive: the kinds prove nothing.
         """
         types, one = self._types, self._one
         for value in (*scope.inputs, *scope.initializers):
             type = one(value.type)
             if types.setdefault(value.name, type) is not type:
-                raise _Unlike
+                raise _Inconclusive
         declared: dict[str, Type | None] = {}
         for value in (*scope.infos, *scope.outputs):
             type = one(value.type)
             if declared.setdefault(value.name, type) is not type:
-                raise _Unlike
+                raise _Inconclusive
         self._nodes(scope, declared)
         for name, declaration in declared.items():
             found = types.get(name)
-            # What is declared has been joined with what is computed, else it stands elsewhere too.
+            # The declared type must be merged into the computed one.
             if name not in scope.position or found is None or declaration is None:
-                raise _Unlike
+                raise _Inconclusive
             if found is not declaration and self._merged(declaration, found) is not found:
-                raise _Unlike
-        if scope.parent is not None:  # another branch may have values of the same names
+                raise _Inconclusive
+        if scope.parent is not None:  # another branch may use the same names
             self._nested[id(scope)] = self.types_in(scope)
 
     def _nodes(self, scope: Scope, declared: dict[str, Type | None]) -> None:
@@ -198,7 +198,7 @@ class _Kinds:
                 try:
                     given = tuple(map(get, node.inputs))
                 except KeyError:
-                    raise _Unlike from None
+                    raise _Inconclusive from None
                 key = (
                     id(target), len(given), len(outputs), *map(id, given), *map(id, typed),
                     *map(id, node.attributes),
@@ -206,8 +206,8 @@ class _Kinds:
                 try:
                     found = made[key]
                 except KeyError:
-                    if len(self.kinds) > _MANY + (count + index) // _ALIKE:
-                        raise _Unlike from None
+                    if len(self.kinds) > _FEW_KINDS + (count + index) // _LEAST_REPEATS:
+                        raise _Inconclusive from None
                     found = made[key] = self._new(node, target, given, typed)
             for name, type in zip(outputs, found, strict=True):
                 if name:
@@ -217,18 +217,18 @@ class _Kinds:
     # ---- Kinds ------------------------------------------------------------------------------
 
     def _new(self, node: Node, target: Target, given: Types, typed: Types) -> Types:
-        """The types of the outputs of the first node of a kind."""
+        """Infer the output types of the first node of a kind."""
         if type(target) is not Signature or target.domain or target.name not in TYPES_ALONE:
-            raise _Unlike
+            raise _Inconclusive
         if any(type is None for type, name in zip(given, node.inputs, strict=True) if name):
-            raise _Unlike
+            raise _Inconclusive
         names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
         results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
         sample = Node(node.op_type, tuple(names), tuple(results), node.attributes, None,
                       node.domain, node.overload)  # fmt: skip
         computed = self._inference.plain(target, sample, given, {}, self._opsets)
         if not isinstance(computed, tuple):
-            raise _Unlike
+            raise _Inconclusive
         self._kept += (node, typed, sample, *typed)
         made = tuple(
             [
@@ -240,29 +240,29 @@ class _Kinds:
         return made
 
     def _joined(self, declared: Type | None, found: Type | None) -> Type:
-        """The type of an output."""
+        """Return the type of an output."""
         if declared is None or found is None:
             return self._one(declared or found)
         return self._merged(declared, found)
 
     def _merged(self, declared: Type, found: Type) -> Type:
         if contradiction(declared, found) is not None:
-            raise _Unlike
+            raise _Inconclusive
         return self._one(merged(declared, found))
 
     def _branches(self, node: Node, target: Target, bodies: list[Scope], typed: Types) -> Types:
-        """The types of the outputs of an `If`, the branches of which agree."""
+        """Return the output types of an `If` whose branches agree."""
         if type(target) is not Signature or target.domain or target.name != "If":
-            raise _Unlike
+            raise _Inconclusive
         given = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
         if given is None or bind(target, (type_text(given),), node)[1] is not None:
-            raise _Unlike
+            raise _Inconclusive
         made: list[Types] = []
         for body in bodies:
             self.scope(body)
             made.append(tuple([self._types[value.name] for value in body.outputs]))
         if len(made) != 2 or made[0] != made[1] or len(made[0]) != len(node.outputs):
-            raise _Unlike
+            raise _Inconclusive
         if not typed:
             return made[0]
         return tuple(
@@ -274,7 +274,7 @@ class _Kinds:
 
 
 def _is_full(type: Type) -> bool:
-    """Whether a type says all that inference could add to it."""
+    """Whether inference can add nothing to a type."""
     if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
         return False
     return all(
@@ -284,7 +284,7 @@ def _is_full(type: Type) -> bool:
 
 
 def _small_model(model: Model, kinds: _Kinds) -> Model:
-    """A model of one node of each kind, with what they use as its inputs."""
+    """Return a model of one node of each kind; their inputs are its inputs."""
     graph = Graph("kinds")
     for number, kind in enumerate(kinds.kinds):
         node = replace(

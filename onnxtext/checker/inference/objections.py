@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the inference of onnx objects to, which rule that is about, and where inference fails."""
+"""Map errors and failures of onnx's inference to rules and findings."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from onnxtext.checker.isolation.process import Failure
 
 _LARGEST = 1 << 31
 _MOST_EXPANDED = 10_000
-"""Nodes of called functions that onnx may go through, besides ten times those of the model."""
+"""How many nodes of called functions onnx may visit, plus ten times those of the model."""
 _DEEPEST = 100
-"""Calls in calls that onnx may go through: it recurses."""
+"""The maximum depth of calls: onnx recurses."""
 
 
 def errors_of(subject: Subject) -> list[Finding]:
-    """What was found so far that is an error."""
+    """Return the errors among the findings so far."""
     known = rules()
     return [f for f in subject.found if (f.severity or known[f.slug].level) == "error"]
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """The statements (by id) that something is wrong with: no more is to be said about them."""
+    """Return the statements (by id) with errors, which get no further findings."""
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
 def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
-    """Outputs, as the id of a node and an index, whose declared type is not the computed one."""
+    """Return outputs (node id and index) whose declared type contradicts the computed one."""
     return {
         (id(place.item), int(place.part[1]))
         for finding in errors_of(subject)
@@ -41,12 +41,11 @@ def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
 
 
 def whole_model(subject: Subject) -> str | Failure | None:
-    """What the inference of onnx objects to in a model; None if nothing.
-
-    It is run as `onnx.checker.check_model(full_check=True)` does.
+    """Infer a whole model like `onnx.checker.check_model(full_check=True)`.
 
     Returns:
-        The objection, or why there is no answer; that one node has failed is a reason.
+        onnx's error message, or why there is no answer, such as an earlier failure on one node;
+        None if onnx accepts the model.
     """
     inference = subject.options.inference
     if inference.failures:
@@ -62,7 +61,7 @@ def whole_model(subject: Subject) -> str | Failure | None:
 
 
 def is_expandable(subject: Subject) -> bool:
-    """Whether the inference of onnx, which goes through a function once a call, comes to an end.
+    """Whether onnx's inference, which expands every call, ends in reasonable time.
 
     Two calls in each of 30 functions are a billion.
     """
@@ -73,7 +72,7 @@ def is_expandable(subject: Subject) -> bool:
     sizes: dict[int, tuple[int, int]] = {}
 
     def size(scope: Scope, depth: int) -> tuple[int, int]:
-        """How many nodes there are in a scope and what it calls, and how deep calls are nested."""
+        """Return the number of nodes in a scope after expansion, and the depth of calls."""
         known = sizes.get(id(scope))
         if known is not None:
             return known
@@ -100,7 +99,7 @@ def is_expandable(subject: Subject) -> bool:
 
 
 def slug_of(objection: str) -> str:
-    """The rule that an objection of onnx is about."""
+    """Return the rule for an error message of onnx."""
     if "Mismatched attribute type" in objection:
         return "attribute-type"
     return "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"
@@ -114,12 +113,12 @@ _VERBS = {
 
 
 def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
-    """The finding that onnx's inference fails.
+    """Return the finding for a failure of onnx's inference.
 
     Args:
-        failure: how.
+        failure: the failure.
         place: the node, or the model.
-        node: whether it fails on this node alone.
+        node: whether the place is a node.
     """
     notes = (f"its process ended with {failure.detail}",) if failure.kind == "crash" else ()
     if failure.kind == "unavailable":
@@ -128,15 +127,15 @@ def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
             "onnx-inference-failed",
             f"onnx's inference cannot be run, so shapes are not checked{detail}",
             (place,),
-            help="it runs in a child process of Python: allow this process to start one",
+            help="allow this process to start a Python child process",
             severity="warning",
         )
     if failure.kind == "stopped":
         return Finding(
             "onnx-inference-failed",
-            "onnx's inference fails on too many nodes: the shapes of others are not checked",
+            "onnx's inference fails on too many nodes, so other shapes are not checked",
             (place,),
-            help="correct the nodes that it fails on",
+            help="fix the nodes on which it fails",
             severity="warning",
         )
     verb = _VERBS[failure.kind]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators whose output types follow from their attributes, or from what sequences hold."""
+"""Infer output types that depend on attributes or on the elements of sequences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnxtext.checker.context.elements import element_of, type_text
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]
-"""Types of inputs, None where not known."""
+"""Types, None where unknown."""
 
 
 def _attribute(node: Node, name: str) -> Any:
@@ -36,7 +36,7 @@ def _constant(node: Node, inputs: Texts) -> str | None:
         if isinstance(item.value, Tensor):
             return type_text(item.value.type)
         if isinstance(item.value, SparseTensor):
-            # Real models declare the dense tensor that it stands for.
+            # Real models declare the equivalent dense tensor.
             return None
         if item.type in by_type and item.name.startswith("value"):
             return by_type[item.type]
@@ -93,4 +93,4 @@ OUTPUT_TYPES = {
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }
-"""For each such operator what gives the type of its first output; None if it is not known."""
+"""For each such operator, a function that returns the type of its first output, or None."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes, propagated by the inference functions of onnx: of a whole model, or node by node."""
+"""Infer shapes node by node with the inference functions of onnx."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
-from onnxtext.checker.inference.call_memo import CallMemo
+from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.explain import explain
 from onnxtext.checker.inference.node_inference import Made, NodeInference
@@ -33,14 +32,15 @@ from onnxtext.checker.inference.objections import (
     slug_of,
     wrong_items,
 )
+from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.symbolic.operators import TYPES_ALONE
-from onnxtext.checker.inference.type_merging import Joins, given_types, plausible
+from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.values import LowerError
 
 _MOST_ELEMENTS = 1024
-"""Tensors of up to so many elements are shown to inference: shapes, axes, pads."""
+"""Tensors of up to so many elements are passed to inference: shapes, axes, pads."""
 
 
 Constant = tuple[TensorType, TensorData]
@@ -49,11 +49,11 @@ Constant = tuple[TensorType, TensorData]
 
 @dataclass(slots=True)
 class Shapes(Environment[Type]):
-    """The types of the values of a scope, small constants among them, and attributes of a call.
+    """The types and small constants of a scope, and the attributes of a call.
 
     Attributes:
-        constants: the types and data of tensors, by the names of values.
-        places: where a value's type is known from.
+        constants: the types and data of small constants, by name.
+        places: the origin of each value's type.
         parameters: the attributes of a call.
     """
 
@@ -62,58 +62,29 @@ class Shapes(Environment[Type]):
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
 
     def constant(self, name: str) -> Constant | None:
-        """A tensor, if the value is a small constant."""
+        """Return a value as a tensor if it is a small constant."""
         holder = self.holder(name)
         return holder.constants.get(name) if isinstance(holder, Shapes) else None
 
     def place(self, name: str) -> Place | None:
-        """Where a value's type is known from."""
+        """Return the origin of a value's type."""
         holder = self.holder(name)
         return holder.places.get(name) if isinstance(holder, Shapes) else None
 
 
-class ShapeInference:
-    """One walk over a model, node by node.
-
-    Attributes:
-        findings: what does not fit.
-        environments: what was found out in each scope (by id) when it was first gone through.
-    """
+class ShapeInference(ScopeWalk[Shapes]):
+    """Infers shapes in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
-        self.findings: list[Finding] = []
-        self.environments: dict[int, Shapes] = {}
-        # Not the subject: it remembers the walk, and what refers to itself is freed slowly.
-        self._scopes = subject.scopes
-        self._targets = targets(subject)
+        super().__init__(subject)
         self._inference = NodeInference.of(subject)
-        self._joins = Joins()
-        self._told: set[tuple[int, int]] = set()
+        self._merger = TypeMerger()
+        self._reported: set[tuple[int, int]] = set()
         self._encoded: dict[tuple[int, int], bytes | None] = {}
-        self._calls = CallMemo(subject)
-        # What is wrong with a node already says why its outputs are not known.
+        # The outputs of a node with an error are unknown; that gives no further findings.
         self._wrong = wrong_items(subject)
-        # Neither of two contradictory types is used: what follows from them is no other mistake.
+        # Neither of two contradictory types is used: either would cause cascading errors.
         self._contradicted = contradicted_outputs(subject)
-
-    @classmethod
-    def of(cls, subject: Subject) -> ShapeInference:
-        """The walk over a model, which is done once."""
-        known: ShapeInference | None = subject.memo.get("shapes")
-        if known is None:
-            known = subject.memo["shapes"] = cls(subject)
-            known.run()
-        return known
-
-    def run(self) -> list[Finding]:
-        """Go through all graphs, and the functions they call."""
-        main: Shapes | None = None
-        for scope in self._scopes:
-            if scope.parent is None and scope.kind != "function":
-                around = main if scope.kind == "algorithm" else None
-                environment = self._scope(scope, (), around)
-                main = environment if scope.kind == "main" else main
-        return self.findings
 
     # ---- Scopes -----------------------------------------------------------------------------
 
@@ -121,10 +92,10 @@ class ShapeInference:
         self,
         scope: Scope,
         given: tuple[Type | None, ...],
-        around: Shapes | None,
+        outer: Shapes | None,
         parameters: Mapping[str, Attribute] | None = None,
     ) -> Shapes:
-        environment = Shapes({}, around, parameters=parameters or {})
+        environment = Shapes({}, outer, parameters=parameters or {})
         self.environments.setdefault(id(scope), environment)
         types, places = environment.known, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
@@ -163,11 +134,11 @@ class ShapeInference:
             if node.output_types and node.output_types[number] is not None:
                 wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
             if wanted is not None and found is not None:
-                said, both = self._joins.join(wanted[0], found)
-                if said is not None:
-                    if "elements are" not in said:
+                conflict, both = self._merger.merge(wanted[0], found)
+                if conflict is not None:
+                    if "elements are" not in conflict:
                         self._differs(node, number, found, wanted)
-                    continue  # which of the two is wrong is unknown: no findings behind it
+                    continue  # either may be wrong, so the type is unknown to later nodes
                 found = both
             elif wanted is not None:
                 found = wanted[0]
@@ -184,7 +155,7 @@ class ShapeInference:
         here = Place(node, ("outputs", number), f"computed as `{written(found)}`")
         there = wanted[1]._replace(label=f"declared as `{written(wanted[0])}`")
         same = there.item is node
-        self._tell(
+        self._report(
             node,
             number,
             f"{quoted(name)} is declared `{written(wanted[0])}`, but `{node.op_type}` computes "
@@ -195,7 +166,7 @@ class ShapeInference:
             f"declare it `{written(found)}`, or correct the inputs of `{node.op_type}`",
         )
 
-    def _tell(
+    def _report(
         self,
         node: Node,
         number: int,
@@ -205,8 +176,8 @@ class ShapeInference:
         slug: str = "",
     ) -> None:
         key = id(node), number
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._reported:
+            self._reported.add(key)
             self.findings.append(Finding(slug or "shape-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
@@ -217,7 +188,7 @@ class ShapeInference:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
             if id(node) in self._wrong:
-                return ()  # the body may be right
+                return ()  # the error is in the call, not in the body
             return self._call(node, target, inputs, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, ())
@@ -237,7 +208,7 @@ class ShapeInference:
         return self._infer(scope, node, target, environment, inputs)
 
     def _is_wrong(self, body: Scope) -> bool:
-        """Whether something in a body is wrong already, so that inference would say it again."""
+        """Whether a body has an error, which inference would report again."""
         values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
         items = (body.place, *values, *body.nodes)
         wrong = self._wrong
@@ -255,7 +226,7 @@ class ShapeInference:
     ) -> Made:
         bodies = scope.children and scope.children.get(self._index(scope, node))
         if bodies and scope.function is not None:
-            return ()  # references in there are not bound
+            return ()  # attribute references in the bodies are not bound
         bound = _bound(node, environment.parameters) if scope.function is not None else node
         constants = {}
         if signature.domain or signature.name not in TYPES_ALONE:
@@ -279,11 +250,11 @@ class ShapeInference:
         return ()
 
     def _failed(self, node: Node, failure: Failure) -> None:
-        """Report that onnx gave no answer; that it cannot be asked is reported once."""
+        """Report that onnx gave no answer; if it cannot be run at all, only once."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._reported:
+            self._reported.add(key)
             place = Place(node, ("op_type",))
             self.findings.append(failure_of(failure, place, node=True))
 
@@ -291,15 +262,15 @@ class ShapeInference:
         return next((i for i in scope.children if scope.nodes[i] is node), -1)
 
     def _objection(
-        self, node: Node, said: str, inputs: list[Type | None], environment: Shapes
+        self, node: Node, message: str, inputs: list[Type | None], environment: Shapes
     ) -> None:
-        explained = explain(node, said, inputs, environment.place)
-        slug = slug_of(said)
+        explained = explain(node, message, inputs, environment.place)
+        slug = slug_of(message)
         if slug == "attribute-type" and any(type(a.value) is Reference for a in node.attributes):
-            return  # the call of the function is to blame, and `needs` knows it
-        if slug == "type-mismatch" and "expected to have type but instead is null" in said:
+            return  # the error is in the call, and found by `function_needs`
+        if slug == "type-mismatch" and "expected to have type but instead is null" in message:
             return
-        self._tell(
+        self._report(
             node,
             -1,
             *explained,
@@ -323,8 +294,8 @@ class ShapeInference:
     # ---- Encoding ---------------------------------------------------------------------------
 
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
-        """An encoded tensor; None if that cannot be had."""
-        key = id(type), id(data)  # of items of the tree, which outlive the walk
+        """Encode a tensor; None if that fails."""
+        key = id(type), id(data)  # unique: the tree outlives the walk
         if key not in self._encoded:
             try:
                 self._encoded[key] = b"".join(lower_tensor(type, None, data))
@@ -340,7 +311,7 @@ class ShapeInference:
 
 
 def _parameters(function: object, node: Node, outer: Shapes) -> dict[str, Attribute]:
-    """What a call gives the attributes of a function, defaults included."""
+    """Return the attributes of a function in a call, including defaults."""
     found: dict[str, Attribute] = {}
     if isinstance(function, Function):
         for item in function.attributes:
@@ -352,7 +323,7 @@ def _parameters(function: object, node: Node, outer: Shapes) -> dict[str, Attrib
 
 
 def _bound(node: Node, parameters: Mapping[str, Attribute]) -> Node:
-    """A node of a function's body with the attributes of a call in the place of references."""
+    """Return a node of a function's body with references replaced by the call's attributes."""
     if not any(type(attribute.value) is Reference for attribute in node.attributes):
         return node
     attributes = []
@@ -378,7 +349,7 @@ def _is_small(type: Type | None, data: object) -> bool:
 
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:
-    """The names of the values that nodes and outputs of bodies use."""
+    """Return the names of the values that nodes and outputs of bodies use."""
     found: set[str] = set()
     for body in bodies:
         for node in body.nodes:

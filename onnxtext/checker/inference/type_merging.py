@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types put together: what a declaration and inference say, and what a node gives its body."""
+"""Merge declared and inferred types; find the types that a node passes to its body."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from onnxtext.checker.context.declarations import contradiction, plain_dim
 
 
 def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:
-    """The types that a node gives the inputs of its body."""
+    """Return the types that a node passes to the inputs of its body."""
     match node.op_type:
         case "Loop":
-            # A carried value may change its shape from one iteration to the next.
+            # A carried value may change its shape between iterations.
             carried = [_shapeless(type) for type in inputs[2:]]
             return (TensorType("int64"), TensorType("bool"), *carried)
         case "SequenceMap":
@@ -33,27 +33,27 @@ def _shapeless(type: Type | None) -> Type | None:
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
 
 
-class Joins:
-    """Joins declared types with inferred ones. Most values have the same two types as another."""
+class TypeMerger:
+    """Merges declared with inferred types, once for each pair: most values repeat others."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[str | None, Type]] = {}
-        self._kept: list[Type] = []  # so that no id is given twice
+        self._kept: list[Type] = []  # keeps ids unique
 
-    def join(self, declared: Type, inferred: Type) -> tuple[str | None, Type]:
-        """What two types disagree about, None if nothing; and what they say together."""
+    def merge(self, declared: Type, inferred: Type) -> tuple[str | None, Type]:
+        """Return the contradiction between two types, None if they agree; and the merged type."""
         key = id(declared), id(inferred)
         known = self._known.get(key)
         if known is None:
-            said = contradiction(inferred, declared)
-            both = declared if said is not None else merged(declared, inferred)
-            known = self._known[key] = said, both
+            conflict = contradiction(inferred, declared)
+            both = declared if conflict is not None else merged(declared, inferred)
+            known = self._known[key] = conflict, both
             self._kept += declared, inferred
         return known
 
 
 def merged(declared: Type, inferred: Type) -> Type:
-    """A declared type with the sizes that inference adds."""
+    """Return a declared type with the dimensions that inference adds."""
     match declared, inferred:
         case (TensorType(), TensorType()) if inferred.shape is not None:
             if declared.shape is None:
@@ -76,7 +76,7 @@ def _merged_dim(declared: Dim, inferred: Dim) -> Dim:
 
 
 def plausible(type: Type) -> Type:
-    """A type without negative dims, which a rule of its own reports."""
+    """Return a type without negative dimensions, which another rule reports."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
     dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of all values of a model that was checked, as the language writes them."""
+"""Collect the types of all values of a checked model, as the language writes them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from onnxtext.checker.inference.shape_inference import ShapeInference
 
 
 def value_types(subject: Subject) -> dict[int, dict[str, str]]:
-    """The types of all values as far as they follow, with shapes where those do.
+    """Return the types of all values as far as they are known, with known shapes.
 
     Args:
-        subject: a model that was checked.
+        subject: a checked model.
 
     Returns:
-        The types by name, for each graph or body by the offset it begins at.
+        The types by name, for each graph or body by its offset in the text.
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
@@ -55,7 +55,7 @@ def _without_shape(text: str) -> str:
 
 
 class _Spelled(dict[Type, str]):
-    """Types as the language writes them, by the types; most values have one of a few."""
+    """A cache of types as the language writes them; most values share a few."""
 
     def __missing__(self, type: Type) -> str:
         text = self[type] = written(type)

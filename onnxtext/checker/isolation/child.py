@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starting and ending the child process.
+"""Start and end the child process.
 
-A new interpreter takes 30 ms of processor time, a fork 2 ms. A fork is safe where no other thread
-can hold a lock: in the process of the command line, until something starts a thread.
+A new interpreter takes 30 ms of processor time, a fork 2 ms. A fork is only safe if no other thread
+can hold a lock: in the process of the command line, until it starts a thread.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Child:
     """A child process and the pipes to it.
 
     Attributes:
-        pid: its number.
+        pid: its process id.
         requests: the file descriptor to write to.
-        answers: the one to read from.
-        errors: the one to read its standard error from.
-        returncode: its exit status; that of a signal is negative; None while it runs.
+        answers: the file descriptor to read from.
+        errors: the file descriptor to read its standard error from.
+        returncode: its exit status, negative for a signal; None while it runs.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Child:
         self._open = True
 
     def poll(self) -> int | None:
-        """The exit status; None while it runs."""
+        """Return the exit status; None while it runs."""
         if self.returncode is None:
             if self._spawned is not None:
                 self.returncode = self._spawned.poll()
@@ -59,13 +59,13 @@ class Child:
         return self.returncode
 
     def wait(self, seconds: float) -> None:
-        """Wait until it has ended, but not longer than so many seconds."""
+        """Wait until it has ended, with a timeout."""
         deadline = time.monotonic() + seconds
         while self.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
 
     def kill(self) -> None:
-        """End it."""
+        """Kill it."""
         if self.poll() is None:
             with contextlib.suppress(OSError):
                 if self._spawned is not None:
@@ -74,7 +74,7 @@ class Child:
                     os.kill(self.pid, 9)
 
     def close(self) -> None:
-        """End it and close the pipes."""
+        """Kill it and close the pipes."""
         self.kill()
         if self._spawned is not None:
             self.returncode = self._spawned.wait()
@@ -83,9 +83,9 @@ class Child:
         self.close_pipes()
 
     def abandon(self) -> None:
-        """Close the pipes in a process that was forked: the child is not its own."""
+        """Close the pipes in a forked process, which is not the child's parent."""
         if self._spawned is not None:
-            self._spawned.returncode = 0  # so that it is not waited for
+            self._spawned.returncode = 0  # keeps subprocess from waiting for it
         self.close_pipes()
 
     def close_pipes(self) -> None:
@@ -105,7 +105,7 @@ class Child:
     def _wait(self, options: int) -> None:
         try:
             pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # another has waited for it
+        except ChildProcessError:  # other code has waited for it
             self.returncode = 0
             return
         if pid:
@@ -116,18 +116,18 @@ def start() -> Child:
     """Start a child process.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the process cannot be started.
     """
     return _fork() if _may_fork() else _spawn()
 
 
 def _may_fork() -> bool:
-    """Whether this process is the command line's, and has one thread."""
+    """Whether this is the process of the command line with a single thread."""
     if "onnxtext.cli.main" not in sys.modules or sys.platform != "linux":
         return False
     try:
         stat = Path("/proc/self/stat").read_bytes()
-        # The name of the process, the second field, is in brackets and may hold anything.
+        # The second field, the name in parentheses, may contain spaces and parentheses.
         return stat.rpartition(b")")[2].split()[17] == b"1"
     except (OSError, IndexError):
         return False
@@ -153,13 +153,13 @@ def _fork() -> Child:
 
 
 def _serve(module: object, requests: int, answers: int, errors: int) -> None:
-    """Serve as the forked process, and end it."""
+    """Serve requests in the forked process, then exit."""
     try:
-        # Above the numbers of the standard streams, which may be closed.
-        moved = [_above(fd) for fd in (requests, answers, errors)]
+        # Move them above the standard streams, some of which may be closed.
+        moved = [_duplicate_above_streams(fd) for fd in (requests, answers, errors)]
         for number, fd in enumerate(moved):
             os.dup2(fd, number)
-        os.closerange(3, _most_files())
+        os.closerange(3, _max_files())
         worker.serve(module)
     except BaseException:
         pass
@@ -167,13 +167,13 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
         os._exit(0)
 
 
-def _above(fd: int) -> int:
+def _duplicate_above_streams(fd: int) -> int:
     import fcntl
 
     return fcntl.fcntl(fd, fcntl.F_DUPFD, 10)
 
 
-def _most_files() -> int:
+def _max_files() -> int:
     import resource
 
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -181,14 +181,14 @@ def _most_files() -> int:
 
 
 def _interpreter() -> str:
-    """The path of the Python interpreter; empty in a program that embeds Python.
+    """Return the path of the Python interpreter; empty in a program that embeds Python.
 
-    There `sys.executable` is that program, which would start itself again.
+    There, `sys.executable` is the program, which would start itself again.
     """
     if getattr(sys, "frozen", False):
         return ""
     if sys.platform == "win32":
-        # In a virtual environment `sys.executable` starts another process, which is not watched.
+        # In a virtual environment, `sys.executable` starts another process, which is not limited.
         return getattr(sys, "_base_executable", "") or sys.executable
     return sys.executable
 
@@ -198,7 +198,7 @@ def _spawn() -> Child:
 
     interpreter = _interpreter()
     if not interpreter:
-        raise OSError("there is no Python interpreter to run it")
+        raise OSError("no Python interpreter was found")
     file = getattr(native(), "__file__", None) or ""
     paths = [path for path in sys.path if isinstance(path, str) and path]
     process = subprocess.Popen(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""onnx's shape inference, of a model or of one node, in child processes that are kept warm."""
+"""Run onnx's shape inference of a model or one node in a pool of child processes."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from onnxtext.checker.isolation.process import Died, Failure, Worker
 from onnxtext.checker.isolation.worker import FINE, MEMORY
 
 _MOST_IDLE = 2
-"""How many processes wait for the next request."""
-_MOST_LOST = 6.0
-"""Seconds of processor time that the failed requests of one check may take in all."""
-_STARTED = 0.05
+"""How many idle processes are kept."""
+_MOST_LOST_SECONDS = 6.0
+"""Seconds of processor time that all failed requests of one check may take."""
+_START_COST = 0.05
 """Seconds of processor time that a new process takes."""
 _MOST_FAILED = 50
 """How many requests of one check may fail."""
-_MOST_KNOWN = 50_000
-"""How many answers are remembered."""
-_LARGEST_KNOWN = 1 << 14
-"""Larger requests are not remembered."""
+_MOST_CACHED = 50_000
+"""How many answers are cached."""
+_LARGEST_CACHED = 1 << 14
+"""Larger requests are not cached."""
 _SECONDS = {"model": 1.0, "node": 0.5}
 """Processor time that a small request may take. onnx needs a millisecond."""
 _SECONDS_A_BYTE = 20e-6
 _MEMORY = 1 << 30
 """Bytes that a small request may allocate."""
 _MEMORY_A_BYTE = 64
-_NO_START = 60.0
-"""Seconds without another attempt after a process could not be started."""
+_RETRY_DELAY = 60.0
+"""Seconds until the next attempt after a process could not be started."""
 
 Answer = list[bytes] | str | Failure
-"""The results, the objection of onnx, or why there is no answer."""
+"""The results, onnx's error message, or why there is no answer."""
 Answers = dict[object, list[bytes] | str]
 """Answers by their requests."""
 
 
 class _Pool:
-    """The idle processes of this process, for all threads."""
+    """The idle child processes, shared by all threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -53,10 +53,10 @@ class _Pool:
             os.register_at_fork(after_in_child=self._forget)
 
     def take(self) -> Worker:
-        """A process that nobody else uses.
+        """Return an idle process, or start one.
 
         Raises:
-            Died: none can be started.
+            Died: no process can be started.
         """
         with self._lock:
             while self._idle:
@@ -69,16 +69,16 @@ class _Pool:
         try:
             return Worker()
         except OSError as error:
-            raise self.no_start(Failure("unavailable", str(error))) from None
+            raise self.start_failed(Failure("unavailable", str(error))) from None
 
-    def no_start(self, failure: Failure) -> Died:
-        """Remember that no process can be started."""
+    def start_failed(self, failure: Failure) -> Died:
+        """Record that no process can be started, and return the error."""
         with self._lock:
-            self._failed = time.monotonic() + _NO_START, failure
+            self._failed = time.monotonic() + _RETRY_DELAY, failure
         return Died(failure)
 
     def give(self, worker: Worker) -> None:
-        """Keep a process for the next request."""
+        """Return a process to the pool."""
         with self._lock:
             if len(self._idle) < _MOST_IDLE:
                 self._idle.append(worker)
@@ -93,7 +93,7 @@ class _Pool:
             worker.close()
 
     def _forget(self) -> None:
-        """After a fork the processes are the parent's."""
+        """Drop all processes after a fork: they belong to the parent."""
         self._lock = Lock()
         idle, self._idle = self._idle, []
         for worker in idle:
@@ -104,25 +104,25 @@ _POOL = _Pool()
 
 
 def close_workers() -> None:
-    """End the processes that wait for requests."""
+    """End all idle processes."""
     _POOL.close()
 
 
 def start_worker() -> None:
-    """Start a process, so that it is ready when the first request comes.
+    """Start a process before the first request.
 
-    It may be forked: the earlier it is, the less memory it shares.
+    If it is forked, it shares less memory the earlier it starts.
     """
     with contextlib.suppress(Died):
         _POOL.give(_POOL.take())
 
 
 class Inference:
-    """The requests of one check: repeated ones are answered once, failures are limited.
+    """The requests of one check, with cached answers and a limit of failures.
 
     Args:
-        known: what onnx said in checks before, to be added to. A request is all that an answer
-            depends on. Failures are not among it: another attempt may succeed, and each counts.
+        known: the cache of answers by request, which is extended. Failures are not cached: another
+            attempt may succeed, and each failure counts towards the limit.
 
     Attributes:
         failures: the requests that failed.
@@ -131,17 +131,13 @@ class Inference:
     def __init__(self, known: Answers | None = None) -> None:
         self.failures: list[Failure] = []
         self._known = {} if known is None else known
-        if len(self._known) >= _MOST_KNOWN:
+        if len(self._known) >= _MOST_CACHED:
             self._known.clear()
         self._failed_requests: dict[object, Failure] = {}
-        self._lost = 0.0
+        self._lost_seconds = 0.0
 
     def model(self, data: bytes) -> Answer:
-        """Infer all types of a model, and check them.
-
-        Args:
-            data: the model.
-        """
+        """Infer and check all types of an encoded model."""
         return self._ask("model", len(data), data)
 
     def node(
@@ -156,21 +152,21 @@ class Inference:
         """Infer the types of a node's outputs.
 
         Args:
-            operator: its name, version and domain.
+            operator: its name, the version of its schema and its domain.
             node: the encoded node.
-            types: the encoded types of the values it uses.
-            constants: the encoded tensors of those that are constant.
-            opsets: the operator sets in use.
+            types: the encoded types of its inputs.
+            constants: the encoded tensors of constant inputs.
+            opsets: the versions of the imported operator sets.
             version: the IR version.
 
         Returns:
-            The names and the encoded types of its outputs, in turns.
+            The names and the encoded types of its outputs, alternating.
         """
         size = len(node)
         size += sum([len(name) + len(type) for name, type in types.items()])
         size += sum(map(len, constants.values()))
         arguments = operator, node, dict(types), dict(constants), dict(opsets), version
-        if size > _LARGEST_KNOWN:
+        if size > _LARGEST_CACHED:
             return self._ask("node", size, *arguments)
         key = (
             operator, node, tuple(types.items()), tuple(constants.items()),
@@ -183,7 +179,7 @@ class Inference:
             known = self._ask("node", size, *arguments)
             if isinstance(known, Failure):
                 self._failed_requests[key] = known
-            elif len(self._known) < _MOST_KNOWN:
+            elif len(self._known) < _MOST_CACHED:
                 self._known[key] = known
         return known
 
@@ -192,14 +188,14 @@ class Inference:
             last = self.failures[-1]
             if last.kind in ("unavailable", "stopped"):
                 return last
-            if self._lost > _MOST_LOST or len(self.failures) >= _MOST_FAILED:
+            if self._lost_seconds > _MOST_LOST_SECONDS or len(self.failures) >= _MOST_FAILED:
                 return self._failed(Failure("stopped"))
         seconds = _SECONDS[kind] + _SECONDS_A_BYTE * size
         memory = _MEMORY + _MEMORY_A_BYTE * size
         try:
             parts = _answer(seconds, memory, kind, *arguments)
         except Died as died:
-            self._lost += seconds if died.failure.kind == "time" else _STARTED
+            self._lost_seconds += seconds if died.failure.kind == "time" else _START_COST
             return self._failed(died.failure)
         status = parts[0] if parts else b""
         if status == FINE:
@@ -214,10 +210,10 @@ class Inference:
 
 
 def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
-    """The answer of a child process; it is asked again if another process has killed it.
+    """Return the answer of a child process; try again once if another process has killed it.
 
     Raises:
-        Died: the child died of the request, or none can be started.
+        Died: the request has killed the child, or no process can be started.
     """
     for last in (False, True):
         worker = _POOL.take()
@@ -226,7 +222,7 @@ def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[byt
         except Died as died:
             if not died.outside or last:
                 if died.failure.kind == "unavailable":
-                    raise _POOL.no_start(died.failure) from None
+                    raise _POOL.start_failed(died.failure) from None
                 raise
             continue
         _POOL.give(worker)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models without their weights: inference does not read them, and sending them takes time."""
+"""Strip weights from encoded models: inference does not read them, and sending them is slow."""
 
 from __future__ import annotations
 
@@ -8,28 +8,24 @@ from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited
 
 LARGE = 16 << 20
-"""Models of so many bytes are encoded again, without their weights, not joined."""
+"""Models of at least so many bytes are encoded again without their weights."""
 _SMALL = 1 << 20
-"""Smaller models are sent as they are."""
-_HEAVY = 1 << 16
-"""Tensors of so many bytes describe no shape."""
+"""Smaller models are sent unchanged."""
+_LARGE_TENSOR = 1 << 16
+"""Tensors of at least so many bytes are not shapes."""
 _GRAPH = 7
 _INITIALIZER = 5
 _DATA_TYPE = 2
 _DATA = frozenset((4, 5, 6, 7, 9, 10, 11))
-"""The fields of a `TensorProto` with data: `float_data`, `raw_data` and so on."""
-_ELSEWHERE = b"\x70\x01"
-"""`data_location: EXTERNAL`: the data is not in the model."""
+"""The fields of a `TensorProto` that hold data: `float_data`, `raw_data` and so on."""
+_EXTERNAL = b"\x70\x01"
+"""The encoded field `data_location: EXTERNAL`."""
 _SHAPES = frozenset((ELEMENTS["int32"].number, ELEMENTS["int64"].number))
-"""The types of tensors that can hold a shape."""
+"""The element types of tensors that can hold a shape."""
 
 
 def without_weights(data: bytes) -> bytes:
-    """A model without the data of large initializers of its main graph.
-
-    Args:
-        data: a `ModelProto`.
-    """
+    """Return an encoded model without the data of large initializers of its main graph."""
     if len(data) < _SMALL:
         return data
     try:
@@ -52,7 +48,7 @@ def _graph(data: bytes, graph: WireField) -> list[bytes]:
     parts = []
     copied = graph.value
     for field in read_fields(data, graph.value, graph.end):
-        if field.number != _INITIALIZER or field.end - field.value < _HEAVY:
+        if field.number != _INITIALIZER or field.end - field.value < _LARGE_TENSOR:
             continue
         tensor = _tensor(data, field)
         if tensor is not None:
@@ -62,14 +58,14 @@ def _graph(data: bytes, graph: WireField) -> list[bytes]:
 
 
 def _tensor(data: bytes, tensor: WireField) -> bytes | None:
-    """A tensor without its data; None if it may describe a shape."""
+    """Return an encoded tensor without its data; None if it may hold a shape."""
     kept = []
     for field in read_fields(data, tensor.value, tensor.end):
         if field.number == _DATA_TYPE and read_varint(data, field.value, field.end)[0] in _SHAPES:
             return None
         if field.number not in _DATA:
             kept.append(data[field.start : field.end])
-    return b"".join([*kept, _ELSEWHERE])
+    return b"".join([*kept, _EXTERNAL])
 
 
 def _key(number: int) -> bytes:

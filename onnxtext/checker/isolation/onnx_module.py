@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled part of onnx: operator schemas and shape inference.
+"""Load the compiled part of onnx: operator schemas and shape inference.
 
-The Python package around it takes twenty times as long to import (0.1 s and more: numpy, protobuf),
-and a check needs nothing of it. So the command line, whose process is its own, loads the compiled
-part alone. In the processes of others onnx is imported as always: there it stays as they know it.
+Importing its Python package takes twenty times as long (0.1 s or more, for numpy and protobuf), and
+the checker does not need it. The command line therefore loads the compiled part alone. In other
+processes, onnx is imported normally, so that other code can use it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOADING = Lock()
 
 
 def native() -> Any:
-    """The module `onnx.onnx_cpp2py_export`."""
+    """Return the module `onnx.onnx_cpp2py_export`."""
     with _LOADING:
         known = sys.modules.get(_NAME)
         if known is not None:
@@ -33,17 +33,17 @@ def native() -> Any:
 
 
 def _alone() -> Any:
-    """The module without its package; None if it cannot be had so."""
+    """Load the module without its package; None if that fails."""
     package = find_spec("onnx")
     places = package.submodule_search_locations if package is not None else None
     spec = PathFinder.find_spec(_NAME, places)
     if spec is None or spec.loader is None:
         return None
-    # The package finds it there if it is imported after all: the module cannot be loaded twice.
+    # The module cannot be loaded twice: a later import of the package must find it here.
     module = sys.modules[_NAME] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except ImportError:  # it may need what the package does first
+    except ImportError:  # it may depend on the package's initialization
         del sys.modules[_NAME]
         return None
     return module

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parent's side of the child process: start it, ask it, end it."""
+"""Control the child process from its parent: start it, send requests, end it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onnxtext.checker.isolation.worker import HEAD, READY, framed, unpack, write
 STARTING = 60.0
 """Seconds that the child may take to start."""
 _LIMITED = sys.platform not in ("win32", "darwin")
-"""Whether the child can limit its own memory; else the parent watches it."""
+"""Whether the child can limit its own memory; otherwise the parent watches it."""
 
 Kind = Literal["crash", "time", "memory", "unavailable", "stopped"]
 
@@ -29,8 +29,8 @@ class Failure:
     """Why there is no answer.
 
     Attributes:
-        kind: the child crashed, ran out of time or memory, could not be started, or was not asked
-            because too many requests had failed.
+        kind: the child crashed, ran out of time or memory, or could not be started; or the request
+            was not sent because too many had failed.
         detail: the signal, or what the child wrote before it died; may be empty.
     """
 
@@ -39,10 +39,10 @@ class Failure:
 
 
 class Died(Exception):
-    """The child did not answer, and is no more.
+    """Raised when the child has died without an answer.
 
     Attributes:
-        failure: why.
+        failure: the reason.
         outside: whether another process may have killed it.
     """
 
@@ -56,7 +56,7 @@ class Worker:
     """A child process that answers requests.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the process cannot be started.
     """
 
     def __init__(self) -> None:
@@ -70,16 +70,16 @@ class Worker:
         return self._child.poll() is None
 
     def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
-        """The parts of the answer to a request.
+        """Send a request and return the parts of the answer.
 
         Args:
             seconds: the limit of processor time.
-            memory: how many bytes of memory may be allocated.
-            kind: the request.
-            arguments: its arguments.
+            memory: how many bytes may be allocated.
+            kind: the kind of request: `model` or `node`.
+            arguments: the arguments of the request.
 
         Raises:
-            Died: there is no answer; the process has ended.
+            Died: the process has ended without an answer.
         """
         try:
             if not self._ready:
@@ -87,11 +87,11 @@ class Worker:
             self._send(framed(marshal.dumps((seconds, memory, kind, *arguments))))
             if not _LIMITED:
                 return unpack(self._watched(seconds, memory))
-            # The child measures processor time; this is for a child that waits or is starved.
+            # The child limits its processor time; this is for a child that blocks or is starved.
             return unpack(self._receive(10 * seconds + 20))
         except (OSError, EOFError, ValueError) as error:
-            raise self._died(damaged=isinstance(error, ValueError)) from None
-        except BaseException:  # Ctrl-C: the child is busy
+            raise self._death(damaged=isinstance(error, ValueError)) from None
+        except BaseException:  # Ctrl-C, while the child is busy
             self.close()
             raise
 
@@ -100,7 +100,7 @@ class Worker:
             if unpack(self._receive(STARTING)) != [READY]:
                 raise EOFError
         except (OSError, EOFError, ValueError):
-            died = self._died()
+            died = self._death()
             raise Died(Failure("unavailable", died.failure.detail), outside=died.outside) from None
         self._ready = True
 
@@ -109,13 +109,13 @@ class Worker:
         self._child.close()
 
     def abandon(self) -> None:
-        """Forget the process: after a fork it is the parent's."""
+        """Drop the process after a fork: it belongs to the parent."""
         self._child.abandon()
 
     # ---- Pipes ------------------------------------------------------------------------------
 
     def _send(self, data: bytes) -> None:
-        """Write a request; a child that has died is an OSError here, never a signal."""
+        """Write a request; if the child has died, raise OSError instead of getting SIGPIPE."""
         fd = self._child.requests
         if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
             write_all(fd, data)
@@ -131,7 +131,7 @@ class Worker:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _watched(self, seconds: float, memory: int) -> bytes:
-        """The content of a frame from a child whose limits are enforced here."""
+        """Receive a frame from a child while limiting its time and memory."""
         from onnxtext.checker.isolation.watch import Watch
 
         watch = Watch(self._child, 10 * seconds + 20, memory)
@@ -141,10 +141,10 @@ class Worker:
             self._exceeded = self._exceeded or watch.exceeded
 
     def _receive(self, seconds: float) -> bytes:
-        """The content of a frame.
+        """Receive the content of a frame.
 
         Raises:
-            EOFError: the process has ended, or was ended because it took too long.
+            EOFError: the process has ended or exceeded its time.
         """
         fd = self._child.answers
         deadline = time.monotonic() + seconds
@@ -163,12 +163,12 @@ class Worker:
         return b"".join(parts)
 
     def _wait(self, fd: int, deadline: float) -> None:
-        """Wait until there is something to read.
+        """Wait until there is data to read.
 
         Raises:
-            EOFError: it took too long.
+            EOFError: the deadline has passed.
         """
-        if not hasattr(select, "poll"):  # Windows: a read ends when the process does
+        if not hasattr(select, "poll"):  # Windows: a read ends with the process
             return
         poll = select.poll()
         poll.register(fd, select.POLLIN)
@@ -176,46 +176,46 @@ class Worker:
             self._exceeded = "time"
             raise EOFError
 
-    # ---- Death ------------------------------------------------------------------------------
+    # ---- Cause of death ---------------------------------------------------------------------
 
-    def _died(self, *, damaged: bool = False) -> Died:
-        """Why the process has ended; it is ended if it has not.
+    def _death(self, *, damaged: bool = False) -> Died:
+        """End the process if it still runs, and return why it has ended.
 
         Args:
-            damaged: whether it has answered, but nonsense.
+            damaged: whether its answer was malformed.
         """
         child = self._child
         child.wait(0 if self._exceeded else 1)
         damaged = damaged and child.poll() is None
-        child.kill()  # else there may be no end to what it says
-        said = self._said()
+        child.kill()  # else its output may never end
+        message = self._last_error()
         child.close()
         code = child.returncode or 0
         if self._exceeded == "time" or code == -getattr(signal, "SIGPROF", 0):
             return Died(Failure("time"))
-        if self._exceeded == "memory" or "bad_alloc" in said:
+        if self._exceeded == "memory" or "bad_alloc" in message:
             return Died(Failure("memory"))
         if damaged:
             return Died(Failure("crash", "its answer is damaged"))
         if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
-            return Died(Failure("memory"), outside=True)  # the kernel kills where memory is short
+            return Died(Failure("memory"), outside=True)  # killed by the kernel for lack of memory
         name = f"exit status {code}"
         if code < 0:
             with contextlib.suppress(ValueError):
                 name = signal.Signals(-code).name
-        return Died(Failure("crash", f"{name}: {said}" if said else name))
+        return Died(Failure("crash", f"{name}: {message}" if message else name))
 
-    def _said(self) -> str:
-        """The last line of what the process wrote to standard error."""
+    def _last_error(self) -> str:
+        """Return the last line that the process wrote to standard error."""
         fd = self._child.errors
         if hasattr(os, "set_blocking"):
             with contextlib.suppress(OSError):
                 os.set_blocking(fd, False)
-        said = b""
+        data = b""
         with contextlib.suppress(OSError):
-            said = os.read(fd, 1 << 16)
-        lines = said.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip()[-_LONGEST:] if lines else ""  # an assertion stands at the end
+            data = os.read(fd, 1 << 16)
+        lines = data.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1].strip()[-_LONGEST:] if lines else ""  # of an assertion, the end
 
 
 _LONGEST = 160

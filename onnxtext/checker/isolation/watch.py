@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of a child process on systems where it cannot limit itself: macOS and Windows."""
+"""Limit a child process on systems where it cannot limit itself: macOS and Windows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Literal
 from onnxtext.checker.isolation.child import Child
 
 SLICE = 0.2
-"""Seconds between two looks at the process."""
+"""Seconds between two checks of the process."""
 
 
 class Watch:
-    """Ends a process that takes too long or too much memory for a request.
+    """Kills a process that exceeds the time or memory of a request.
 
     Attributes:
-        exceeded: the limit that was exceeded; None if none was.
+        exceeded: the limit that was exceeded; None if none.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class Watch:
         self._measure = measure or memory_of
 
     def result(self, receive: Callable[[], bytes]) -> bytes:
-        """What a function that waits for the process gives.
+        """Return the result of a function that waits for the process.
 
-        It runs in a thread: on Windows nothing else ends a read, Ctrl-C included.
+        The function runs in a thread because on Windows nothing interrupts a read, not even Ctrl-C.
 
         Args:
-            receive: waits; it fails once the process has ended.
+            receive: the function; it raises an error once the process has ended.
         """
         made: Future[bytes] = Future()
 
@@ -64,7 +64,7 @@ class Watch:
                 if self.exceeded:
                     self._process.kill()
                     break
-            return made.result()  # fails if it was ended
+            return made.result()  # raises if the process was killed
         finally:
             if not made.done():
                 self._process.kill()
@@ -72,11 +72,11 @@ class Watch:
 
 
 def memory_of(pid: int) -> int:
-    """How many bytes of memory a process uses; 0 if unknown."""
+    """Return how many bytes of memory a process uses; 0 if unknown."""
     if sys.platform == "win32":
         return _windows_memory(pid)
     try:
-        # Where it is not in the PATH, or a sandbox forbids it, only time is limited.
+        # Without `ps`, or in a sandbox that forbids it, only time is limited.
         done = subprocess.run(
             ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False, timeout=5
         )

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child process: answers requests until its pipe is closed.
+"""Answer requests in the child process until its pipe is closed.
 
-It is started for every command that checks a model, so it imports nothing that takes time: neither
-onnxtext nor the package of onnx, and of the standard library only what is compiled in. The parent
-imports the format of the messages from here.
+Every command that checks a model starts this process, so it avoids slow imports: it uses neither
+onnxtext nor onnx's package, and only the fast modules of the standard library. The parent imports
+the message format from here.
 
 A frame is its length (8 bytes, little-endian) and its content. Requests are encoded by `marshal`.
-Answers come from a process that may have corrupted its memory, so they are lists of bytes: nothing
-in them can harm the reader.
+Answers are lists of bytes, which are safe to read even if the child has corrupted its memory.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ READY = b"ready"
 FINE = b"fine"
 """The status of an answer: the request succeeded; the results follow."""
 OBJECTION = b"objection"
-"""The status of an answer: onnx rejects the model or node; its message follows."""
+"""The status of an answer: onnx rejects the model or node; the error message follows."""
 MEMORY = b"memory"
 """The status of an answer: an allocation failed."""
 NATIVE = "onnx.onnx_cpp2py_export"
 """The compiled part of onnx."""
 _ORPHANED = 30
-"""Seconds that a request may take besides ten times its limit, where only the parent limits it:
-more than the parent gives it."""
+"""Seconds added to ten times the limit of a request before a child without a parent exits. The
+parent kills it earlier."""
 _IDLE = 300_000
-"""Milliseconds without a request after which the process ends."""
+"""Milliseconds without a request after which the process exits."""
 
 
 def main(native: str, paths: list[str]) -> None:
@@ -54,7 +53,7 @@ def main(native: str, paths: list[str]) -> None:
 
     Args:
         native: the file of the compiled part of onnx; may be empty.
-        paths: where modules are found if it cannot be loaded alone.
+        paths: the module search path if it cannot be loaded alone.
     """
     serve(_load(native, paths))
 
@@ -67,7 +66,7 @@ def serve(module: Any) -> None:
     """
     _prepare()
     answers = os.dup(1)
-    os.dup2(2, 1)  # native code may print
+    os.dup2(2, 1)  # native code may print to standard output
     write_all(answers, framed(pack([READY])))
     while True:
         content = _receive()
@@ -84,7 +83,7 @@ def _load(native: str, paths: list[str]) -> Any:
             sys.modules[NATIVE] = module
             loader.exec_module(module)
             return module
-        except ImportError:  # it may need what its package does first
+        except ImportError:  # it may depend on the package's initialization
             sys.modules.pop(NATIVE, None)
     import importlib
 
@@ -109,7 +108,7 @@ def _answer(module: Any, content: bytes) -> bytes:
 def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
     if kind == "model":
         (data,) = arguments
-        # As `onnx.checker.check_model(full_check=True)` does.
+        # The same call as in `onnx.checker.check_model(full_check=True)`.
         module.shape_inference.infer_shapes(data, True, True, False)
         return []
     operator, node, types, constants, opsets, version = arguments
@@ -122,20 +121,20 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 
 
 def framed(content: bytes) -> bytes:
-    """A frame with this content."""
+    """Return a frame with this content."""
     return len(content).to_bytes(HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
-    """The content of an answer: each part with its length."""
+    """Return the content of an answer: each part after its length."""
     return b"".join([framed(part) for part in parts])
 
 
 def unpack(content: bytes) -> list[bytes]:
-    """The parts of an answer.
+    """Return the parts of an answer.
 
     Raises:
-        ValueError: the content is damaged.
+        ValueError: the content is malformed.
     """
     parts = []
     at = 0
@@ -152,7 +151,7 @@ def write_all(fd: int, data: bytes) -> None:
     """Write to a pipe.
 
     Raises:
-        OSError: nobody reads it.
+        OSError: the reader has closed the pipe.
     """
     view = memoryview(data)
     while view:
@@ -160,7 +159,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def _receive() -> bytes | None:
-    """The content of the next frame; None at the end."""
+    """Return the content of the next frame; None at the end."""
     if hasattr(select, "poll"):
         poll = select.poll()
         poll.register(0, select.POLLIN)
@@ -187,9 +186,9 @@ def _read(size: int) -> bytes:
 
 
 def _prepare() -> None:
-    """End by signals, leave no core dump, show no dialog."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the child
-    if hasattr(os, "set_blocking"):  # onnx must not wait for the parent to read its messages
+    """Restore the default signal handlers; prevent core dumps and error dialogs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
+    if hasattr(os, "set_blocking"):  # onnx must not block until the parent reads its messages
         os.set_blocking(2, False)
     if sys.platform == "win32":
         import msvcrt
@@ -198,7 +197,7 @@ def _prepare() -> None:
         for fd in (0, 1):
             msvcrt.setmode(fd, os.O_BINARY)
         return
-    # 1, not 0: with 0 Linux still pipes the core to a crash reporter.
+    # With 0 instead of 1, Linux would still pipe the core to a crash reporter.
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (min(1, hard) if hard >= 0 else 1, hard))
     for number in (signal.SIGTERM, signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
@@ -207,18 +206,18 @@ def _prepare() -> None:
 
 
 def _limit(seconds: float, memory: int) -> None:
-    """Limit the processor time and the memory of a request; end with the parent."""
+    """Limit the processor time and memory of a request; exit if the parent does."""
     if sys.platform == "win32":
-        # The parent limits it, unless it is ended itself. This needs no lock of Python.
+        # For the case that the parent, which sets the limits, is killed. This needs no GIL.
         faulthandler.dump_traceback_later(10 * seconds + _ORPHANED, exit=True, file=2)
         return
     _limit_memory(memory)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    # Native code does not notice the end of the pipe: the kernel sends SIGIO then.
+    # Native code does not notice that the pipe is closed; the kernel then sends SIGIO.
     _notify(os.O_ASYNC)
     poll = select.poll()
     poll.register(0, 0)
-    if poll.poll(0):  # it ended before
+    if poll.poll(0):  # the pipe is already closed
         os._exit(0)
 
 
@@ -231,20 +230,20 @@ def _unlimit() -> None:
 
 
 def _notify(flag: int) -> None:
-    """Have the kernel tell the end of the pipe by SIGIO, or not."""
+    """Make the kernel send SIGIO when the pipe is closed, or not."""
     try:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         flags = fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC
         fcntl.fcntl(0, fcntl.F_SETFL, flags | flag)
-    except OSError:  # this system knows it for terminals only: the time limit ends the process
+    except OSError:  # supported for terminals only: the time limit ends the process
         return
 
 
 def _limit_memory(more: int) -> None:
-    """Limit the address space to what is in use, and so many bytes more."""
+    """Limit the address space to its current size plus so many bytes."""
     try:
         statm = os.open("/proc/self/statm", os.O_RDONLY)
-    except OSError:  # not Linux: the parent watches
+    except OSError:  # not Linux: the parent limits the memory
         return
     used = int(os.read(statm, 100).split()[0]) * resource.getpagesize()
     os.close(statm)

@@ -72,7 +72,7 @@ def _one(
     elif value is None and not is_parameter and attribute.type is not None:
         if attribute.type in _SINGLE:
             yield _absent(attribute.name, attribute.type, place, "error")
-        elif attribute.type in (1, 2, 3) and subject.lints("attribute-value-mismatch"):
+        elif attribute.type in (1, 2, 3) and subject.is_selected("attribute-value-mismatch"):
             yield _absent(attribute.name, attribute.type, place, "hint")
     elif attribute.type is None and subject.ir_version != 1:
         if isinstance(value, Reference):

@@ -22,7 +22,7 @@ _MOST_NAMES = 5
 def check(subject: Subject) -> Iterator[Finding]:
     """Find names with more than one definition."""
     for scope in subject.scopes:
-        if scope.again:
+        if scope.redefinitions:
             yield from _redefined(scope)
         if scope.parent is not None:
             yield from _shadowing(scope, subject.ir_version)
@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
     by_name: dict[str, list[Place]] = {}
-    for index, number, name in scope.again:
+    for index, number, name in scope.redefinitions:
         place = Place(scope.nodes[index], ("outputs", number), "defined again here")
         by_name.setdefault(name, []).append(place)
     alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
@@ -53,7 +53,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         defined = Place(*scope.definition(names[0]), "first defined here")
         yield Finding(
             "value-redefined",
-            f"{_listed(names)} {verb} {what} of {scope.words()}",
+            f"{_listed(names)} {verb} {what} of {scope.describe()}",
             (places[0], defined, *places[1:], *more),
             help="rename one of them and its uses",
         )
@@ -82,8 +82,8 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
             if at is not None and at < limit:
                 yield Finding(
                     "value-shadows-outer",
-                    f"{quoted(name)} is defined in {scope.words()}, and also in {around.words()} "
-                    "around it",
+                    f"{quoted(name)} is defined in {scope.describe()}, and also in "
+                    f"{around.describe()} around it",
                     (
                         Place(*scope.definition(name)),
                         Place(*around.definition(name), "visible there"),

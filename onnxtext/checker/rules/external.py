@@ -197,7 +197,7 @@ _HELP = {
 
 
 def _finding(tensor: TensorUse, slug: str, what: str, help: str | None = None) -> Finding:
-    return Finding(slug, f"{tensor.words()} {what}", (tensor.place,), help=help or _HELP[slug])
+    return Finding(slug, f"{tensor.describe()} {what}", (tensor.place,), help=help or _HELP[slug])
 
 
 FAMILY = Family(

@@ -178,7 +178,7 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
                     "function-opset-conflict",
                     f"`{node.op_type}` differs between version {own}, which the function "
                     f"{quoted(scope.function.name)} imports, and version {imports[domain][0]}, "
-                    f"which {around.words()} imports",
+                    f"which {around.describe()} imports",
                     (Place(node, ("op_type",)),),
                     help="import the same version",
                 )

@@ -50,7 +50,7 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
             continue
         yield Finding(
             f"graph-{kind}-untyped",
-            f"the {kind} {quoted(value.name)} of {scope.words()} {what}",
+            f"the {kind} {quoted(value.name)} of {scope.describe()} {what}",
             (Place(value, ("type",) if type is not None else ("name",)),),
             help="write `[?, ?]` if only the rank is known"
             if type is not None
@@ -70,7 +70,7 @@ def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
         if not kinds:
             is_empty = not record.fields and not depth and not use.required
             severity = "hint" if is_empty else "error"
-            if severity == "error" or subject.lints("type-missing"):
+            if severity == "error" or subject.is_selected("type-missing"):
                 yield _missing(use, "has no kind", severity)
             return
         inner = kinds[0]

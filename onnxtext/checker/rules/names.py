@@ -55,7 +55,7 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
             ]
         )
         if places:
-            message = f"{kind} of {scope.words()} has no name"
+            message = f"{kind} of {scope.describe()} has no name"
             yield Finding(
                 "value-name-missing", message, places, help="name it: nodes refer to values by name"
             )
@@ -69,7 +69,7 @@ def _duplicates(
         places += [Place(value, ("name",), "and again here") for value in same[1:]]
         yield Finding(
             f"function-{kind}-duplicate" if function else f"{kind}-duplicate",
-            f"{scope.words()} has {len(same)} {kind}s named {quoted(name)}",
+            f"{scope.describe()} has {len(same)} {kind}s named {quoted(name)}",
             (*places[1:2], places[0], *places[2:]),
             help="rename one of them" if kind == "input" else "remove one of them",
         )
@@ -95,7 +95,7 @@ def _nodes(scope: Scope) -> Iterator[Finding]:
         if len(places) > 1:
             yield Finding(
                 "node-name-duplicate",
-                f"{len(places)} nodes of {scope.words()} are named {quoted(name)}",
+                f"{len(places)} nodes of {scope.describe()} are named {quoted(name)}",
                 (places[1], places[0]._replace(label="first here"), *places[2:]),
                 help="rename or remove one of the names",
             )

@@ -131,8 +131,12 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
         help = f"it was added in version {history[0]}: import that or a later one"
     else:
         message = f"there is no operator {quoted(shown)}"
-        own = [key[1] for key in subject.functions if key[0] == domain] if subject.patient else []
-        near = subject.near(name, [*own, *schemas.names(domain)]) if subject.patient else None
+        own = (
+            [key[1] for key in subject.functions if key[0] == domain] if subject.may_suggest else []
+        )
+        near = (
+            subject.nearest(name, [*own, *schemas.names(domain)]) if subject.may_suggest else None
+        )
         other = next(
             (d for d in ("", "ai.onnx.ml") if d != domain and schemas.history(d, name)), None
         )

@@ -116,7 +116,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
             f"{owner} uses {shown}, but does not import that domain",
             (places[0]._replace(label=f"used by {counted(len(places), 'node')}"), *places[1:]),
             help=f"add {entry} to `opset_import`",
-            repair=Repair("import", subject.effective.original(target), (domain, version))
+            repair=Repair("import", subject.resolved.original(target), (domain, version))
             if known and target is not None
             else None,
         )

@@ -24,11 +24,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         for annotation in scope.quantization:
             place = Place(annotation)
             if not _is_visible(annotation.tensor_name, scope):
-                near = subject.near(annotation.tensor_name, scope.position)
+                near = subject.nearest(annotation.tensor_name, scope.position)
                 yield Finding(
                     "quantization-annotation",
                     f"the annotated tensor {quoted(annotation.tensor_name)} is not in "
-                    f"{scope.words()}",
+                    f"{scope.describe()}",
                     (place,),
                     help=f"there is {quoted(near)}"
                     if near
@@ -39,11 +39,11 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield Finding(
                         "quantization-annotation",
                         f"the `{key}` {quoted(name)} of {quoted(annotation.tensor_name)} is not in "
-                        f"{scope.words()}",
+                        f"{scope.describe()}",
                         (place,),
                         help="name a value of this graph, or remove the entry",
                     )
-                if key not in KEYS and subject.lints("quantization-annotation"):
+                if key not in KEYS and subject.is_selected("quantization-annotation"):
                     yield Finding(
                         "quantization-annotation",
                         f"unknown key {quoted(key)}, not `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",

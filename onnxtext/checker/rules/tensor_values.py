@@ -60,7 +60,7 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
     elif element.bits == 6 and len(data):
         used = prod(tensor.dims) * 6 % 8
         if used and data[-1] >> used:
-            message = f"the padding bits after the last element of {tensor.words()} are not zero"
+            message = f"the padding bits after the last element of {tensor.describe()} are not zero"
             yield Finding("tensor-value-range", message, (tensor.place,), help="set them to zero")
 
 
@@ -103,7 +103,7 @@ def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
         what = f"{value} is not a byte with {8 // element.bits} elements of `{element.name}`"
     return Finding(
         "tensor-value-range",
-        f"{what}: entries of {tensor.words()} are between {low} and {high}",
+        f"{what}: entries of {tensor.describe()} are between {low} and {high}",
         (tensor.place,),
         help="correct the value, or use a larger element type",
     )
@@ -124,7 +124,7 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
         if problem is not None:
             yield Finding(
                 "tensor-string-utf8",
-                f"a string of {tensor.words()} {problem}",
+                f"a string of {tensor.describe()} {problem}",
                 (tensor.place,),
                 help="store UTF-8 without byte order mark and NUL, and other bytes as `uint8`",
             )

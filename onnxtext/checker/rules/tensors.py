@@ -33,7 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if tensor.type.element == "undefined":
             yield Finding(
                 "tensor-type-undefined",
-                f"{tensor.words()} has no element type",
+                f"{tensor.describe()} has no element type",
                 (tensor.place,),
                 help="name it, such as `float`",
             )
@@ -41,7 +41,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if any(dim < 0 for dim in tensor.dims):
             yield Finding(
                 "tensor-dim-negative",
-                f"a dim of {tensor.words()} is {min(tensor.dims)}",
+                f"a dim of {tensor.describe()} is {min(tensor.dims)}",
                 (tensor.place,),
                 help="write 0 or more, the number of elements along that dimension",
             )
@@ -83,7 +83,7 @@ def _fields(
     if not count and held:
         yield Finding(
             "tensor-empty-data",
-            f"{tensor.words()} has no elements, but data in `{held[0]}`",
+            f"{tensor.describe()} has no elements, but data in `{held[0]}`",
             (tensor.place,),
             help="remove the data, or correct the dims",
         )
@@ -121,7 +121,7 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
     if not count and entries:
         yield Finding(
             "tensor-empty-data",
-            f"{tensor.words()} has no elements, but {entries} entries of data",
+            f"{tensor.describe()} has no elements, but {entries} entries of data",
             (tensor.place,),
             help="remove the data, or correct the dims",
         )
@@ -136,7 +136,7 @@ def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[
     if not wanted and found:
         yield Finding(
             "tensor-empty-data",
-            f"{tensor.words()} has no elements, but data",
+            f"{tensor.describe()} has no elements, but data",
             (tensor.place,),
             help="remove the data, or correct the dims",
         )
@@ -148,7 +148,7 @@ def _size(tensor: TensorUse, what: str) -> Finding:
     dims = ", ".join(map(str, tensor.dims))
     return Finding(
         "tensor-data-size",
-        f"{tensor.words()} {what}",
+        f"{tensor.describe()} {what}",
         (tensor.place,),
         help="correct the dims or the data",
         notes=(f"its type is `{tensor.type.element}[{dims}]`",),
@@ -156,7 +156,7 @@ def _size(tensor: TensorUse, what: str) -> Finding:
 
 
 def _field(tensor: TensorUse, what: str, help: str) -> Finding:
-    return Finding("tensor-data-field", f"{tensor.words()} {what}", (tensor.place,), help=help)
+    return Finding("tensor-data-field", f"{tensor.describe()} {what}", (tensor.place,), help=help)
 
 
 def _segment(tensor: TensorUse) -> Iterator[Finding]:
@@ -169,7 +169,7 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
         if not 0 <= begin <= end <= count:
             yield Finding(
                 "segment-invalid",
-                f"the segment from {begin} to {end} of {tensor.words()} is not within its "
+                f"the segment from {begin} to {end} of {tensor.describe()} is not within its "
                 f"{counted(count, 'element')}",
                 (tensor.place,),
                 help=f"choose 0 <= begin <= end <= {count}",

@@ -64,7 +64,7 @@ def _keys(
         for key, _ in pairs:
             place = Place(training, (field, f'"{key}"'))
             if key not in initializers:
-                near = subject.near(key, initializers)
+                near = subject.nearest(key, initializers)
                 yield Finding(
                     "training-binding-key",
                     f"the `{field}` sets {quoted(key)}, which is not an initializer",
@@ -103,7 +103,7 @@ def _values(
             continue
         for _, name in pairs:
             if name not in outputs:
-                near = subject.near(name, outputs)
+                near = subject.nearest(name, outputs)
                 yield Finding(
                     "training-binding-value",
                     f"the `{field}` uses {quoted(name)}, which is not an output of {where}",

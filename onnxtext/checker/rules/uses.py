@@ -128,9 +128,9 @@ def _root(scope: Scope) -> Scope:
 def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
     near, later = _suggestions(subject, scope, name, places[0].item)
     notes: tuple[str, ...] = ()
-    inner = _inner_definition(scope, name) if subject.patient else None
+    inner = _inner_definition(scope, name) if subject.may_suggest else None
     if inner is not None:
-        notes = (f"it is defined in {inner.words()}, and not visible outside of that",)
+        notes = (f"it is defined in {inner.describe()}, and not visible outside of that",)
     return Finding(
         "value-undefined",
         _undefined_message(name, places),
@@ -152,9 +152,9 @@ def _suggestions(
 
     A value that is defined later may depend on this node, so no repair uses it.
     """
-    near = subject.near(name, chain(_visible(scope, node), _later(scope, node)))
+    near = subject.nearest(name, chain(_visible(scope, node), _later(scope, node)))
     if near is None:  # two names may be equally similar
-        return subject.near(name, _visible(scope, node)), None
+        return subject.nearest(name, _visible(scope, node)), None
     return (near, None) if near in _visible(scope, node) else (None, near)
 
 
@@ -213,8 +213,8 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
         message = f"{quoted(name)} is used before the node that defines it"
         if name in inner:
             message = (
-                f"{quoted(name)} is used in {inner[name].words()} before it is defined in "
-                f"{scope.words()}"
+                f"{quoted(name)} is used in {inner[name].describe()} before it is defined in "
+                f"{scope.describe()}"
             )
         yield Finding(
             "node-order",
@@ -240,12 +240,12 @@ def _cycle(
     ]
     for use in nested:
         if use.holder in cycle and use.name in chain:
-            label = f"used in {use.scope.words()}, which is nested in that node"
+            label = f"used in {use.scope.describe()}, which is nested in that node"
             places += [place._replace(label=label) for place in use.places]
     path = chain_of([*chain, chain[0]])
     return Finding(
         "graph-cycle",
-        f"nodes of {scope.words()} depend on each other: {path}"
+        f"nodes of {scope.describe()} depend on each other: {path}"
         if len(nodes) > 1
         else f"{quoted(chain[0])} depends on itself: {path}",
         tuple(places),
@@ -339,15 +339,15 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
     missing = [v for v in scope.outputs if v.name and v.name not in scope.position]
     for value in missing:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
-        near = None if outer else subject.near(value.name, scope.position)
+        near = None if outer else subject.nearest(value.name, scope.position)
         notes: tuple[str, ...] = ()
         help = f"there is a value {quoted(near)}" if near else "name a value that it computes"
         if outer is not None:
-            notes = (f"it is defined in {outer[0].words()}, but outputs cannot be outer values",)
+            notes = (f"it is defined in {outer[0].describe()}, but outputs cannot be outer values",)
             help = f"copy it with a node: {value.name} = Identity (…)"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",
-            f"the output {quoted(value.name)} of {scope.words()} is not defined in it",
+            f"the output {quoted(value.name)} of {scope.describe()} is not defined in it",
             (Place(value, ("name",)),),
             notes=notes,
             help=help,

@@ -59,7 +59,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
             removable = same and any(value is last for value in scope.place.values)
             yield Finding(
                 "value-info-duplicate",
-                f"`value_info` of {scope.words()} has {len(places)} entries for {quoted(name)}",
+                f"`value_info` of {scope.describe()} has {len(places)} entries for {quoted(name)}",
                 (places[-1], places[0]._replace(label="first here"), *places[1:-1]),
                 help="remove all but one",
                 notes=("they are equal",) if same else (),
@@ -82,7 +82,7 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
             yield Finding(
                 "value-info-unknown",
                 f"`value_info` describes {quoted(value.name)}, "
-                f"which {scope.words()} does not define",
+                f"which {scope.describe()} does not define",
                 (Place(value, ("name",)),),
                 help="remove it",
                 severity="warning" if scope.is_graph else "error",

@@ -327,7 +327,7 @@ class _Maker:
                     seen.add(name)
                     yield scope, name
             limit = scope.holder.at if scope.holder is not None else limit
-            scope = scope.parent or scope.beside
+            scope = scope.parent or scope.main_graph
 
     # ---- The rest ---------------------------------------------------------------------------
 

@@ -125,7 +125,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
 def _origin(scope: Scope, name: str) -> Iterator[str]:
     """Where a value comes from."""
     at = scope.position.get(name)
-    where = scope.words()
+    where = scope.describe()
     if at is None:
         yield "not defined"
     elif at == GIVEN:

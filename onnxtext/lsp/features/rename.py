@@ -103,7 +103,7 @@ def _value_objection(index: Index, symbol: Symbol, scope: Scope, new: str) -> st
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue
         if _related(scope, other.scope):
-            words = other.scope.words()
+            words = other.scope.describe()
             if other.defined:
                 return f"`{new}` is a value of {words} already"
             return f"`{new}` is used in {words}, where nothing defines it: it would mean this value"

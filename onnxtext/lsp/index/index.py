@@ -117,7 +117,7 @@ class Index:
             (scope.outputs, "output"),
         )
         assert self.subject is not None
-        originals = self.subject.effective.originals
+        originals = self.subject.resolved.originals
         for values, group in groups:
             for value in values:
                 item: Any = originals.get(id(value), value)
@@ -128,7 +128,7 @@ class Index:
 
     def _nodes(self, scope: Scope) -> None:
         assert self.subject is not None
-        originals = self.subject.effective.originals
+        originals = self.subject.resolved.originals
         nodes: list[Any] = scope.nodes
         if originals:
             nodes = [originals.get(id(node), node) for node in nodes]
@@ -271,7 +271,7 @@ class Index:
     def original(self, item: object) -> object:
         """The statement of the tree that an effective one stands for."""
         assert self.subject is not None
-        return self.subject.effective.original(item)
+        return self.subject.resolved.original(item)
 
     # ---- Asking -------------------------------------------------------------------------------
 
@@ -297,7 +297,7 @@ class Index:
     def places(self) -> TextPlaces:
         """Places of what is no statement: headers, graphs, functions."""
         assert self.subject is not None
-        return TextPlaces(self.source, self.subject, exact=10_000)
+        return TextPlaces(self.source, self.subject, budget=10_000)
 
     def name_span(self, item: Graph | Function) -> Span:
         """Where the name of a graph or function stands."""

@@ -198,7 +198,7 @@ def meanings(
 
 def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
     """What the inputs and initializers of a graph or body mean; None if it sees others."""
-    if scope.parent is not None or scope.beside is not None:
+    if scope.parent is not None or scope.main_graph is not None:
         return None
     inputs = {value.name for value in scope.inputs}
     return {name: _INPUT if name in inputs else _INITIALIZER for name in scope.given}

@@ -81,7 +81,7 @@ def analyse(
                 tell(found)
             return Analysis(found, value_types(subject))
         except RecursionError:
-            message = "graphs or types are nested too deep to be checked"
+            message = "graphs or types are nested too deeply to be checked"
             return Analysis([Diagnostic("too-deep", message, labels=(Label(Span(0, 0)),))])
 
 

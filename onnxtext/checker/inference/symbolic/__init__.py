@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions: which of them have to be equal, and which cannot be."""
+"""Find contradictions between symbolic dimensions."""

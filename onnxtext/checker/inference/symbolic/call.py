@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node as the functions that know its operator see it."""
+"""Provide an operator's inference function with a node, its shapes and constants."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SymbolicShape = Extents | None
 
 @dataclass(slots=True)
 class OperatorCall:
-    """A node and what is known of its inputs.
+    """A node and the known facts about its inputs.
 
     Attributes:
         node: the node.
-        shapes: of its inputs.
-        constants: the values of its inputs that are lists of integers and known.
-        sizes: what is known of symbols.
-        since: the version of the operator.
+        shapes: the shapes of its inputs.
+        constants: the values of its inputs that are known lists of integers.
+        sizes: the known equations between symbols.
+        since: the version of the operator's schema.
     """
 
     node: Node
@@ -31,39 +31,39 @@ class OperatorCall:
     since: int
 
     def attribute(self, name: str) -> object:
-        """The value of an attribute; None if it is not given."""
+        """Return the value of an attribute; None if missing."""
         return next((a.value for a in self.node.attributes if a.name == name), None)
 
     def integer(self, name: str, default: int) -> int:
-        """The value of an attribute that is an integer."""
+        """Return the value of an integer attribute."""
         found = self.attribute(name)
         return found if isinstance(found, int) else default
 
     def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        """The value of an attribute that is a list of integers."""
+        """Return the value of an attribute that is a list of integers."""
         found = self.attribute(name)
         if isinstance(found, tuple) and all(isinstance(item, int) for item in found):
             return found
         return default
 
     def integers(self, name: str, index: int) -> tuple[int, ...] | None:
-        """A list of integers that is an attribute in older versions, and an input in newer ones."""
+        """Return a list that is an attribute in older versions and an input in newer ones."""
         if self.attribute(name) is not None:
             return self.listed(name, ())
         return self.constants[index] if index < len(self.constants) else None
 
     def has_input(self, index: int) -> bool:
-        """Whether an optional input is given."""
+        """Whether an optional input is passed."""
         return index < len(self.node.inputs) and bool(self.node.inputs[index])
 
     def shape(self, index: int) -> SymbolicShape:
-        """The shape of an input; None if it is not known or not given."""
+        """Return the shape of an input; None if unknown or omitted."""
         return self.shapes[index] if index < len(self.shapes) else None
 
     def equal(self, left: Extent, right: Extent) -> None:
-        """The node needs two dimensions to be one size."""
+        """Require two dimensions to be equal."""
         self.sizes.equal(left, right, Place(self.node, ("op_type",)))
 
     def one_or(self, extent: Size, size: int) -> None:
-        """The node broadcasts a dimension."""
+        """Require a dimension to be 1 or a size, because the node broadcasts it."""
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that move, join and cut tensors; as those of `operators`."""
+"""Infer symbolic shapes of operators that move, join and cut tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INFINITE = (1 << 31) - 1
 
 
 def transpose(call: OperatorCall) -> SymbolicShape:
-    """`Transpose`: dimensions in another order."""
+    """Infer `Transpose`: the dimensions in another order."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -24,7 +24,7 @@ def transpose(call: OperatorCall) -> SymbolicShape:
 
 
 def product(extents: Extents) -> Extent:
-    """The size of dimensions that become one, if that is a number or one symbol."""
+    """Return the product of dimensions if it is a number or one symbol."""
     sizes = [extent for extent in extents if extent != 1]
     if all(isinstance(extent, int) for extent in sizes):
         return prod(extent for extent in sizes if isinstance(extent, int))
@@ -32,7 +32,7 @@ def product(extents: Extents) -> Extent:
 
 
 def flatten(call: OperatorCall) -> SymbolicShape:
-    """`Flatten`: a matrix of products."""
+    """Infer `Flatten`: a matrix of products."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -42,14 +42,14 @@ def flatten(call: OperatorCall) -> SymbolicShape:
 
 
 def axes_of(axes: tuple[int, ...], rank: int) -> set[int] | None:
-    """Axes counted from the front; None if one is not there."""
+    """Return axes counted from the front; None if one is out of range."""
     if any(not -rank <= axis < rank for axis in axes):
         return None
     return {axis % rank for axis in axes}
 
 
 def squeeze(call: OperatorCall) -> SymbolicShape:
-    """`Squeeze`: what goes is 1."""
+    """Infer `Squeeze`: removed dimensions are 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is None or axes is None:
@@ -63,7 +63,7 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
 
 
 def unsqueeze(call: OperatorCall) -> SymbolicShape:
-    """`Unsqueeze`: what comes is 1."""
+    """Infer `Unsqueeze`: added dimensions are 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is None or axes is None:
@@ -77,7 +77,7 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
 
 
 def concat(call: OperatorCall) -> SymbolicShape:
-    """`Concat`: sizes add up along one axis, and are equal along the others."""
+    """Infer `Concat`: sizes add up along one axis, and are equal along the others."""
     shapes = [shape for shape in call.shapes if shape is not None]
     axis = call.integer("axis", 1)
     if len(shapes) != len(call.shapes) or len({len(shape) for shape in shapes}) != 1:
@@ -100,7 +100,7 @@ def concat(call: OperatorCall) -> SymbolicShape:
 
 
 def sum_of(extents: list[Extent]) -> Extent:
-    """The sum of sizes, if that is a number or a symbol and a number."""
+    """Return the sum of sizes if it is a number, or a symbol plus a number."""
     numbers = sum(extent for extent in extents if isinstance(extent, int))
     others = [extent for extent in extents if not isinstance(extent, int)]
     if not others:
@@ -112,7 +112,7 @@ def sum_of(extents: list[Extent]) -> Extent:
 
 
 def reshape(call: OperatorCall) -> SymbolicShape:
-    """`Reshape`: as many elements as before."""
+    """Infer `Reshape`: the number of elements stays the same."""
     shape = call.shape(0)
     wanted = call.integers("shape", 1)
     if wanted is None or wanted.count(-1) > 1 or min(wanted, default=0) < -1:
@@ -125,13 +125,13 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         made.append(copied if size == 0 else None if size == -1 else size)
     if shape is None or 0 in shape or None in shape:
         return tuple(made)
-    before, behind = Counter(map(call.sizes.root, shape)), Counter(map(call.sizes.root, made))
-    common = before & behind
+    before, after = Counter(map(call.sizes.root, shape)), Counter(map(call.sizes.root, made))
+    common = before & after
     rest = tuple((before - common).elements())
-    new = tuple((behind - common).elements())
+    new = tuple((after - common).elements())
     if -1 in wanted:
         numbers = [size for size in new if size is not None]
-        # What is left of the input is what -1 stands for, if nothing else is left of the output.
+        # -1 is the rest of the input, divided by the numbers left in the output.
         if all(isinstance(size, int) for size in numbers):
             divisor = prod(size for size in numbers if isinstance(size, int))
             made[wanted.index(-1)] = _divided(rest, divisor)
@@ -148,7 +148,7 @@ def _divided(extents: Extents, divisor: int) -> Extent:
 
 
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
-    """A symbol times numbers is as many elements as numbers."""
+    """Solve an equation of a symbol times a number with a number."""
     for one, other in ((left, right), (right, left)):
         symbols = [extent for extent in one if isinstance(extent, Size)]
         factor = prod(extent for extent in one if isinstance(extent, int))
@@ -159,7 +159,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
 
 
 def gather(call: OperatorCall) -> SymbolicShape:
-    """`Gather`: indices take the place of an axis."""
+    """Infer `Gather`: the dimensions of the indices replace an axis."""
     shape, indices = call.shape(0), call.shape(1)
     if shape is None or indices is None:
         return None
@@ -171,7 +171,7 @@ def gather(call: OperatorCall) -> SymbolicShape:
 
 
 def sliced(call: OperatorCall) -> SymbolicShape:
-    """`Slice`: what is left of a symbol is not known, unless that is all of it."""
+    """Infer `Slice`: part of a symbolic dimension has an unknown size."""
     shape = call.shape(0)
     starts, ends = call.integers("starts", 1), call.integers("ends", 2)
     if shape is None or starts is None or ends is None:
@@ -195,7 +195,7 @@ def sliced(call: OperatorCall) -> SymbolicShape:
 
 
 def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
-    """`Split`: the parts add up."""
+    """Infer `Split`: the parts add up."""
     shape = call.shape(0)
     parts = call.integers("split", 1)
     axis = call.integer("axis", 0)
@@ -210,7 +210,7 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
-    """`Shape`: a list as long as the rank."""
+    """Infer `Shape`: a list whose length is the rank."""
     shape = call.shape(0)
     if shape is None or call.attribute("start") is not None or call.attribute("end") is not None:
         return (None,)
@@ -218,7 +218,7 @@ def shape_of(call: OperatorCall) -> SymbolicShape:
 
 
 def padded(call: OperatorCall) -> SymbolicShape:
-    """`Pad`: sizes grow."""
+    """Infer `Pad`: pads are added to the sizes."""
     shape, pads = call.shape(0), call.integers("pads", 1)
     if shape is None or pads is None or call.has_input(3) or len(pads) != 2 * len(shape):
         return None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators say about symbolic dimensions: what has to be equal, and what comes out.
+"""Infer symbolic output shapes of operators, and which dimensions must be equal.
 
-Each function gets a node's `OperatorCall` and returns the shapes of its outputs as far as they are
+Each function takes a node's `OperatorCall` and returns the shapes of its outputs as far as they are
 known. Shapes that depend on unknown values are unknown.
 """
 
@@ -16,7 +16,7 @@ from onnxtext.checker.inference.symbolic.sizes import Extent, Extents, Size
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
-    """Numpy's rule: from the right, sizes are equal or 1 (ONNX Broadcasting.md)."""
+    """Broadcast shapes: from the right, sizes are equal or 1 (ONNX Broadcasting.md)."""
     made: list[Extent] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         made.append(_broadcast(call, [shape[-back] for shape in shapes if len(shape) >= back]))
@@ -74,7 +74,7 @@ def _gemm(call: OperatorCall) -> SymbolicShape:
 
 
 def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
-    """The spatial dimensions that come out of a convolution or a pool."""
+    """Return the spatial output dimensions of a convolution or pooling."""
     count = len(spatial)
     strides = call.listed("strides", (1,) * count)
     dilations = call.listed("dilations", (1,) * count)
@@ -152,7 +152,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
 
 
 def _normalized(call: OperatorCall) -> SymbolicShape:
-    """Scale and bias have one entry a channel."""
+    """Infer normalizations: scale and bias have one entry for each channel."""
     shape = call.shape(0)
     if shape is not None and len(shape) > 1:
         for index in range(1, len(call.shapes)):
@@ -203,7 +203,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Transpose": layout.transpose,
     "Unsqueeze": layout.unsqueeze,
 }
-"""Operators whose first output's shape is known; what others they have is left open."""
+"""The inference function for the shape of an operator's first output."""
 
 
 def _first(
@@ -216,12 +216,12 @@ OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
     "Split": layout.split,
 }
-"""What is known of each operator of the standard; nothing of the others."""
+"""The inference function of each supported standard operator."""
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
-"""Those whose attributes make no difference to shapes."""
+"""Operators whose attributes do not affect shapes."""
 CONSTANT_INPUTS = frozenset({"Pad", "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze"}) | {
     f"Reduce{name}" for name in _REDUCTIONS.split()
 }
-"""Those whose result depends on what their inputs hold."""
+"""Operators whose output shapes depend on the values of their inputs."""
 TYPES_ALONE = OPERATORS.keys() - CONSTANT_INPUTS
-"""Those for which it makes no difference what their inputs hold."""
+"""Operators whose output shapes do not depend on the values of their inputs."""

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions, propagated through graphs, bodies and calls.
+"""Propagate symbolic dimensions through graphs, bodies and calls.
 
-Every node says which sizes are equal (`operators`); what is declared for its outputs has
-to be what it computes. A symbol stands for one size in the main graph and the branches in it. In
-the body of a `Loop` or `Scan` it may stand for another in each iteration, and in a function for
-another in each call: there it is renamed.
+Every node requires sizes to be equal (`operators`); declared shapes of its outputs must equal the
+computed ones. A symbol is one size in the main graph and its branches. In the body of a `Loop` or
+`Scan` it may differ for each iteration, and in a function for each call, so it is renamed there.
 """
 
 from __future__ import annotations
@@ -25,12 +24,13 @@ from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
+from onnxtext.checker.inference.scope_walk import visit_graphs
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, OPERATORS, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.sizes import Conflict, Extent, Size, Sizes
 
 _MOST_CALLED = 10_000
-"""How many nodes of called functions are gone through, besides as many as the model has."""
+"""How many nodes of called functions are visited, plus the nodes of the model."""
 _DEEPEST = 50
 _MOST_NUMBERS = 64
 """Lists of up to so many integers are read: axes, pads, shapes."""
@@ -38,7 +38,7 @@ _MOST_NUMBERS = 64
 
 @dataclass(slots=True)
 class _Environment(Environment[SymbolicShape]):
-    """The shapes of the values of a scope, and short lists of integers among them."""
+    """The shapes and short integer lists of a scope."""
 
     sizes: Sizes = field(default_factory=Sizes)
     constants: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -49,43 +49,42 @@ class _Environment(Environment[SymbolicShape]):
 
 
 class SymbolicShapes:
-    """One walk over a model.
+    """Propagates symbolic shapes in one walk over a model.
 
     Attributes:
-        learned: whether some symbol was found to be a number, or another symbol.
-        sizes: what is known of the symbols of the main graph.
+        learned: whether some symbol must be a number, or another symbol.
+        sizes: the equations between the symbols of the main graph.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.learned = False
         self.sizes = Sizes()
-        self._subject = subject
+        self._scopes = subject.scopes
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
-        self._said: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
+        self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._called: dict[tuple[object, ...], tuple[SymbolicShape, ...]] = {}
         self._kept: list[Sizes] = []
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
-        # What is wrong with a node already says why its sizes do not fit.
+        # Nodes with errors get no further findings.
         self._wrong = wrong_items(subject)
         self._depth = 0
 
     def run(self) -> list[Conflict]:
-        """Go through all graphs, and through the functions they call."""
-        sizes = self.sizes
-        main: _Environment | None = None
-        for scope in self._subject.scopes:
-            if scope.parent is None and scope.kind != "function":
-                around = main if scope.kind == "algorithm" else None
-                environment = _Environment({}, around, sizes)
-                self._scope(scope, (), environment, "")
-                main = environment if scope.kind == "main" else main
-        self.learned = sizes.knows
-        return sizes.conflicts
+        """Visit all graphs, and the functions they call."""
+
+        def visit(scope: Scope, outer: _Environment | None) -> _Environment:
+            environment = _Environment({}, outer, self.sizes)
+            self._scope(scope, (), environment, "")
+            return environment
+
+        visit_graphs(self._scopes, visit)
+        self.learned = self.sizes.knows
+        return self.sizes.conflicts
 
     def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
-        """The shape of a type, with the symbols of a body or call."""
+        """Return the shape of a type, with its symbols renamed for a body or call."""
         if not isinstance(type, TensorType) or type.shape is None:
             return None
         key = id(type), instance
@@ -134,7 +133,7 @@ class SymbolicShapes:
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
         find, children, wrong = environment.find, scope.children, self._wrong
-        alike = self._alike(sizes, instance)
+        results = self._results(sizes, instance)
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
@@ -142,13 +141,13 @@ class SymbolicShapes:
             if index in children:
                 bodies = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
-                found = self._joined(node, wanted, bodies, sizes)
-                alike = self._alike(sizes, instance)
+                found = self._unified(node, wanted, bodies, sizes)
+                results = self._results(sizes, instance)
             else:
-                # Most nodes are like others: what they say has been said, if no more is known.
+                # Most nodes repeat others, which learn nothing new unless sizes have changed.
                 inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
                 typed = node.output_types
-                said = (*typed, *map(declared.get, outputs)) if declared else typed
+                types = (*typed, *map(declared.get, outputs)) if declared else typed
                 attributes = node.attributes
                 values: list[tuple[int, ...] | None] = []
                 if target is not None and target.name in SHAPES_ALONE:
@@ -156,10 +155,10 @@ class SymbolicShapes:
                 elif target is not None and target.name in CONSTANT_INPUTS:
                     values = [environment.constant(name) for name in node.inputs]
                 key = (
-                    id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, said),
+                    id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *values,
                 )  # fmt: skip
-                known = alike.get(key) if id(node) not in wrong else None
+                known = results.get(key) if id(node) not in wrong else None
                 if known is not None:
                     found = known[0]
                 else:
@@ -167,26 +166,26 @@ class SymbolicShapes:
                     wanted = self._declared(node, declared, environment, instance)
                     found = self._node(node, target, environment, wanted, inputs, values)
                     if sizes.learned != before:
-                        alike = self._alike(sizes, instance)
+                        results = self._results(sizes, instance)
                     elif _is_plain(target) and id(node) not in wrong:
-                        alike[key] = found, inputs, said, attributes  # so that no id is given twice
+                        results[key] = found, inputs, types, attributes  # keeps ids unique
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
                     shapes[name] = shape
 
-    def _alike(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        """The shapes of nodes' outputs, found while nothing else was known than now."""
+    def _results(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        """Return the cached output shapes of nodes for the current equations."""
         key = sizes.state, instance
-        known = self._said.get(key)
+        known = self._memo.get(key)
         if known is None:
-            known = self._said[key] = {}
+            known = self._memo[key] = {}
             self._kept.append(sizes)
         return known
 
-    def _joined(
+    def _unified(
         self, node: Node, wanted: list[SymbolicShape], made: tuple[SymbolicShape, ...], sizes: Sizes
     ) -> tuple[SymbolicShape, ...]:
-        """The shapes of a node's outputs, by what is declared and what is computed."""
+        """Equate declared and computed shapes of a node's outputs, and merge them."""
         found = []
         for number, name in enumerate(node.outputs):
             own = wanted[number]
@@ -203,7 +202,7 @@ class SymbolicShapes:
         environment: _Environment,
         instance: str,
     ) -> list[SymbolicShape]:
-        """The shapes that are declared for a node's outputs."""
+        """Return the declared shapes of a node's outputs."""
         wanted = [declared.get(name) for name in node.outputs]
         for number, type in enumerate(node.output_types):
             if type is not None:
@@ -220,11 +219,11 @@ class SymbolicShapes:
         self, node: Node, target: Target, environment: _Environment, wanted: list[SymbolicShape],
         inputs: list[SymbolicShape], values: list[tuple[int, ...] | None],
     ) -> tuple[SymbolicShape, ...]:  # fmt: skip
-        """The shapes of the outputs of a node without bodies."""
+        """Return the shapes of the outputs of a node without bodies."""
         sizes = environment.sizes
         if type(target) is Scope:
             called = self._call(target, tuple(inputs), environment)
-            return self._joined(node, wanted, called, sizes)
+            return self._unified(node, wanted, called, sizes)
         if type(target) is not Signature or target.domain or id(node) in self._wrong:
             return tuple(wanted)
         operator = OPERATORS.get(target.name)
@@ -235,7 +234,7 @@ class SymbolicShapes:
         if any(type(attribute.value) is Reference for attribute in node.attributes):
             return tuple(wanted)
         made = operator(OperatorCall(node, inputs, values, sizes, target.since))
-        return self._joined(node, wanted, made, sizes)
+        return self._unified(node, wanted, made, sizes)
 
     def _call(
         self, function: Scope, inputs: tuple[SymbolicShape, ...], environment: _Environment
@@ -254,7 +253,7 @@ class SymbolicShapes:
         self._scope(function, inputs, inner, self._instance() if _declares(function) else "")
         self._depth -= 1
         made = tuple([inner.find(value.name) for value in function.outputs])
-        # A symbol of the body is another one in the next call.
+        # Symbols of the body are renamed in the next call.
         own = [name for name in _symbols(made) - _symbols(inputs) if "\0" in name]
         if sizes.learned == before and not own:
             self._called[key] = made
@@ -291,12 +290,12 @@ class SymbolicShapes:
 
 
 def _is_plain(target: Target) -> bool:
-    """Whether what a node says depends on nothing but its attributes, shapes and constants."""
+    """Whether a node's effect only depends on its attributes, shapes and constants."""
     return target is None or (type(target) is Signature and target.name != "Constant")
 
 
 def _declares(function: Scope) -> bool:
-    """Whether a function may declare types, and so symbols of its own."""
+    """Whether a function may declare types, and so its own symbols."""
     values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
     return (
         bool(function.children)
@@ -322,7 +321,7 @@ def _equal(sizes: Sizes, left: SymbolicShape, right: SymbolicShape, place: Place
 
 
 def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
-    """What is declared, and where that says nothing what is computed."""
+    """Return the declared shape, with unknown parts taken from the computed one."""
     if declared is None or computed is None or len(declared) != len(computed):
         return computed if declared is None else declared
     if None not in declared:
@@ -331,14 +330,14 @@ def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
 
 
 def _either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """What two branches agree about."""
+    """Return the dimensions on which two branches agree."""
     if left is None or right is None or len(left) != len(right):
         return None
     return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])
 
 
 def _integers(type: Type | None, data: TensorData | object) -> tuple[int, ...] | None:
-    """The numbers of a short list of int64."""
+    """Return the numbers of a short int64 list; None for other data."""
     if not isinstance(type, TensorType) or type.element != "int64" or type.shape is None:
         return None
     dims = [dim for dim in type.shape if isinstance(dim, int)]

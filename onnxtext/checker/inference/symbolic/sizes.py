@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes of dimensions as unknowns: `N`, `N + 2`, and what has to be equal.
+"""Solve equations between symbolic dimensions such as `N` and `N + 2`.
 
 Equations join names into groups (a union-find whose links carry differences), and a group may get
-a number. A broadcast dimension does not fix a size, but leaves two: 1, or that of the other value.
+a number. A broadcast dimension leaves two numbers: 1, or the size of the other dimension.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from onnxtext.checker.context.finding import Place
 
 
 class Size(NamedTuple):
-    """A symbolic dimension and a number: `N + 2`.
+    """A symbolic dimension plus a number: `N + 2`.
 
     Attributes:
-        name: the symbol; what stands behind a NUL tells apart those of bodies and calls.
-        plus: what is added.
+        name: the symbol; a suffix after a NUL distinguishes bodies and calls.
+        plus: the number.
     """
 
     name: str
@@ -25,19 +25,19 @@ class Size(NamedTuple):
 
 
 Extent = int | Size | None
-"""A dimension; None if it is not known."""
+"""A dimension; None if unknown."""
 Extents = tuple[Extent, ...]
 """A shape whose rank is known."""
 
 
 class Conflict(NamedTuple):
-    """A symbol that would have to be two numbers.
+    """A symbol that would have to be two different numbers.
 
     Attributes:
         name: the symbol.
-        sizes: the numbers it would have to be, in words: `4`, `1 or 5`.
-        places: where it has to be each of them.
-        joined: where symbols were found to be equal on the way to that.
+        sizes: the two contradictory sizes as text: `4`, `1 or 5`.
+        places: the origins of the two sizes.
+        joined: the origins of the equations in between.
     """
 
     name: str
@@ -50,9 +50,9 @@ class Forced(NamedTuple):
     """A symbol that can only be one number.
 
     Attributes:
-        number: that number.
-        place: what restricts it.
-        joined: where other symbols were found to be equal to it.
+        number: the number.
+        place: the origin of the restriction.
+        joined: the origins of equations with other symbols.
     """
 
     number: int
@@ -61,7 +61,7 @@ class Forced(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """`name = other + plus`, and where that is said."""
+    """The equation `name = other + plus` and its origin."""
 
     other: str
     plus: int
@@ -69,7 +69,7 @@ class _Link(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """The numbers that a symbol can still be, and where that is said.
+    """The numbers that a symbol can still be, and the origin of the restriction.
 
     Attributes:
         exact: whether one place alone leaves one number, without broadcasting.
@@ -81,38 +81,38 @@ class _Choice(NamedTuple):
 
 
 class Sizes:
-    """What is known of symbols in a graph and those around it.
+    """The equations of a graph and its outer graphs.
 
-    A branch of an `If` may hold only for some sizes: what is found in a nested graph is kept in a
-    system of its own on top of the outer one, which is not changed.
+    A branch of an `If` may only run for some sizes, so a nested graph has its own system of
+    equations on top of the outer one, which does not change.
 
     Attributes:
-        conflicts: what contradicts itself, one for each symbol.
-        learned: how often something new was found out here.
+        conflicts: the contradictions, one for each symbol.
+        learned: how many new equations or restrictions were found in this graph.
     """
 
-    def __init__(self, around: Sizes | None = None) -> None:
-        self.conflicts: list[Conflict] = around.conflicts if around is not None else []
+    def __init__(self, outer: Sizes | None = None) -> None:
+        self.conflicts: list[Conflict] = outer.conflicts if outer is not None else []
         self.learned = 0
-        self._around = around
+        self._outer = outer
         self._links: dict[str, _Link] = {}
         self._weights: dict[str, int] = {}
         self._choices: dict[str, _Choice] = {}
-        self._told: set[str] = around._told if around is not None else set()
+        self._reported: set[str] = outer._reported if outer is not None else set()
 
     @property
     def knows(self) -> bool:
-        """Whether any symbol is known to be a number, or another symbol."""
+        """Whether any symbol must be a number, or another symbol."""
         return self.learned > 0
 
     @property
     def state(self) -> tuple[int, ...]:
-        """What tells apart all that is known at different times and in different graphs."""
-        outer = self._around.state if self._around is not None else ()
+        """A key that changes with everything that is learned here or in outer graphs."""
+        outer = self._outer.state if self._outer is not None else ()
         return (*outer, id(self), self.learned) if self.learned else outer
 
     def number(self, extent: Extent) -> int | None:
-        """The number that a dimension is known to be."""
+        """Return the number that a dimension must be; None if unknown."""
         if not isinstance(extent, Size):
             return extent
         root, plus, _ = self._find(extent.name)
@@ -122,23 +122,23 @@ class Sizes:
         return next(iter(choice.numbers)) + plus + extent.plus
 
     def forced(self, name: str) -> Forced | None:
-        """What alone restricts a symbol to one number; None if nothing does, or it contradicts."""
+        """Return the single restriction of a symbol to one number; None without one."""
         root, _, joined = self._find(name)
         choice = self._choice(root)
         number = self.number(Size(name))
-        if choice is None or number is None or not choice.exact or root in self._told:
+        if choice is None or number is None or not choice.exact or root in self._reported:
             return None
         return Forced(number, choice.place, joined)
 
     def root(self, extent: Extent) -> Extent:
-        """A dimension by the symbol that stands for all that are equal to it."""
+        """Return a dimension in terms of the representative symbol of its group."""
         if not isinstance(extent, Size):
             return extent
         root, plus, _ = self._find(extent.name)
         return Size(root, plus + extent.plus)
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
-        """Two dimensions are one size."""
+        """Add the equation of two dimensions."""
         if left is right or left is None or right is None:
             return
         if isinstance(left, Size) and isinstance(right, Size):
@@ -149,15 +149,15 @@ class Sizes:
             self._restrict(right, {left}, place)
 
     def one_or(self, extent: Size, size: int, place: Place) -> None:
-        """A dimension is broadcast against one of a size: it is 1 or that."""
+        """Restrict a dimension to 1 or a size, against which it is broadcast."""
         self._restrict(extent, {1, size}, place)
 
     def _find(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """The symbol of a group, what to add to it, and where that is said."""
+        """Return the representative of a symbol's group, the difference, and its origins."""
         plus = 0
         places: list[Place] = []
-        if self._around is not None:
-            name, plus, known = self._around._find(name)
+        if self._outer is not None:
+            name, plus, known = self._outer._find(name)
             places += known
         while name in self._links:
             name, more, place = self._links[name]
@@ -167,15 +167,15 @@ class Sizes:
 
     def _choice(self, root: str) -> _Choice | None:
         known = self._choices.get(root)
-        if known is None and self._around is not None:
-            return self._around._choice(root)
+        if known is None and self._outer is not None:
+            return self._outer._choice(root)
         return known
 
     def _weight(self, root: str) -> int:
-        """How many symbols a group has."""
+        """Return the number of symbols in a group."""
         known = self._weights.get(root)
         if known is None:
-            return self._around._weight(root) if self._around is not None else 1
+            return self._outer._weight(root) if self._outer is not None else 1
         return known
 
     def _join(self, left: Size, right: Size, place: Place) -> None:
@@ -183,12 +183,12 @@ class Sizes:
         other, more, _ = self._find(right.name)
         difference = right.plus + more - left.plus - plus  # one = other + difference
         if one == other:
-            if difference and one not in self._told:
-                self._told.add(one)
+            if difference and one not in self._reported:
+                self._reported.add(one)
                 sizes = _shifted(left.name, left.plus), _shifted(right.name, right.plus)
                 self.conflicts.append(Conflict(left.name, sizes, (place, place), joined))
             return
-        if self._weight(one) > self._weight(other):  # so that no chain of links gets long
+        if self._weight(one) > self._weight(other):  # keeps chains of links short
             one, other, difference = other, one, -difference
         self._weights[other] = self._weight(other) + self._weight(one)
         choice = self._choice(one)
@@ -196,10 +196,10 @@ class Sizes:
         self.learned += 1
         if choice is not None:
             numbers = {number - difference for number in choice.numbers}
-            self._restrict(Size(other), numbers, choice.place, told_as=left.name)
+            self._restrict(Size(other), numbers, choice.place, reported_as=left.name)
 
     def _restrict(
-        self, extent: Size, numbers: set[int], place: Place, *, told_as: str | None = None
+        self, extent: Size, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
         root, plus, joined = self._find(extent.name)
         offset = plus + extent.plus
@@ -211,10 +211,10 @@ class Sizes:
                 self._choices[root] = _Choice(left, place, len(wanted) == 1)
                 self.learned += 1
             return
-        name = told_as or extent.name
-        if known is None or root in self._told:
+        name = reported_as or extent.name
+        if known is None or root in self._reported:
             return
-        self._told.add(root)
+        self._reported.add(root)
         before = frozenset(number + plus for number in known.numbers)
         now = frozenset(number + plus for number in wanted)
         self.conflicts.append(
@@ -233,5 +233,5 @@ def _shifted(name: str, plus: int) -> str:
 
 
 def symbol(name: str) -> str:
-    """A symbol as it is written."""
+    """Return a symbol as it is written."""
     return name.partition("\0")[0]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Visit the graphs of a model in the order in which facts propagate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.call_memo import CallMemo
+
+E = TypeVar("E")
+W = TypeVar("W", bound="ScopeWalk[Any]")
+
+
+def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
+    """Visit all top-level graphs; a training algorithm gets the main graph's environment."""
+    main: E | None = None
+    for scope in scopes:
+        if scope.parent is None and scope.kind != "function":
+            environment = visit(scope, main if scope.kind == "algorithm" else None)
+            main = environment if scope.kind == "main" else main
+
+
+class ScopeWalk(Generic[E]):
+    """An inference in one walk over a model.
+
+    Attributes:
+        findings: the contradictions.
+        environments: the types of each scope (by id) from its first visit.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.findings: list[Finding] = []
+        self.environments: dict[int, E] = {}
+        # The subject is not kept: it holds the walk, and cycles are freed late.
+        self._scopes = subject.scopes
+        self._targets = targets(subject)
+        self._calls = CallMemo(subject)
+
+    @classmethod
+    def of(cls: type[W], subject: Subject) -> W:
+        """Return the walk over a model, which is run once."""
+        known: W | None = subject.memo.get(cls.__name__)
+        if known is None:
+            known = subject.memo[cls.__name__] = cls(subject)
+            known.run()
+        return known
+
+    def run(self) -> list[Finding]:
+        """Visit all graphs, and the functions they call."""
+        visit_graphs(self._scopes, lambda scope, outer: self._scope(scope, (), outer))
+        return self.findings
+
+    def _scope(self, scope: Scope, given: tuple[Any, ...], outer: E | None) -> E:
+        """Visit a graph or a body.
+
+        Args:
+            scope: the graph or body.
+            given: the types of its inputs as far as its caller knows them.
+            outer: the environment of the outer scope.
+        """
+        raise NotImplementedError
