@@ -7,12 +7,11 @@
 ;;; Commentary:
 
 ;; Colours, comments and indentation for .onnxtxt files, and the language server through eglot
-;; (in Emacs 29 and newer; for older ones it is a package) or lsp-mode.
+;; (built into Emacs 29; a package before) or lsp-mode.
 ;;
 ;;   (load "/path/to/onnxtext-mode.el")
 ;;
-;; and install onnxtext with its extra `lsp` where Emacs finds it: `pip install '.[lsp]'` in a clone,
-;; `pip install 'onnxtext[lsp]'` once there is a release.
+;; and install onnxtext with its extra `lsp` where Emacs finds it: in a clone, `pip install -e '.[lsp]'`.
 
 ;;; Code:
 

@@ -152,7 +152,7 @@ def test_without_the_extra(tmp_path: Path) -> None:
     command = onnxtext_command("lsp")
     result = run_command(command, env={**environment(), "PYTHONPATH": str(tmp_path)})
     assert result.status == 2
-    assert "pip install 'onnxtext[lsp]'" in result.err
+    assert "pip install -e '.[lsp]'" in result.err
     assert "Traceback" not in result.err
 
 
