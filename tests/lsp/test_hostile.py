@@ -13,7 +13,7 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from onnxtext.lsp.features.rename import REFUSED
+from onnxtext.lsp.server.protocol import REQUEST_FAILED
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import Session
 
@@ -79,7 +79,7 @@ async def ask_everything(session: Session, offset: int) -> None:
         await client.text_document_rename_async(t.RenameParams(new_name="renamed", **place))
     except JsonRpcException as error:
         refusal = error
-    assert refusal is None or refusal.code == REFUSED  # and no mistake of ours
+    assert refusal is None or refusal.code == REQUEST_FAILED  # and no mistake of ours
 
 
 async def edit_at_random(client: LanguageClient, seed: int, *, edits: int) -> None:

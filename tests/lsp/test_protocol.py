@@ -488,9 +488,9 @@ def test_a_pipe_is_read_without_waiting() -> None:
             reader = PipeReader(stream)
             os.write(write, b"Content-Length: 4\r\n\r\nbody")
             assert await reader.message() == b"body"
-            assert not reader.waits()
+            assert not reader.has_input()
             os.write(write, b"Content-Length: 5\r\n\r\nmore")
-            while not reader.waits():
+            while not reader.has_input():
                 await asyncio.sleep(0.001)
             os.close(write)
             assert await reader.message() is None

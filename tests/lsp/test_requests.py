@@ -89,13 +89,13 @@ async def test_a_text_with_errors_is_not_written(client: LanguageClient, tmp_pat
     assert path.read_bytes() == binary()
 
 
-async def test_a_file_that_somebody_else_changed(client: LanguageClient, tmp_path: Path) -> None:
+async def test_to_binary_keeps_an_original_that_changed_on_disk(client: LanguageClient, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(binary())
     read = await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
     changed = binary() + b"\x12\x00"
     path.write_bytes(changed)
-    with pytest.raises(JsonRpcException, match="changed by something else"):
+    with pytest.raises(JsonRpcException, match="has changed on disk"):
         await ask(
             client,
             "onnxtext/toBinary",
@@ -106,14 +106,14 @@ async def test_a_file_that_somebody_else_changed(client: LanguageClient, tmp_pat
     assert path.read_bytes() == changed
 
 
-async def test_what_is_no_model(client: LanguageClient, tmp_path: Path) -> None:
+async def test_from_binary_errors(client: LanguageClient, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"this is no model")
     with pytest.raises(JsonRpcException, match=r"m\.onnx"):
         await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
     with pytest.raises(JsonRpcException, match="cannot read"):
         await ask(client, "onnxtext/fromBinary", uri=(tmp_path / "none.onnx").as_uri())
-    with pytest.raises(JsonRpcException, match="no file of this machine"):
+    with pytest.raises(JsonRpcException, match="not a local file"):
         await ask(client, "onnxtext/fromBinary", uri="untitled:Untitled-1")
 
 

@@ -20,6 +20,7 @@ from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_places
 from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.index.reuse import common_start
 from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import Places, locate
@@ -172,11 +173,11 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
         assert len(found[0]) == 5
 
 
-def test_what_two_lists_begin_with() -> None:
+def test_common_start() -> None:
     generator = random.Random(0)
     for _ in range(200):
         one = [generator.randrange(2) for _ in range(generator.randrange(12))]
         other = [generator.randrange(2) for _ in range(generator.randrange(12))]
-        count = semantic_tokens.common_start(one, other)
+        count = common_start(one, other)
         assert one[:count] == other[:count]
         assert one[count : count + 1] != other[count : count + 1] or not one[count:]
