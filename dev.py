@@ -252,7 +252,7 @@ def set_up(extra: str) -> Path:
 
 
 def fingerprint() -> str:
-    """A digest of what decides whether to install again."""
+    """Return a digest of what decides whether to install again."""
     compiler = next((name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)), "")
     facts = [sys.version, str(ROOT), os.environ.get("ONNXTEXT_CORE", ""), compiler]
     digest = hashlib.sha256("\0".join(facts).encode())
@@ -277,7 +277,7 @@ def make_environment(home: Path) -> Path:
 
 
 def python_of(home: Path) -> Path:
-    """The Python of a virtual environment."""
+    """Return the Python of a virtual environment."""
     return home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
@@ -304,13 +304,13 @@ QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
 
 
 def shown(words: list[str]) -> str:
-    """A command as one would type it here."""
+    """Return a command as one would type it here."""
     prefix = f"{ROOT}{os.sep}"
     return " ".join(shlex.quote(word.removeprefix(prefix)) for word in words)
 
 
 def git(root: Path, *words: str) -> str | None:
-    """The output of a git command; None if it fails."""
+    """Return the output of a git command; None if it fails."""
     try:
         done = subprocess.run(
             ["git", *words], cwd=root, capture_output=True, text=True, check=False
@@ -321,7 +321,7 @@ def git(root: Path, *words: str) -> str | None:
 
 
 def package_version(root: Path) -> str:
-    """The version of the package in a tree."""
+    """Return the version of the package in a tree."""
     text = (root / "onnxtext" / "__init__.py").read_text(encoding="utf-8")
     found = re.search(r'^__version__ = "(.*)"$', text, re.MULTILINE)
     return found[1] if found else "?"

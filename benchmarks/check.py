@@ -44,7 +44,7 @@ def tasks(data: bytes) -> dict[str, Callable[[], object]]:
 
 
 def used() -> float:
-    """The seconds of processor time of this process and its children so far."""
+    """Return the seconds of processor time of this process and its children so far."""
     tasks = Path("/proc/self/task").glob("*/children")
     children = [pid for task in tasks for pid in task.read_text().split()]
     nanoseconds = [Path(f"/proc/{pid}/schedstat").read_text().split()[0] for pid in children]

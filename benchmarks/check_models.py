@@ -25,7 +25,7 @@ _LAYER = 40
 
 
 def layered(count: int, *, infos: tuple[Shape, ...] = (SHAPE,), quoted: bool = True) -> bytes:
-    """A chain of layers, as exporters write it.
+    """Return a chain of layers, as exporters write it.
 
     Args:
         count: how many nodes.

@@ -88,7 +88,7 @@ def prepared(peer: str, direction: str, weights: str) -> Callable[[Any], str | b
 
 
 def read(directory: Path, *, as_text: bool) -> list[bytes] | list[str]:
-    """The files of a directory."""
+    """Return the files of a directory."""
     paths = sorted(directory.iterdir())
     if as_text:
         return [path.read_bytes().decode("utf-8") for path in paths]
@@ -105,7 +105,7 @@ def write(directory: Path, contents: Iterable[bytes], suffix: str) -> None:
 def _timed(
     function: Callable[[Any], str | bytes], inputs: Sequence[Any]
 ) -> tuple[list[float], list[str | bytes]]:
-    """The seconds that each conversion took, and what it made."""
+    """Return the seconds that each conversion took, and what it made."""
     seconds, outputs = [], []
     for one in inputs:
         start = time.process_time()
@@ -115,7 +115,7 @@ def _timed(
 
 
 def _peak() -> int:
-    """The most memory that this process has occupied, in bytes."""
+    """Return the most memory that this process has occupied, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 

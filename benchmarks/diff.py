@@ -40,7 +40,7 @@ EDITS = [
 
 
 def edited_models(count: int) -> tuple[bytes, bytes]:
-    """A model, and the same after the edits above."""
+    """Return a model, and the same after the edits above."""
     old = b"".join(transformer(count))
     model = onnx.ModelProto.FromString(old)
     return old, _edit(model).SerializeToString()

@@ -26,7 +26,7 @@ ROUNDS = 5
 
 
 def texts(count: int) -> Iterator[tuple[str, str]]:
-    """A model with so many nodes in several states: what was done, and the text."""
+    """Yield a model with so many nodes in several states: what was done, and the text."""
     data = b"".join(transformer(count))
     text = onnxtext.from_binary(data)
     yield "as printed", text
@@ -56,7 +56,7 @@ def texts(count: int) -> Iterator[tuple[str, str]]:
 
 
 def _changed(lines: list[str], numbers: list[int], change: Callable[[str], str]) -> str:
-    """A text in which some lines are changed."""
+    """Return a text in which some lines are changed."""
     changed = list(lines)
     for number in numbers:
         changed[number] = change(changed[number])
@@ -64,17 +64,17 @@ def _changed(lines: list[str], numbers: list[int], change: Callable[[str], str])
 
 
 def _inside(line: str) -> str:
-    """A node with a comment inside of it."""
+    """Return a node with a comment inside of it."""
     return line.replace(" = ", " = # why\n  ", 1)
 
 
 def _chain(nodes: str, count: int) -> str:
-    """A model of nodes that have neither types nor attributes."""
+    """Return a model of nodes that have neither types nor attributes."""
     return f"<onnxtext: 1>\nmain (float[N] v0) => (float[N] v{count}) {{\n  {nodes}\n}}\n"
 
 
 def least(action: Callable[[str], object], text: str) -> float:
-    """The least processor time of all rounds, in seconds."""
+    """Return the least processor time of all rounds, in seconds."""
     times = []
     for _ in range(ROUNDS):
         start = time.process_time()

@@ -86,7 +86,7 @@ class Editor:
 
 
 def features(editor: Editor) -> dict[str, Ask]:
-    """A request of each feature."""
+    """Return a request of each feature."""
     client, document, place = editor.client, editor.document, editor.place
     options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     whole = t.ReferenceContext(include_declaration=True)
@@ -160,7 +160,7 @@ def features(editor: Editor) -> dict[str, Ask]:
 
 
 async def timed(ask: Ask, runs: int) -> list[float]:
-    """The seconds that each of several requests took."""
+    """Return the seconds that each of several requests took."""
     times = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -185,7 +185,7 @@ async def typing(editor: Editor, runs: int) -> list[float]:
 
 
 async def behind_typing(editor: Editor, ask: Ask, runs: int) -> list[float]:
-    """A request right behind a keystroke that leaves the text right."""
+    """Return a request right behind a keystroke that leaves the text right."""
     times = []
     for number in range(runs):
         editor.type(" ") if number % 2 == 0 else editor.type("", 1)
@@ -196,7 +196,7 @@ async def behind_typing(editor: Editor, ask: Ask, runs: int) -> list[float]:
 
 
 async def checking(editor: Editor, runs: int) -> list[float]:
-    """A keystroke to the diagnostics of the checker."""
+    """Return a keystroke to the diagnostics of the checker."""
     times = []
     for number in range(runs):
         start = time.perf_counter()
@@ -207,7 +207,7 @@ async def checking(editor: Editor, runs: int) -> list[float]:
 
 
 def row(name: str, times: list[float]) -> str:
-    """A line of the table, in milliseconds."""
+    """Return a line of the table, in milliseconds."""
     ordered = sorted(times)
     high = ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))]
     median = statistics.median(ordered)
@@ -215,7 +215,7 @@ def row(name: str, times: list[float]) -> str:
 
 
 async def measure(nodes: int, runs: int) -> list[str]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     text = onnxtext.from_binary(next(transformer(nodes)))
     # As a client pygls makes a class of its own for every object of an unknown result: seconds for
     # a graph, of which the server knows nothing.

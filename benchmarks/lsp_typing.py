@@ -141,7 +141,7 @@ class Editor:
         return {"line": self.line, "character": self.column}
 
     def cpu(self) -> float:
-        """The processor time of the server so far, without its checking process."""
+        """Return the processor time of the server so far, without its checking process."""
         return processor(self.process.pid)
 
     def cpu_of_checks(self) -> float:
@@ -162,7 +162,7 @@ class Editor:
 
 
 def processor(pid: int) -> float:
-    """The seconds of processor time that a process has taken."""
+    """Return the seconds of processor time that a process has taken."""
     tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
@@ -280,7 +280,7 @@ def places(text: str) -> dict[str, int]:
 
 
 def measure(text: str, methods: list[str], where: list[str], typed: list[str]) -> list[list[str]]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     rows = []
     found = places(text)
     with tempfile.TemporaryDirectory() as directory:

@@ -64,7 +64,7 @@ def by_lines(pair: Pair) -> str:
 
 
 def large(count: int) -> tuple[bytes, bytes, bytes]:
-    """A transformer, and two texts of it with edits all over."""
+    """Return a transformer, and two texts of it with edits all over."""
     base = onnxtext.from_binary(b"".join(transformer(count)))
     one = base.replace("axis = -1", "axis = 1")
     lines = base.split("\n")
@@ -93,7 +93,7 @@ def reordered(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def strangers(count: int) -> tuple[bytes, bytes, bytes]:
-    """All values are renamed on one side, and used at new places on the other."""
+    """Return all values are renamed on one side, and used at new places on the other."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
     nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
     names = [f"  {'z' if at else 'y'}{at} = Foo (x)\n" for at in range(count)]

@@ -64,7 +64,7 @@ class Pair:
 
 
 def _apart(model: Model, known: set[tuple[str, ...]]) -> tuple[Model, list[str]]:
-    """A model without its new nodes, and those."""
+    """Return a model without its new nodes, and those."""
     nodes = model.graph.nodes
     kept = [node for node in nodes if node.outputs in known]
     new = sorted([repr(node) for node in nodes if node.outputs not in known])
@@ -86,14 +86,14 @@ def _is_sorted(nodes: list[Node]) -> bool:
 
 
 def base_model(data: bytes) -> Model | None:
-    """A model as it is edited; None if it is too small."""
+    """Return a model as it is edited; None if it is too small."""
     model = onnxtext.parse(onnxtext.from_binary(data))
     model.encoding = None
     return model if len(_layers(model)) > 3 else None
 
 
 def _layers(model: Model) -> list[int]:
-    """The nodes that can be known again: by their first output, which nothing else has."""
+    """Return the nodes that can be known again: by their first output, which nothing else has."""
     nodes = model.graph.nodes
     outputs = [name for node in nodes for name in node.outputs if name]
     return [
@@ -220,7 +220,7 @@ def _is_of_floats(value: ValueInfo) -> bool:
 
 
 def _consumers(model: Model, name: str) -> list[int] | None:
-    """The nodes that use a value; None if something else knows its name, too."""
+    """Return the nodes that use a value; None if something else knows its name, too."""
     graph = model.graph
     nodes = [at for at, node in enumerate(graph.nodes) if name in node.inputs]
     known = {value.name for value in (*graph.inputs, *graph.outputs, *graph.values)}
@@ -235,7 +235,7 @@ def _renamed(node: Node, old: str, new: str) -> Node:
 
 
 def insert(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """A node behind another one, whose output the next user gets from it."""
+    """Return a node behind another one, whose output the next user gets from it."""
     output = model.graph.nodes[at].outputs[0]
     users = _consumers(model, output)
     if not users:
@@ -254,7 +254,7 @@ def insert(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def side_branch(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """A new node behind another one."""
+    """Return a new node behind another one."""
     output = model.graph.nodes[at].outputs[0]
     name = f"branch_{draw.randrange(10**6)}"
 
@@ -319,7 +319,7 @@ def reorder(model: Model, draw: random.Random) -> Edit:
 
 
 def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
-    """The nodes in any order in which each stands behind those it uses."""
+    """Return the nodes in any order in which each stands behind those it uses."""
     place = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
     users: list[list[int]] = [[] for _ in nodes]
     waiting = [0] * len(nodes)

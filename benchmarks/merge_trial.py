@@ -51,7 +51,7 @@ class Trial:
 
 
 def models(directory: Path = SHARED, largest: int = LARGEST) -> list[tuple[str, bytes]]:
-    """The models that are edited."""
+    """Return the models that are edited."""
     entries = json.loads((directory / "models" / "index.json").read_text())
     files = [directory / entry["file"] for entry in entries]
     files += sorted((directory / "exports").glob("*.onnx"))
@@ -65,7 +65,7 @@ _FEW = 5
 
 
 def spelled(data: bytes, draw: random.Random) -> str:
-    """A model as text, with options drawn."""
+    """Return a model as text, with options drawn."""
     return onnxtext.from_binary(
         data,
         weights=draw.choice(("section", "section", "inline")),
@@ -75,7 +75,7 @@ def spelled(data: bytes, draw: random.Random) -> str:
 
 
 def roughened(text: str, word: str, draw: random.Random) -> str:
-    """The same model in another layout, with comments."""
+    """Return the same model in another layout, with comments."""
     lines = text.split("\n")
     for _ in range(draw.randrange(4)):
         at = draw.randrange(len(lines))
@@ -198,7 +198,7 @@ _SIDES = (("ours", "theirs"), ("theirs", "ours"))
 
 
 def resolved(text: str, side: str) -> str:
-    """A text in which one side of each conflict is kept."""
+    """Return a text in which one side of each conflict is kept."""
     kept, within = [], "all"
     for line in text.split("\n"):
         if line == "<<<<<<< ours":

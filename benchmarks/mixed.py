@@ -62,7 +62,7 @@ def directory() -> Path:
 
 
 def mixed() -> Iterator[bytes]:
-    """The models.
+    """Yield the models.
 
     Raises:
         FileNotFoundError: the shared data is not there.

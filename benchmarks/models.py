@@ -164,7 +164,7 @@ def _stack_trace(at: int) -> str:
 
 
 def weights(tensors: int, rows: int) -> Iterator[bytes]:
-    """A few tensors with rows of 4 KiB."""
+    """Yield a few tensors with rows of 4 KiB."""
     random = np.random.default_rng(2)
     made = []
     for at in range(tensors):
@@ -190,7 +190,7 @@ def small_files() -> Iterator[bytes]:
 
 
 def sample() -> Iterator[bytes]:
-    """A bit of everything."""
+    """Yield a bit of everything."""
     yield from transformer(50)
     yield from deep_subgraphs(1, 2)
     yield from functions(2)
@@ -199,7 +199,7 @@ def sample() -> Iterator[bytes]:
 
 
 def _chain(name: str, count: int, after: list[onnx.NodeProto]) -> onnx.GraphProto:
-    """A graph of nodes one after the other, and then some more."""
+    """Return a graph of nodes one after the other, and then some more."""
     values = ["x", *(f"/{name}/Softmax_{at}_output_0" for at in range(count))]
     nodes = [
         helper.make_node("Softmax", [one], [other], f"/{name}/Softmax_{at}", axis=-1)

@@ -64,7 +64,7 @@ def run(command: Sequence[str | Path], *, timeout: float) -> Finished:
 
 
 def python(*arguments: str | Path) -> list[str | Path]:
-    """A command that runs this Python."""
+    """Return a command that runs this Python."""
     return [sys.executable, *arguments]
 
 

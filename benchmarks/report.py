@@ -16,7 +16,7 @@ MEASURES = {"seconds": "first", "warm": "warm", "peak": "peak", "size": "result"
 
 
 def table(results: Results) -> str:
-    """All rows; each figure is followed by its ratio to the reference of the row."""
+    """Return all rows; each figure is followed by its ratio to the reference of the row."""
     lines = [", ".join(f"{name} {value}" for name, value in results.head.items())]
     for (workload, direction), group in groupby(
         results.rows, lambda row: (row.workload, row.direction)
@@ -57,7 +57,7 @@ def _cells(row: Row, reference: Row | None) -> list[str]:
 
 
 def comparison(old: Results, new: Results) -> str:
-    """The rows of two runs, new divided by old: less than one is better than before."""
+    """Return the rows of two runs, new divided by old: less than one is better than before."""
     before = {row.key: row for row in old.rows}
     table = [["", *(f"{name}  " for name in (*MEASURES.values(), "first ×"))]]
     for row in new.rows:
@@ -92,7 +92,7 @@ def _compared(old: Row | None, new: Row) -> list[str]:
 
 
 def _relative(row: Row, results: Results) -> float | None:
-    """The time of a row to that of its reference, which a slower machine changes less."""
+    """Return the time of a row to that of its reference, which a slower machine changes less."""
     reference = results.reference_of(row)
     if reference is None or not reference.seconds or row.seconds is None:
         return None

@@ -75,7 +75,7 @@ class Results:
     head: dict[str, str] = field(default_factory=dict)
 
     def reference_of(self, row: Row) -> Row | None:
-        """The row to which a row is compared, if it was measured."""
+        """Return the row to which a row is compared, if it was measured."""
         wanted = (row.workload, row.direction, row.reference)
         return next((one for one in self.rows if one.key == wanted), None)
 
@@ -123,7 +123,7 @@ def heading(repeat: int) -> dict[str, str]:
 
 
 def _commit() -> str:
-    """The commit of the working tree, with a plus if it has changes."""
+    """Return the commit of the working tree, with a plus if it has changes."""
     command = ("git", "describe", "--always", "--dirty=+", "--exclude=*")
     try:
         done = subprocess.run(

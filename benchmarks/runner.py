@@ -106,7 +106,7 @@ def measure(workload: Workload, options: Options) -> list[Row]:
 
 @contextmanager
 def prepared(workload: Workload, direction: str, options: Options) -> Iterator[Path]:
-    """The files that we convert in one direction: a directory that may be gone afterwards.
+    """Yield the files that we convert in one direction: a directory that may be gone afterwards.
 
     Raises:
         RuntimeError: they cannot be made.
@@ -204,7 +204,7 @@ def _finish(source: Path, tasks: list[_Task], options: Options) -> None:
 
 
 def _content(directory: Path) -> tuple[int, str]:
-    """The size of all files of a directory, and their hash; never much of them at a time."""
+    """Return the size of all files of a directory, and their hash; never much of them at a time."""
     size, made = 0, hashlib.sha256()
     for path in sorted(directory.iterdir()):
         size += path.stat().st_size

@@ -153,7 +153,7 @@ def _line(name: str, models: Sequence[Sizes], columns: Sequence[str]) -> str:
 
 
 def _cell(models: Sequence[Sizes], column: str) -> str:
-    """The sum and the median ratio; how many are missing, if some are."""
+    """Return the sum and the median ratio; how many are missing, if some are."""
     found = [(one.texts[column], one.binary) for one in models if column in one.texts]
     if not found:
         return "–"

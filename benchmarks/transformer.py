@@ -40,7 +40,7 @@ class Step:
 
 
 def _head(name: str, perm: list[int]) -> tuple[Step, ...]:
-    """The projection of an attention head."""
+    """Return the projection of an attention head."""
     return (
         Step(f"{name}/MatMul", ("norm1/LayerNormalization", f"#{name}.weight")),
         Step(f"{name}/Reshape", (f"{name}/MatMul", "#self_attn.shape"), HEADS, {"allowzero": 0}),
@@ -85,7 +85,7 @@ class Names:
         return self._spell(f"/model/layers.{layer}/{path}")
 
     def value(self, layer: int, path: str) -> str:
-        """An input of a layer, or the output of one of its steps."""
+        """Return an input of a layer, or the output of one of its steps."""
         if path.startswith("#"):
             return self._spell(f"model.layers.{layer}.{path[1:].replace('/', '.')}")
         if path == "x":
@@ -97,7 +97,7 @@ class Names:
 
 
 def transformer(count: int, *, bare: bool = False) -> Iterator[bytes]:
-    """A model of `count` nodes, with as many value infos and a third as many initializers."""
+    """Yield a model of `count` nodes, with as many value infos and a third as many initializers."""
     names = Names(bare=bare)
     random = np.random.default_rng(20_000)
     layers = -(-count // len(LAYER))

@@ -56,7 +56,7 @@ def run(command: Sequence[str | Path]) -> Run:
 
 
 def measure(work: Path, rounds: int) -> dict[str, Run]:
-    """The best of some rounds of everything, on `m.onnx` in a directory."""
+    """Return the best of some rounds of everything, on `m.onnx` in a directory."""
     source, text, back = work / "m.onnx", work / "m.onnxtxt", work / "back.onnx"
     steps: dict[str, Callable[[], Run]] = {
         "sha256sum": lambda: run(["sha256sum", source]),
@@ -88,7 +88,7 @@ def measure(work: Path, rounds: int) -> dict[str, Run]:
 
 
 def report(size: int, text_size: int, best: dict[str, Run]) -> str:
-    """The figures as a table."""
+    """Return the figures as a table."""
     base = best["sha256sum"].seconds + best["cp"].seconds
     synced = best["sha256sum"].seconds + best["cp and sync"].seconds
     lines = [f"{size:,} bytes; a text of {text_size:,} bytes", ""]

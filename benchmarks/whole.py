@@ -53,7 +53,7 @@ def commands(directory: Path, count: int) -> dict[str, tuple[list[str | Path], l
 
 
 def spent(command: list[str | Path]) -> tuple[float, float]:
-    """The processor's time that a command takes, and how long."""
+    """Return the processor's time that a command takes, and how long."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     finished = run(command, timeout=600)
     assert not finished.failed, finished.failed

@@ -84,7 +84,7 @@ SAMPLE = Workload("sample", "a bit of everything, to find out what a conversion 
 
 
 def named(name: str) -> Workload:
-    """The workload of that name."""
+    """Return the workload of that name."""
     return next(one for one in (*WORKLOADS, SAMPLE) if one.name == name)
 
 

@@ -25,7 +25,7 @@ SHARED = _find_shared()
 
 @cache
 def index(part: str) -> list[dict[str, Any]]:
-    """The index of `models` or `official_texts`; empty without the shared data."""
+    """Return the index of `models` or `official_texts`; empty without the shared data."""
     if SHARED is None:
         return []
     entries: list[dict[str, Any]] = json.loads((SHARED / part / "index.json").read_text())
@@ -33,12 +33,12 @@ def index(part: str) -> list[dict[str, Any]]:
 
 
 def shared_models() -> list[str]:
-    """The shared models, as paths below the shared data."""
+    """Return the shared models, as paths below the shared data."""
     return [entry["file"] for entry in index("models")]
 
 
 def shared_model(file: str) -> bytes:
-    """The bytes of a shared model."""
+    """Return the bytes of a shared model."""
     assert SHARED is not None
     return (SHARED / file).read_bytes()
 
@@ -52,6 +52,6 @@ def onnx_directory() -> Path:
 
 
 def wheel_models() -> list[str]:
-    """The models in the onnx wheel, as paths below the package."""
+    """Return the models in the onnx wheel, as paths below the package."""
     root = onnx_directory()
     return sorted(str(path.relative_to(root)) for path in root.rglob("*.onnx"))

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def in_two_threads(convert: Callable[[], T]) -> list[T]:
-    """The results of a conversion that runs in two threads at the same time."""
+    """Return the results of a conversion that runs in two threads at the same time."""
     results: list[T] = []
     threads = [threading.Thread(target=lambda: results.append(convert())) for _ in range(2)]
     for thread in threads:

@@ -8,7 +8,7 @@ import random
 
 
 def fresh_seed() -> int:
-    """A new seed, or that of `ONNXTEXT_SEED`. A test shows its seed if a law does not hold.
+    """Return a new seed, or that of `ONNXTEXT_SEED`. A test shows its seed if a law does not hold.
 
     `.ci/run` sets `ONNXTEXT_SEED` to a number that depends on the commit, so every commit is
     tested on other cases, and the same commit always on the same ones.

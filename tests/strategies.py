@@ -38,7 +38,7 @@ int32s = st.one_of(st.integers(-3, 30), st.sampled_from([-(1 << 31), (1 << 31) -
 
 
 def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
-    """A value of a field that is no message, without its key."""
+    """Return a value of a field that is no message, without its key."""
     match field.kind:
         case "float":
             return st.sampled_from(_FLOATS).map(lambda bits: struct.pack("<I", bits))
@@ -60,7 +60,7 @@ def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
 
 @st.composite
 def stranger(draw: st.DrawFn, depth: int = 0) -> bytes:
-    """An unknown field."""
+    """Return an unknown field."""
     number = draw(st.sampled_from([100, 999, 5000, 536870911]))
     kind = draw(st.integers(0, 4 if depth < 2 else 3))
     match kind:
@@ -96,7 +96,7 @@ def message(draw: st.DrawFn, spec: MessageSpec, depth: int = 0, strangers: bool 
 
 @st.composite
 def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, strangers: bool) -> bytes:
-    """A known field: one value, or several of a list."""
+    """Return a known field: one value, or several of a list."""
     count = draw(st.integers(0, 3)) if field.repeated else 1
     if field.kind == "message":
         inner = message(message_spec(field.message), depth + 1, strangers)

@@ -48,7 +48,7 @@ def script(name: str) -> str:
 
 
 def ci_commands() -> set[str]:
-    """The routines of `dev.py` that `.ci/run` runs."""
+    """Return the routines of `dev.py` that `.ci/run` runs."""
     return set(re.findall(r"python3 dev\.py [a-z -]*[a-z]", script(".ci/run")))
 
 
@@ -250,7 +250,7 @@ def test_a_release_needs_a_version_a_section_and_a_clean_tree(tmp_path: Path) ->
 
 @cache
 def anchors(page: str) -> set[str]:
-    """The anchors that GitHub gives the headings of a page."""
+    """Return the anchors that GitHub gives the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     texts = [re.sub(r"[`*\[\]]|\(.*?\)", "", heading).lower() for heading in headings]
     return {re.sub(r"[^\w\- ]", "", text).replace(" ", "-") for text in texts}

@@ -103,7 +103,7 @@ def core_sources() -> list[Path]:
 
 
 def core_of(site: Path, tmp_path: Path) -> str:
-    """The core that runs in a process that finds us there."""
+    """Return the core that runs in a process that finds us there."""
     script = "import onnxtext.core; print(onnxtext.core.core())"
     return run("-c", script, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="").strip()
 

@@ -147,7 +147,7 @@ def test_names() -> None:
 
 
 def unquoted(signature: str) -> str:
-    """A signature without the quotes that `inspect` puts around annotations."""
+    """Return a signature without the quotes that `inspect` puts around annotations."""
     return signature.replace("'", "").replace('"', "")
 
 

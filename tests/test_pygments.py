@@ -26,7 +26,7 @@ LANGUAGE = Path(__file__).parents[1] / "vscode-extension/test/grammar/snap/langu
 
 
 def kinds(text: str) -> dict[str, _TokenType]:
-    """The last kind of each piece of a text."""
+    """Return the last kind of each piece of a text."""
     return {piece: kind for _, kind, piece in OnnxTextLexer().get_tokens_unprocessed(text)}
 
 

@@ -118,7 +118,7 @@ def test_a_real_model_before_and_after() -> None:
 
 
 def nodes(name: str) -> list[onnx.NodeProto]:
-    """The nodes of a snippet as messages."""
+    """Return the nodes of a snippet as messages."""
     kind, text = TOUR[name]
     assert kind == "nodes"
     model = onnxtext.loads(f"{VERSION}g () => () {{\n{text}}}")

@@ -82,7 +82,7 @@ class Block:
 
 
 def read_blocks(document: str) -> list[Block]:
-    """The blocks of a document, those that belong to another below it."""
+    """Return the blocks of a document, those that belong to another below it."""
     blocks: list[Block] = []
     for found in re.finditer(r"(?ms)^```(\S[^\n]*)\n(.*?)^```$", document):
         info = tuple(found[1].split())
@@ -214,7 +214,7 @@ def official_beginning(kind: str, text: str) -> None:
 
 
 def without_version(text: str) -> str:
-    """A text without the key `onnxtext`, so that it is no reason to reject it."""
+    """Return a text without the key `onnxtext`, so that it is no reason to reject it."""
     text = re.sub(r"\bonnxtext: 1(?:,\s*|(?=\s*>))", "", text, count=1)
     return re.sub(r"\A((?:\s|#[^\n]*\n)*)<\s*>", r"\1", text)
 
@@ -300,7 +300,7 @@ def test_it_means_what_is_claimed(block: Block) -> None:
 
 
 def meaning(message: Any) -> str:
-    """A message in protobuf's text format, on one line."""
+    """Return a message in protobuf's text format, on one line."""
     text = text_format.MessageToString(
         message, as_one_line=True, as_utf8=False, print_unknown_fields=True
     )
@@ -340,7 +340,7 @@ def test_python(block: Block) -> None:
 
 
 def reductions(block: Block) -> set[Rule]:
-    """The rules that a block is parsed by."""
+    """Return the rules that a block is parsed by."""
     used: set[Rule] = set()
 
     def noted(rule: Rule) -> Reduction:

@@ -41,7 +41,7 @@ class Session:
         return t.TextDocumentIdentifier(self.uri)
 
     def position(self, offset: int) -> t.Position:
-        """The position of an offset, found in the simplest way."""
+        """Return the position of an offset, found in the simplest way."""
         before = self.text[:offset]
         line = before.count("\n")
         column = before[before.rfind("\n") + 1 :]
@@ -53,7 +53,7 @@ class Session:
         return t.Position(line, len(column))
 
     def offset(self, position: t.Position) -> int:
-        """The offset of a position."""
+        """Return the offset of a position."""
         start = 0
         for _ in range(position.line):
             start = self.text.index("\n", start) + 1
@@ -63,7 +63,7 @@ class Session:
         return end
 
     def at(self, needle: str, *, nth: int = 0) -> t.Position:
-        """The position of the mark `|` in a piece of the text that is found without it."""
+        """Return the position of the mark `|` in a piece of the text that is found without it."""
         shift = needle.index(MARK) if MARK in needle else 0
         bare = needle.replace(MARK, "", 1)
         at = -1
@@ -72,7 +72,7 @@ class Session:
         return self.position(at + shift)
 
     def part(self, range: t.Range) -> str:
-        """The text in a range."""
+        """Return the text in a range."""
         return self.text[self.offset(range.start) : self.offset(range.end)]
 
     def params(self, kind: Any, needle: str, *, nth: int = 0, **more: Any) -> Any:
@@ -97,7 +97,7 @@ class Session:
         self.edit(at, at + len(old), new)
 
     def apply(self, edits: Any) -> str:
-        """The text after edits, which do not overlap."""
+        """Return the text after edits, which do not overlap."""
         made = self.text
         for edit in sorted(
             edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True
@@ -107,17 +107,17 @@ class Session:
         return made
 
     async def request(self, method: str, **params: Any) -> Any:
-        """A request of our own."""
+        """Return a request of our own."""
         protocol: Any = self.client.protocol
         return await protocol.send_request_async(method, params)
 
     async def diagnostics(self) -> list[t.Diagnostic]:
-        """All diagnostics of the text as it is now, the checker's included."""
+        """Return all diagnostics of the text as it is now, the checker's included."""
         await self.request("onnxtext/checked", uri=self.uri)
         return list(self.client.diagnostics.get(self.uri, ()))
 
     async def syntax(self) -> list[t.Diagnostic]:
-        """The next diagnostics that are told of the text as it is now."""
+        """Return the next diagnostics that are told of the text as it is now."""
         while True:
             told: Any = await asyncio.wait_for(
                 self.client.wait_for_notification("textDocument/publishDiagnostics"), 10

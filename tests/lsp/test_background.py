@@ -42,7 +42,7 @@ class Collected:
 
 @contextlib.asynccontextmanager
 async def checking() -> AsyncIterator[tuple[Checker, Collected]]:
-    """A checker, and what it tells; its process ends with the test, however that ends."""
+    """Yield a checker, and what it tells; its process ends with the test, however that ends."""
     collected = Collected()
     checker = Checker(collected.done)
     try:

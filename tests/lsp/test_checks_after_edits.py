@@ -36,7 +36,7 @@ WORD = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|\d+')
 
 @cache
 def texts() -> list[tuple[Path | None, str]]:
-    """The examples with their directory, and models of a few hundred nodes."""
+    """Return the examples with their directory, and models of a few hundred nodes."""
     found: list[tuple[Path | None, str]] = [
         (EXAMPLES, path.read_text("utf-8")) for path in sorted(EXAMPLES.glob("*.onnxtxt"))
     ]
@@ -45,7 +45,7 @@ def texts() -> list[tuple[Path | None, str]]:
 
 
 def edit(text: str, choose: random.Random) -> tuple[int, int, str]:
-    """A change of a text: where it starts and ends, and what is put there."""
+    """Return a change of a text: where it starts and ends, and what is put there."""
     words = list(WORD.finditer(text))
     at = choose.randrange(len(text) + 1)
     if not words or choose.random() < 0.2:

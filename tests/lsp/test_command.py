@@ -47,7 +47,7 @@ def framed(body: bytes) -> bytes:
 
 
 def answers(said: bytes) -> list[dict[str, Any]]:
-    """The messages of the server that are answers."""
+    """Return the messages of the server that are answers."""
     found = []
     while said:
         head, _, said = said.partition(b"\r\n\r\n")

@@ -300,7 +300,7 @@ training {
 
 
 async def complete(session: Session, line: str, *, after: str) -> dict[str, t.CompletionItem]:
-    """The items at the mark in a line that is put behind another one."""
+    """Return the items at the mark in a line that is put behind another one."""
     at = session.text.index(after) + len(after)
     end = session.text.index("\n", at) + 1
     session.edit(end, end, line.replace("|", "") + "\n")

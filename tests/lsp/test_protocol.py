@@ -72,7 +72,7 @@ class Wire:
         self.send(method="textDocument/didOpen", params={"textDocument": document})
 
     def code(self, number: int) -> int | None:
-        """The code of the error that a request was answered with; None for a result."""
+        """Return the code of the error that a request was answered with; None for a result."""
         (answer,) = self.answers[number]
         return answer["error"]["code"] if "error" in answer else None
 
@@ -145,7 +145,7 @@ FILES = {
 
 
 def places(params: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all parts of parameters; `data` may be anything."""
+    """Yield the paths of all parts of parameters; `data` may be anything."""
     yield path
     keys: Any = params if isinstance(params, dict) else ()
     for key in range(len(params)) if isinstance(params, list) else keys:
@@ -153,7 +153,7 @@ def places(params: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def replaced(params: Any, path: tuple[Any, ...], part: Any) -> Any:
-    """A copy of parameters with another part; without it if it is `...`."""
+    """Return a copy of parameters with another part; without it if it is `...`."""
     if not path:
         return part
     made = params.copy()
@@ -361,7 +361,7 @@ ODD: list[Any] = [None, True, -1, 10**30, 1.5, "x", [], {}, [{}], {"uri": URI}, 
 
 
 def spoiled(rng: random.Random, value: Any) -> Any:
-    """A copy of parameters with something else in one place."""
+    """Return a copy of parameters with something else in one place."""
     if isinstance(value, dict) and value and rng.random() < 0.8:
         key = rng.choice(list(value))
         return {**value, key: spoiled(rng, value[key])}
@@ -373,7 +373,7 @@ def position(rng: random.Random) -> dict[str, int]:
 
 
 def message(rng: random.Random, uris: list[str]) -> tuple[str, Any]:
-    """A notification or request."""
+    """Return a notification or request."""
     uri = rng.choice(uris)
     named: dict[str, Any] = {"uri": uri}
     match rng.randrange(10):

@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def binary() -> bytes:
-    """A model with a weight that is too large to be inline."""
+    """Return a model with a weight that is too large to be inline."""
     weight = np.arange(300, dtype=np.float32).reshape(3, 100)
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["x", "w"], ["y"])],
@@ -89,7 +89,7 @@ async def test_a_text_with_errors_is_not_written(client: LanguageClient, tmp_pat
     assert path.read_bytes() == binary()
 
 
-async def test_to_binary_keeps_an_original_that_changed_on_disk(client: LanguageClient, tmp_path: Path) -> None:
+async def test_to_binary_keeps_a_changed_original(client: LanguageClient, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(binary())
     read = await ask(client, "onnxtext/fromBinary", uri=path.as_uri())

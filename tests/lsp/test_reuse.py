@@ -50,7 +50,7 @@ EDITS = 8
 
 @cache
 def texts() -> list[str]:
-    """The examples, and what is printed of a graph as exporters write it."""
+    """Return the examples, and what is printed of a graph as exporters write it."""
     found = [path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.onnxtxt"))]
     printed = onnxtext.from_binary(next(transformer(200)))
     bare = re.sub(r'"[^"\n]*[/.][^"\n]*"', lambda name: re.sub(r"\W", "_", name.group()), printed)

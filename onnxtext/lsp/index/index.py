@@ -276,7 +276,7 @@ class Index:
     # ---- Queries ------------------------------------------------------------------------------
 
     def number(self, scope: Scope) -> int:
-        """The number of a scope."""
+        """Return the number of a scope."""
         return self._numbers[id(scope)]
 
     def resolve(self, scope: Scope, name: str) -> Scope:
@@ -352,7 +352,7 @@ class Index:
             number += 1
 
     def inputs(self, scope: Scope) -> frozenset[str]:
-        """The names of the inputs of a graph or body."""
+        """Return the names of the inputs of a graph or body."""
         known = self._inputs.get(id(scope))
         if known is None:
             known = frozenset(value.name for value in scope.inputs)
@@ -365,7 +365,7 @@ class Index:
         return targets(self.subject)[id(statement.scope)][statement.number]
 
     def functions(self) -> dict[FunctionKey, Scope]:
-        """The functions of the model."""
+        """Return the functions of the model."""
         return {} if self.subject is None else self.subject.functions
 
     def scope_at(self, offset: int) -> Scope | None:

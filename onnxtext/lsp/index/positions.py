@@ -59,7 +59,7 @@ class Lines:
         return bisect_right(self._starts, offset) - 1
 
     def position(self, offset: int) -> t.Position:
-        """The position of an offset, clamped to the text."""
+        """Return the position of an offset, clamped to the text."""
         return t.Position(*self.place(offset))
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -102,7 +102,7 @@ class Lines:
         return start + _characters(part, column, self.encoding)
 
     def range(self, span: Span) -> t.Range:
-        """The range of a span."""
+        """Return the range of a span."""
         return t.Range(self.position(span[0]), self.position(span[1]))
 
     def span(self, range: t.Range) -> Span:
