@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps imports out of what is measured, and nothing else."""
+"""Import modules before a measurement, without warming caches."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 
 def preload(rehearse: Callable[[], object]) -> None:
-    """Import what a conversion imports when it runs, and leave its caches cold.
+    """Import the modules that a conversion imports when it runs, and leave its caches cold.
 
-    We import many modules at their first use, and the start-up rows measure that. A fork of this
-    process tries the conversion and tells which modules it then had; here they are only imported.
+    We import many modules on first use, which the start-up rows measure. A fork of this process
+    runs the conversion and reports its imported modules; here they are only imported.
     """
     source, sink = os.pipe()
     child = os.fork()
@@ -31,14 +31,14 @@ def preload(rehearse: Callable[[], object]) -> None:
 
 
 def _tell(rehearse: Callable[[], object], sink: int) -> None:
-    """In the fork: it ends here, and what was to run at the end of the process does not."""
+    """Run in the fork, and exit without exit handlers."""
     try:
         with contextlib.suppress(
             Exception
         ):  # what fails here fails when it is measured, and is told
             rehearse()
         with os.fdopen(sink, "w", encoding="utf-8") as told:
-            # Compiled modules make some that cannot be imported: those have no spec.
+            # Compiled modules create some without a spec, which cannot be imported.
             names = [name for name, module in sys.modules.items() if getattr(module, "__spec__", 0)]
             json.dump(names, told)
     finally:
