@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.repeat < 1:
         parser.error("--repeat takes at least 1")
-    with runner.telling() as say:
+    with runner.progress() as say:
         how = Options(
             repeat=1 if options.quick else options.repeat,
             timeout=options.timeout,

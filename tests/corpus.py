@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real models and texts: those of the shared data, and those that come with onnx."""
+"""Find real models and texts: in the shared data, and in the onnx package."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def shared_model(file: str) -> bytes:
 
 @cache
 def onnx_directory() -> Path:
-    """Where the onnx package is."""
+    """Return the directory of the onnx package."""
     import onnx
 
     return Path(onnx.__file__).parent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of documentation, and the fenced blocks in them."""
+"""Read the pages of documentation and their fenced blocks."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def blocks(page: str, info: str) -> list[str]:
 
 
 def infos(page: str) -> list[str]:
-    """Return the info strings of the fenced blocks of a page, in their order."""
+    """Return the info strings of the fenced blocks of a page, in order."""
     return re.findall(r"^ *```(\S.*)$", read(page), re.MULTILINE)
 
 
 def snippets(page: str) -> dict[str, tuple[str, str]]:
-    """Return the blocks of our language on a page: their kind and text, by name."""
+    """Return the onnxtext blocks of a page by name: kind and text."""
     found = re.findall(r"^```onnxtxt (\w+) (\w+)\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE)
     return {name: (kind, text) for kind, name, text in found}
 
@@ -69,6 +69,6 @@ def canonical(text: str, kind: str) -> str:
 
 
 def table(page: str, start: str) -> list[list[str]]:
-    """The cells of the first table of a page whose first heading cell is this, without its head."""
+    """Return the rows of the first table whose first heading is `heading`."""
     (rows,) = re.findall(rf"^\| {start} \|.*\n((?:^\|.*\n)+)", read(page), re.MULTILINE)
     return [row.strip("| ").split(" | ") for row in rows.splitlines()[1:]]

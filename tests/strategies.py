@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hypothesis strategies made from the descriptors of the installed onnx: any message, as bytes.
+"""Generate encoded ONNX messages with hypothesis, from the descriptors of the installed onnx.
 
-New fields of a new onnx are covered on the day it is installed. Messages are written on the wire
-directly, so that they can hold what the Python API refuses: invalid UTF-8, signalling NaNs,
-values unknown to a closed enum, unknown fields of every wire type.
+New fields of a new onnx are covered automatically. Messages are encoded directly, so that they can
+contain what the Python API rejects: invalid UTF-8, signalling NaNs, unknown values of closed enums,
+unknown fields of every wire type.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ int32s = st.one_of(st.integers(-3, 30), st.sampled_from([-(1 << 31), (1 << 31) -
 
 
 def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
-    """Return a value of a field that is no message, without its key."""
+    """Return a scalar value of a field, without its key."""
     match field.kind:
         case "float":
             return st.sampled_from(_FLOATS).map(lambda bits: struct.pack("<I", bits))
@@ -78,12 +78,12 @@ def stranger(draw: st.DrawFn, depth: int = 0) -> bytes:
 
 @st.composite
 def message(draw: st.DrawFn, spec: MessageSpec, depth: int = 0, strangers: bool = True) -> bytes:
-    """Any message of a type: any subset of its fields, and perhaps unknown ones."""
+    """Return any message of a type: any subset of its fields, maybe with unknown ones."""
     fields = sorted(spec.by_number)
     if depth > 6:
         fields = [number for number in fields if spec.by_number[number].kind != "message"]
     chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=5)) if fields else []
-    # What makes a model a model is chosen more often than the rest.
+    # Choose the essential fields of a model more often than others.
     usual = [number for number in (1, 2, 4, 5, 7, 11, 20) if number in fields]
     chosen = sorted(
         {*chosen, *draw(st.lists(st.sampled_from(usual), max_size=4))} if usual else chosen
@@ -109,5 +109,5 @@ def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, strangers: bool
 
 
 def models(*, strangers: bool = True) -> st.SearchStrategy[bytes]:
-    """Any `ModelProto`."""
+    """Return any `ModelProto`."""
     return message(message_spec("ModelProto"), 0, strangers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents of the tests: the examples of the repository, and a graph of 2,000 nodes."""
+"""Documents for tests: the examples of the repository, and a graph of 2,000 nodes."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def example(name: str) -> str:
 
 @cache
 def large() -> str:
-    """Return a transformer as exporters write it: 2,000 nodes, each with a label and a type."""
+    """Return a transformer of 2,000 nodes with labels and types, like exporters write it."""
     return onnxtext.from_binary(next(transformer(2000)))

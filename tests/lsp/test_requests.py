@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requests of our own: binary models as texts, conversion, verification, the graph view."""
+"""Custom requests: binary models as texts, conversion, verification, the graph view."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ async def test_the_graph_view(client: LanguageClient) -> None:
     assert all(nodes[holder][1].bodies for holder in holders)
     edges = [edge for graph in drawn.graphs for edge in graph.edges]
     assert edges
-    assert all(edge[0] in nodes for edge in edges)  # `from`, which is no name in Python
+    assert all(edge[0] in nodes for edge in edges)  # `from` is a keyword in Python
     assert all(edge.to in nodes for edge in edges)
     assert any(edge.type for edge in edges)
 
