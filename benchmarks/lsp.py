@@ -36,8 +36,8 @@ class Client(LanguageClient):
 
     def __init__(self) -> None:
         super().__init__("benchmark", "1")
-        self.told: asyncio.Queue[t.PublishDiagnosticsParams] = asyncio.Queue()
-        self.feature(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self.told.put_nowait))
+        self.published: asyncio.Queue[t.PublishDiagnosticsParams] = asyncio.Queue()
+        self.feature(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self.published.put_nowait))
 
 
 class Editor:
@@ -174,11 +174,11 @@ async def typing(editor: Editor, runs: int) -> list[float]:
     """Return the seconds from keystrokes that add and remove an error to their diagnostics."""
     times = []
     for number in range(2 * runs):
-        while not editor.client.told.empty():
-            editor.client.told.get_nowait()
+        while not editor.client.published.empty():
+            editor.client.published.get_nowait()
         start = time.perf_counter()
         editor.type("=") if number % 2 == 0 else editor.type("", 1)
-        while (await editor.client.told.get()).version != editor.number:
+        while (await editor.client.published.get()).version != editor.number:
             pass
         times.append(time.perf_counter() - start)
         await asyncio.sleep(0.02)

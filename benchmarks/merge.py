@@ -92,7 +92,7 @@ def reordered(count: int) -> tuple[bytes, bytes, bytes]:
     return made[0], made[1], made[2]
 
 
-def strangers(count: int) -> tuple[bytes, bytes, bytes]:
+def all_renamed(count: int) -> tuple[bytes, bytes, bytes]:
     """Return a model, all values renamed on one side, and used at new places on the other."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
     nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
@@ -107,7 +107,7 @@ SPEED = (
     ("20,000 nodes, edited all over", large),
     ("20,000 nodes that are all alike, in another order", identical),
     ("20,000 nodes, both sides in another order", reordered),
-    ("20,000 values, all renamed and all used anew", strangers),
+    ("20,000 values, all renamed and all used anew", all_renamed),
 )
 
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import random
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -235,23 +236,24 @@ def main(arguments: list[str] | None = None) -> int:
         found = trials(files, options.count, options.seed)  # type: ignore[assignment]
     for trial in found:
         try:
-            said = verdict(trial)
+            outcome = verdict(trial)
         except Exception as error:
-            said = f"wrong: {type(error).__name__}: {str(error)[:200]}"
-        counts[said] += 1
-        if said.startswith("wrong") or said == "needless conflict" or options.show:
-            print(f"{said}: {trial.name}", flush=True)
+            outcome = f"wrong: {type(error).__name__}: {str(error)[:200]}"
+        counts[outcome] += 1
+        if outcome.startswith("wrong") or outcome == "needless conflict" or options.show:
+            print(f"{outcome}: {trial.name}", flush=True)
         if options.show:
+            directory = Path(tempfile.mkdtemp(prefix="merge-trial-"))
             for name, text in zip(("base", "ours", "theirs"), trial.texts, strict=True):
-                Path(f"/tmp/wtd/{name}.onnxtxt").write_text(text)
+                (directory / f"{name}.onnxtxt").write_text(text)
             texts = [text.encode() for text in trial.texts]
             result = merge(*texts)
-            Path("/tmp/wtd/merged.onnxtxt").write_bytes(result.content)
-            print(result.notes)
-    for said, count in counts.most_common():
-        print(f"{count:6} {said}")
+            (directory / "merged.onnxtxt").write_bytes(result.content)
+            print(directory, result.notes)
+    for outcome, count in counts.most_common():
+        print(f"{count:6} {outcome}")
     print(f"{time.process_time() - start:.0f} s of the processor")
-    return int(any(said.startswith("wrong") for said in counts))
+    return int(any(outcome.startswith("wrong") for outcome in counts))
 
 
 if __name__ == "__main__":

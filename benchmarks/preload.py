@@ -20,26 +20,24 @@ def preload(rehearse: Callable[[], object]) -> None:
     source, sink = os.pipe()
     child = os.fork()
     if child == 0:
-        _tell(rehearse, sink)
+        _report_modules(rehearse, sink)
     os.close(sink)
-    with os.fdopen(source, encoding="utf-8") as told:
-        names: list[str] = json.loads(told.read() or "[]")
+    with os.fdopen(source, encoding="utf-8") as pipe:
+        names: list[str] = json.loads(pipe.read() or "[]")
     os.waitpid(child, 0)
     for name in names:
         if name not in sys.modules:
             importlib.import_module(name)
 
 
-def _tell(rehearse: Callable[[], object], sink: int) -> None:
+def _report_modules(rehearse: Callable[[], object], sink: int) -> None:
     """Run in the fork, and exit without exit handlers."""
     try:
-        with contextlib.suppress(
-            Exception
-        ):  # what fails here fails when it is measured, and is told
+        with contextlib.suppress(Exception):  # the measurement fails too, and reports it
             rehearse()
-        with os.fdopen(sink, "w", encoding="utf-8") as told:
+        with os.fdopen(sink, "w", encoding="utf-8") as pipe:
             # Compiled modules create some without a spec, which cannot be imported.
             names = [name for name, module in sys.modules.items() if getattr(module, "__spec__", 0)]
-            json.dump(names, told)
+            json.dump(names, pipe)
     finally:
         os._exit(0)

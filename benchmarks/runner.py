@@ -51,14 +51,14 @@ class _Task:
     target: Path
     weights: str
     tried: int = 0
-    told: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def over(self) -> bool:
         """Whether another run would fail or take too long."""
         if self.row.failed is not None:
             return True
-        return bool(self.told) and self.told[-1]["seconds"] > LONGEST_REPEATED
+        return bool(self.runs) and self.runs[-1]["seconds"] > LONGEST_REPEATED
 
 
 def made(workload: Workload, options: Options) -> Path:
@@ -144,16 +144,16 @@ def _run_all(tasks: list[_Task], options: Options) -> None:
 def _run_child(task: _Task, options: Options) -> None:
     row = task.row
     arguments: list[str | Path] = [row.peer, row.direction, task.weights, task.source]
-    if not task.told:
+    if not task.runs:
         arguments.append(task.target)
     finished = run(python("-m", "benchmarks.child", *arguments), timeout=options.timeout)
     if finished.failed:
         row.failed = finished.failed
         return
-    told = json.loads(finished.output)
-    row.failed = told.get("failed")
+    result = json.loads(finished.output)
+    row.failed = result.get("failed")
     if row.failed is None:
-        task.told.append(told)
+        task.runs.append(result)
 
 
 def _run_command(task: _Task, options: Options) -> None:
@@ -168,23 +168,28 @@ def _run_command(task: _Task, options: Options) -> None:
         task.row.failed = finished.failed
         return
     size, digest = _content(task.target)
-    told = {"seconds": finished.seconds, "peak": finished.peak, "size": size, "sha256": digest}
-    task.told.append(told)
+    result = {
+        "seconds": finished.seconds,
+        "peak": finished.peak,
+        "size": size,
+        "sha256": digest,
+    }
+    task.runs.append(result)
 
 
 def _summarise(task: _Task) -> None:
     """Return the minimum of all runs."""
     if task.row.failed is not None:
         return
-    task.row.runs = len(task.told)
+    task.row.runs = len(task.runs)
     for name in ("seconds", "warm", "peak", "before", "size"):
-        found = [told[name] for told in task.told if told.get(name) is not None]
+        found = [result[name] for result in task.runs if result.get(name) is not None]
         setattr(task.row, name, min(found, default=None))
 
 
 def _note_files(task: _Task) -> None:
     """Return the minimum of all runs, file by file."""
-    found = [told["files"] for told in task.told if "files" in told]
+    found = [result["files"] for result in task.runs if "files" in result]
     task.row.files = [min(seconds) for seconds in zip(*found, strict=True)] or None
 
 
@@ -194,7 +199,7 @@ def _finish(source: Path, tasks: list[_Task], options: Options) -> None:
     for task in tasks:
         task.row.model_size, task.row.model = size, digest
         if task.row.direction == "to-binary" and task.row.failed is None:
-            same_bytes = all(told["sha256"] == digest for told in task.told)
+            same_bytes = all(result["sha256"] == digest for result in task.runs)
             task.row.same = "bytes" if same_bytes else _meaning(source, task.target, options)
     parsed = {task.peer.name: task.row for task in tasks if task.row.direction == "to-binary"}
     for task in tasks:

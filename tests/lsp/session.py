@@ -119,9 +119,9 @@ class Session:
     async def syntax(self) -> list[t.Diagnostic]:
         """Return the next diagnostics that are published for the current text."""
         while True:
-            told: Any = await asyncio.wait_for(
+            published: Any = await asyncio.wait_for(
                 self.client.wait_for_notification("textDocument/publishDiagnostics"), 10
             )
             # Others may be for a closed document.
-            if told.uri == self.uri and told.version == self.number:
-                return list(told.diagnostics)
+            if published.uri == self.uri and published.version == self.number:
+                return list(published.diagnostics)

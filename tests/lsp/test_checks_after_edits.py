@@ -101,9 +101,9 @@ def test_cached_inference_does_not_change_results(number: int) -> None:
     for _ in range(EDITS):
         start, end, new = edit(text, choose)
         changed = text[:start] + new + text[end:]
-        told: list[list[Diagnostic]] = []
-        made = analyse(changed, "x", directory, answers, told.append)
-        assert told in ([made.diagnostics], [])
+        published: list[list[Diagnostic]] = []
+        made = analyse(changed, "x", directory, answers, published.append)
+        assert published in ([made.diagnostics], [])
         fresh = analyse(changed, "x", directory)
         assert made == fresh
         if has_mistakes(changed):
@@ -149,8 +149,8 @@ async def test_the_server_publishes_what_a_check_finds(
             if not has_mistakes(after):
                 session.edit(start, end, new)
                 await asyncio.sleep(choose.choice((0, 0.05, 0.3)))
-        told = await session.diagnostics()
+        published = await session.diagnostics()
         found = onnxtext.check(session.text, base_dir=tmp_path)
         wanted = convert(found, Lines(session.text, "utf-16"), session.uri)
         if len(wanted) <= MOST_FINDINGS:
-            assert shown(told) == shown(wanted)
+            assert shown(published) == shown(wanted)

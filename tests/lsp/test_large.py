@@ -171,7 +171,7 @@ async def test_typing_never_blocks(client: LanguageClient, tmp_path: Path) -> No
 
 async def test_outdated_results_are_never_published(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
-    told: list[int | None] = []
+    published: list[int | None] = []
     outdated: list[int | None] = []
     known = session.number  # the newest version with results
 
@@ -179,7 +179,7 @@ async def test_outdated_results_are_never_published(client: LanguageClient, tmp_
 
     def note(params: t.PublishDiagnosticsParams) -> None:
         if params.uri == session.uri:
-            told.append(params.version)
+            published.append(params.version)
             if params.version is not None and params.version < known:
                 outdated.append(params.version)
         original(params)
@@ -193,6 +193,6 @@ async def test_outdated_results_are_never_published(client: LanguageClient, tmp_
         known = session.number
     await session.diagnostics()
     client.protocol.fm.features["textDocument/publishDiagnostics"] = original
-    assert told[-1] == session.number
-    assert told.count(session.number) == 1
+    assert published[-1] == session.number
+    assert published.count(session.number) == 1
     assert not outdated

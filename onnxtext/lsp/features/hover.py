@@ -176,20 +176,22 @@ def _attribute(document: Document, at_cursor: CursorTarget) -> str | None:
     target = document.version.index.target(at_cursor.statement)
     if isinstance(target, Signature) and at_cursor.name in target.attributes:
         return attribute_documentation(target, at_cursor.name)
-    if isinstance(target, Scope) and target.function is not None:
-        for item in target.function.attributes:
-            if (item.name if isinstance(item, Attribute) else item) == at_cursor.name:
-                return f"{_fence(parameter_of(item))}\n\nparameter of `{target.name}`"
+    if isinstance(target, Scope):
+        return _parameter_hover(target, at_cursor.name, f"parameter of `{target.name}`")
     return None
 
 
 def _parameter(document: Document, at_cursor: CursorTarget) -> str | None:
     assert at_cursor.key is not None
-    function = document.version.index.scopes[at_cursor.key[1]].function
-    for item in function.attributes if function is not None else ():
-        if (item.name if isinstance(item, Attribute) else item) == at_cursor.key[2]:
-            assert function is not None
-            return f"{_fence(parameter_of(item))}\n\nattribute parameter of `{function.name}`"
+    scope = document.version.index.scopes[at_cursor.key[1]]
+    name = "" if scope.function is None else scope.function.name
+    return _parameter_hover(scope, at_cursor.key[2], f"attribute parameter of `{name}`")
+
+
+def _parameter_hover(scope: Scope, name: str, note: str) -> str | None:
+    for item in () if scope.function is None else scope.function.attributes:
+        if (item.name if isinstance(item, Attribute) else item) == name:
+            return f"{_fence(parameter_of(item))}\n\n{note}"
     return None
 
 
