@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks.
 
     Returns:
-        The exit status: 0; 1 if a conversion of ours failed or did not restore the bytes; 2 if
+        The exit status: 0; 1 if one of our conversions failed or did not restore the bytes; 2 if
         nothing could be run.
     """
     parser = _parser()

@@ -32,7 +32,7 @@ TYPED = {
     "right": " " * KEYS,
     "breaking": "\nextra = Add (hidden_s",
 }
-"""What is typed behind a node: text without a mistake, or the beginning of another node."""
+"""Text typed after a node: a valid text, or the beginning of another node."""
 
 NODE = re.compile(r" = (MatMul|LeakyRelu|Relu|LayerNormalization)\b.*\)$")
 """Return the end of a line with a node."""

@@ -17,8 +17,8 @@ from onnxtext.printer import print_model
 Change = Callable[[Model], None]
 Maker = Callable[[Model, int, random.Random], "Edit | None"]
 KINDS = ("apart", "adjacent", "insert", "reorder")
-"""How two edits are to each other: of any two layers; of two that follow each other; one inserts a
-node beside the layer that the other edits; one sorts the model anew."""
+"""Relations of two edits: any two layers; adjacent layers; one inserts a node beside the layer that
+the other edits; one reorders the model."""
 
 
 @dataclass(frozen=True)

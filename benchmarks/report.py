@@ -12,7 +12,7 @@ from benchmarks.workloads import named
 NOTABLE = 0.10
 """Larger relative changes are marked."""
 MEASURES = {"seconds": "first", "warm": "warm", "peak": "peak", "size": "result"}
-"""What is compared: the fields of rows, and how columns are called."""
+"""The compared fields of rows, and their column headings."""
 
 
 def table(results: Results) -> str:
