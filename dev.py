@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The entry point for every routine of development: `python3 dev.py --help` lists them.
+"""Run any development routine: `python3 dev.py --help` lists them.
 
-It needs only the standard library, on Linux, macOS and Windows. Each command first brings the
-virtual environment up to date: `.venv`, or the directory that `ONNXTEXT_VENV` names. Where there is
-a C compiler this compiles the native core too, again whenever its sources have changed.
+It needs only the standard library, on Linux, macOS and Windows. Each command first updates the
+virtual environment: `.venv`, or the directory in `ONNXTEXT_VENV`. If there is a C compiler, this
+compiles the native core too, again whenever its sources change.
 
-Exit status: 0 if all is well, 1 if something fails, 2 if the environment cannot be set up.
+Exit status: 0 on success, 1 if something fails, 2 if the environment cannot be set up.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ HELP = """
 commands:
   try       set up, then convert an example to binary and back, and print it
   test      the quick tests (under 3 minutes); --all: every test; --rest: only the thorough ones
-  lint      ruff and mypy; --fix repairs what can be repaired
+  lint      ruff and mypy; --fix applies automatic fixes
   docs      execute the commands and examples of README, docs/ and grammar/SPEC.md
-  bench     the benchmarks; `bench check` and so on: those of benchmarks/check.py and so on
-  bless     write the golden files anew, then show what changed
-  release   build and check the packages; --draft: although the version is not ready
+  bench     the benchmarks; `bench NAME` runs benchmarks/NAME.py
+  bless     rewrite the golden files, then show what changed
+  release   build and check the packages; --draft: even if the version is not ready
   setup     set up only
 
-More words go to the tool that is run: `python3 dev.py test tests/merge -k rename`.
+Other arguments are passed to the tool: `python3 dev.py test tests/merge -k rename`.
 """
 
 
 def main() -> int:
-    """Run the command that the command line names."""
+    """Run a command from the command line."""
     parser = argparse.ArgumentParser(
         prog="dev.py",
         description="Routines of development.",
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def try_it(words: list[str]) -> int:
-    """Convert an example to binary and back, print it, and prove that no byte is lost."""
+    """Convert an example to binary and back, print it, and verify that no byte is lost."""
     example = words[0] if words else EXAMPLE
     python = set_up("")
     with tempfile.TemporaryDirectory() as directory:
@@ -102,7 +102,7 @@ def test(words: list[str]) -> int:
 
 
 def lint(words: list[str]) -> int:
-    """Run ruff and mypy, all of them even if one fails."""
+    """Run ruff and mypy, even if one fails."""
     fix = words == ["--fix"]
     if words and not fix:
         return usage("lint takes nothing but --fix")
@@ -116,12 +116,12 @@ def lint(words: list[str]) -> int:
 
 
 def docs(words: list[str]) -> int:
-    """Execute what README, docs/ and the language reference show."""
+    """Execute the commands and examples of README, docs/ and the language reference."""
     return run(set_up("dev"), "-m", "pytest", "-m", "not slow", *DOCS, *words)
 
 
 def bench(words: list[str]) -> int:
-    """Run the benchmarks, or one of those beside them."""
+    """Run the benchmarks, or one module of `benchmarks`."""
     module = "benchmarks"
     if words and words[0] in BENCHMARKS:
         module, words = f"benchmarks.{words[0]}", words[1:]
@@ -129,7 +129,7 @@ def bench(words: list[str]) -> int:
 
 
 def bless(words: list[str]) -> int:
-    """Write golden files and the outputs in docs/ anew, then show what changed."""
+    """Rewrite golden files and the outputs in docs/, then show what changed."""
     python = set_up("dev")
     names = words or sorted(
         path.relative_to(ROOT).as_posix()
@@ -142,12 +142,12 @@ def bless(words: list[str]) -> int:
         status = run(*tests, "--last-failed", *names)
     if shutil.which("git") and (ROOT / ".git").exists():
         run("git", "--no-pager", "diff", "--stat")
-    print("Read `git diff` before you commit: it says what users will see.")
+    print("Read `git diff` before you commit: it shows what users will see.")
     return status
 
 
 def release(words: list[str]) -> int:
-    """Build the packages in dist/, and try the wheel in an environment of its own."""
+    """Build the packages in dist/, and test the wheel in a new environment."""
     draft = words == ["--draft"]
     if words and not draft:
         return usage("release takes nothing but --draft")
@@ -175,7 +175,7 @@ def release(words: list[str]) -> int:
 
 
 def release_problems(root: Path) -> list[str]:
-    """Why the tree is not ready for a release; empty if it is."""
+    """Return the reasons why the tree is not ready for a release."""
     problems = []
     version = package_version(root)
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -184,16 +184,14 @@ def release_problems(root: Path) -> list[str]:
     if first is None or not re.fullmatch(wanted, first[1]):
         problems.append(f"the first section of CHANGELOG.md is not `[{version}] - YYYY-MM-DD`")
     if "/OWNER/" in (root / "pyproject.toml").read_text(encoding="utf-8"):
-        problems.append(
-            "pyproject.toml does not say where the repository is: OWNER is a placeholder"
-        )
+        problems.append("pyproject.toml has no address of the repository: OWNER is a placeholder")
     state = git(root, "status", "--porcelain")
     if state is None:
-        problems.append("this is no git repository")
+        problems.append("this is not a git repository")
     elif state:
-        problems.append("there are changes that are not committed")
+        problems.append("there are uncommitted changes")
     elif git(root, "tag", "--list", f"v{version}"):
-        problems.append(f"version {version} is released: there is a tag v{version}")
+        problems.append(f"version {version} is already released: the tag v{version} exists")
     return problems
 
 
@@ -221,9 +219,9 @@ COMMANDS = {
 
 
 def set_up(extra: str) -> Path:
-    """Bring the environment up to date; return its Python. Exit if that fails.
+    """Update the environment; return its Python. Exit if that fails.
 
-    What was installed is noted in the environment, so that this takes no time if nothing changed.
+    The environment records what was installed, so that nothing is done if nothing changed.
     """
     home = Path(os.environ.get("ONNXTEXT_VENV") or ROOT / ".venv").absolute()
     python = python_of(home)
@@ -233,7 +231,7 @@ def set_up(extra: str) -> Path:
         done = json.loads(note.read_text(encoding="utf-8"))
         if done in (wanted, {**wanted, "extra": "dev"}):
             return python
-        wanted["extra"] = extra or done["extra"]  # tools that are there stay up to date
+        wanted["extra"] = extra or done["extra"]  # keep installed tools up to date
     print(f"Setting up {home} (a minute or two, once)", flush=True)
     if not python.exists():
         make_environment(home)
@@ -245,14 +243,12 @@ def set_up(extra: str) -> Path:
     asked = os.environ.get("ONNXTEXT_CORE")
     script = "from onnxtext.core import core; raise SystemExit(core() != 'native')"
     if asked != "python" and subprocess.call([str(python), "-c", script]):
-        print(
-            "Without a C compiler and Python's headers onnxtext is pure Python: right, but slower."
-        )
+        print("Without a C compiler and Python's headers, onnxtext runs in pure Python: slower.")
     return python
 
 
 def fingerprint() -> str:
-    """A digest of what decides whether to install again."""
+    """Return a digest of everything that requires a new installation if it changes."""
     compiler = next((name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)), "")
     facts = [sys.version, str(ROOT), os.environ.get("ONNXTEXT_CORE", ""), compiler]
     digest = hashlib.sha256("\0".join(facts).encode())
@@ -267,7 +263,7 @@ def make_environment(home: Path) -> Path:
     """Make a virtual environment; return its Python. Exit if that fails."""
     command = [sys.executable, *VENV, "--clear", str(home)]
     if run(*command):
-        # Debian has the module in a package of its own.
+        # On Debian, the module is in a separate package.
         if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
             cannot("Python could not make an environment; on Debian: sudo apt install python3-venv")
         install = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", "python3-venv"]
@@ -277,7 +273,7 @@ def make_environment(home: Path) -> Path:
 
 
 def python_of(home: Path) -> Path:
-    """The Python of a virtual environment."""
+    """Return the Python of a virtual environment."""
     return home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
@@ -304,13 +300,13 @@ QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
 
 
 def shown(words: list[str]) -> str:
-    """A command as one would type it here."""
+    """Return a command as typed in a shell in this directory."""
     prefix = f"{ROOT}{os.sep}"
     return " ".join(shlex.quote(word.removeprefix(prefix)) for word in words)
 
 
 def git(root: Path, *words: str) -> str | None:
-    """The output of a git command; None if it fails."""
+    """Return the output of a git command; None if it fails."""
     try:
         done = subprocess.run(
             ["git", *words], cwd=root, capture_output=True, text=True, check=False
@@ -321,7 +317,7 @@ def git(root: Path, *words: str) -> str | None:
 
 
 def package_version(root: Path) -> str:
-    """The version of the package in a tree."""
+    """Return the version of the package in a tree."""
     text = (root / "onnxtext" / "__init__.py").read_text(encoding="utf-8")
     found = re.search(r'^__version__ = "(.*)"$', text, re.MULTILINE)
     return found[1] if found else "?"

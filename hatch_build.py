@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the native core (`onnxtext/_core`) where that can be done; else onnxtext is pure Python.
+"""Compile the native core (`onnxtext/_core`) if possible; else install pure Python.
 
-`ONNXTEXT_CORE=python` leaves it out, and with `ONNXTEXT_CORE=native` a failure to compile it is one
-of the installation.
+`ONNXTEXT_CORE=python` skips it; with `ONNXTEXT_CORE=native`, the installation fails if it cannot be
+compiled.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ DIRECTIVES = {
 
 
 class CompileCore(BuildHookInterface[Any]):
-    """What the build backend calls before it makes a wheel, an editable one too."""
+    """The hook that the build backend calls before it builds a wheel, editable or not."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and put the result into the wheel."""
+        """Compile the core, and add it to the wheel."""
         wanted = os.environ.get("ONNXTEXT_CORE", "")
         if wanted == "python":
             return
         try:
             made = compile_core(Path(self.root))
-        except Exception as error:  # whatever is missing: the installation goes on
+        except Exception as error:  # such as a missing compiler: install without the core
             if wanted == "native":
                 raise
             reason = " ".join(str(error).split())
@@ -47,11 +47,11 @@ class CompileCore(BuildHookInterface[Any]):
 
 
 def compile_core(root: Path) -> list[str]:
-    """Compile every module of the core beside its source; the files that were made."""
+    """Compile every module of the core beside its source; return the new files."""
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
-    os.chdir(root)  # setuptools knows no other way to say where sources are
+    os.chdir(root)  # setuptools finds sources only relative to the current directory
     extensions = [
         Extension(f"onnxtext._core.{source.stem}", [f"{CORE}/{source.name}"])
         for source in sorted(Path(CORE).glob("*.pyx"))
@@ -64,7 +64,7 @@ def compile_core(root: Path) -> list[str]:
     command.build_temp = "build/core"
     command.parallel = True
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of setuptools, about itself
+        warnings.simplefilter("ignore")  # setuptools warns about its own use
         command.ensure_finalized()
         command.run()
     return [Path(command.get_ext_filename(one.name)).as_posix() for one in extensions]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks: `python -m benchmarks` measures us and our peers, see `README.md`."""
+"""Benchmarks: `python -m benchmarks` measures onnxtext and its peers, see `README.md`."""

@@ -22,17 +22,17 @@ SIZES = Path(__file__).resolve().parent / "SIZES.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for.
+    """Run the benchmarks.
 
     Returns:
-        The exit status: 0; 1 if a conversion of ours failed or did not give the bytes back; 2 if
+        The exit status: 0; 1 if one of our conversions failed or did not restore the bytes; 2 if
         nothing could be run.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.repeat < 1:
         parser.error("--repeat takes at least 1")
-    with runner.telling() as say:
+    with runner.progress() as say:
         how = Options(
             repeat=1 if options.quick else options.repeat,
             timeout=options.timeout,
@@ -58,21 +58,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(report.table(new))
     if old is not None:
         print("\n" + report.comparison(old, new))
-    return int(any(map(_is_fault, new.rows)))
+    return int(any(map(_is_failure, new.rows)))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measure us and our peers."
+        prog="python -m benchmarks", description="Measure onnxtext and its peers."
     )
     add = parser.add_argument
-    add("--only", metavar="PATTERN", help="only workloads of these names, such as 'transformer-*'")
+    add("--only", metavar="PATTERN", help="only workloads with such names: 'transformer-*'")
     add(
         "--peer",
         metavar="PATTERN",
         help="only these peers, such as 'onnxtext*'; no ratios without onnx",
     )
-    add("--large", action="store_true", help="the large workloads, too")
+    add("--large", action="store_true", help="also the large workloads")
     add("--quick", action="store_true", help="small workloads only, each once")
     add("--repeat", metavar="N", type=int, default=3, help="the best of N processes (default: 3)")
     add(
@@ -80,17 +80,17 @@ def _parser() -> argparse.ArgumentParser:
         metavar="S",
         type=float,
         default=600,
-        help="end processes after S seconds (600)",
+        help="stop processes after S seconds (600)",
     )
-    add("--json", metavar="FILE", type=Path, help="keep the results")
-    add("--compare", metavar="FILE", type=Path, help="show what changed since the results in FILE")
-    add("--show", metavar="FILE", type=Path, help="show the results in FILE; measure nothing")
-    add("--list", action="store_true", help="name the workloads and the peers")
-    add("--profile", metavar="WORKLOAD:DIRECTION", help="where our time goes; to-text or to-binary")
+    add("--json", metavar="FILE", type=Path, help="save the results")
+    add("--compare", metavar="FILE", type=Path, help="compare with the results in FILE")
+    add("--show", metavar="FILE", type=Path, help="show the results in FILE without measuring")
+    add("--list", action="store_true", help="list the workloads and the peers")
+    add("--profile", metavar="WORKLOAD:DIRECTION", help="profile onnxtext; to-text or to-binary")
     add(
         "--sizes",
         action="store_true",
-        help=f"the sizes of texts, of real models; writes {SIZES.name}",
+        help=f"measure the sizes of texts of real models; writes {SIZES.name}",
     )
     return parser
 
@@ -124,8 +124,8 @@ def _wanted(workload: Workload, options: argparse.Namespace) -> bool:
     return options.only is None or fnmatchcase(workload.name, options.only)
 
 
-def _is_fault(row: Row) -> bool:
-    """Whether we did not do what we promise; the official text may be beyond reading."""
+def _is_failure(row: Row) -> bool:
+    """Whether one of our conversions failed; those of peers may fail."""
     if row.peer not in ("onnxtext", "onnxtext (CLI)") and row.workload != startup.NAME:
         return False
     return row.failed is not None or row.same not in (None, "bytes")
@@ -138,16 +138,16 @@ def _profile(wanted: str, how: Options, parser: argparse.ArgumentParser) -> int:
         parser.error("--profile takes WORKLOAD:to-text or WORKLOAD:to-binary; see --list")
     with runner.prepared(workload, direction, how) as source:
         arguments = (direction, workload.weights, source)
-        return _passed_on("benchmarks.profiling", *arguments, how=how)
+        return _run_module("benchmarks.profiling", *arguments, how=how)
 
 
 def _sizes(how: Options) -> int:
     how.say("printing the shared models")
-    return _passed_on("benchmarks.sizes", SIZES, how=how)
+    return _run_module("benchmarks.sizes", SIZES, how=how)
 
 
-def _passed_on(module: str, *arguments: str | Path, how: Options) -> int:
-    """Print what a module prints."""
+def _run_module(module: str, *arguments: str | Path, how: Options) -> int:
+    """Run a module, and print its output."""
     finished = run(python("-m", module, *arguments), timeout=how.timeout)
     print(finished.output.decode(), end="")
     if finished.failed:

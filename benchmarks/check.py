@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long checking takes beside `onnx.checker.check_model(full_check=True)`, in one run.
+"""Compare the time of checking with `onnx.checker.check_model(full_check=True)`.
 
     python -m benchmarks.check [NODES…]                 default: 20000 200000
     python -m benchmarks.check --variants [NODES…]      default: 20000; models of other kinds too
 
-Both check the same valid model, in turns; a figure is the least of all rounds, in seconds of the
-processor's time (others may use the machine), child processes included. `tree` is checking the
-syntax tree, `bytes` is with lifting the binary to it, which proves that nothing is lost; `text`
-with parsing, and with encoding it, which proves that it can be. The official checker gets the
-bytes, and reads no text.
+Both check the same valid model, alternating; a figure is the minimum processor time of all rounds,
+child processes included. `tree` checks the syntax tree; `bytes` includes lifting the binary, which
+verifies that nothing is lost; `text` includes parsing and encoding. The official checker gets the
+bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ LARGE = 50_000
 
 
 def tasks(data: bytes) -> dict[str, Callable[[], object]]:
-    """What is timed, by its name; each checks the same model."""
+    """Return the measured tasks by name; each checks the same model."""
     tree = lift_model(data)
     text = onnxtext.from_binary(data)
     return {
@@ -44,7 +43,7 @@ def tasks(data: bytes) -> dict[str, Callable[[], object]]:
 
 
 def used() -> float:
-    """The seconds of processor time of this process and its children so far."""
+    """Return the processor time of this process and its children, in seconds."""
     tasks = Path("/proc/self/task").glob("*/children")
     children = [pid for task in tasks for pid in task.read_text().split()]
     nanoseconds = [Path(f"/proc/{pid}/schedstat").read_text().split()[0] for pid in children]
@@ -57,7 +56,7 @@ def check(tree: Model, data: bytes) -> object:
 
 
 def measure(make: Callable[[int], bytes], count: int) -> dict[str, float]:
-    """Seconds of processor time of each task on a model of so many nodes."""
+    """Return the minimum processor time of each task on a model of `count` nodes."""
     timed = tasks(make(count))
     best = dict.fromkeys(timed, float("inf"))
     for _ in range(ROUNDS if count < LARGE else 3):
@@ -84,10 +83,10 @@ def main(counts: list[int], variants: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="How long checking takes.")
-    parser.add_argument("counts", metavar="NODES", type=int, nargs="*", help="of how many nodes")
-    parser.add_argument("--variants", action="store_true", help="models of other kinds too")
-    parser.add_argument("--only", choices=VARIANTS, help="models of this kind")
+    parser = argparse.ArgumentParser(description="Measure the time of checking.")
+    parser.add_argument("counts", metavar="NODES", type=int, nargs="*", help="the number of nodes")
+    parser.add_argument("--variants", action="store_true", help="also other kinds of models")
+    parser.add_argument("--only", choices=VARIANTS, help="only this kind of models")
     options = parser.parse_args()
     if options.variants or options.only:
         main(options.counts or [20_000], [options.only] if options.only else [*VARIANTS])

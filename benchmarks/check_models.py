@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Valid models of any number of nodes, for `benchmarks.check`: what a checker meets, by kinds."""
+"""Generate valid models of any size, of several kinds, for `benchmarks.check`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _LAYER = 40
 
 
 def layered(count: int, *, infos: tuple[Shape, ...] = (SHAPE,), quoted: bool = True) -> bytes:
-    """A chain of layers, as exporters write it.
+    """Return a chain of layers, like exporters write it.
 
     Args:
-        count: how many nodes.
-        infos: the shapes that value infos declare, in turns; none: there are no value infos.
-        quoted: whether names hold characters that only names in quotes may hold.
+        count: the number of nodes.
+        infos: the shapes of value infos, in rotation; without shapes there are no value infos.
+        quoted: whether names have characters that require quotes.
     """
     separator, dot = ("/", ".") if quoted else ("_", "_")
     nodes: list[NodeProto] = []
@@ -66,7 +66,7 @@ def layered(count: int, *, infos: tuple[Shape, ...] = (SHAPE,), quoted: bool = T
 
 
 def nested(count: int) -> bytes:
-    """`If`s with branches of ten nodes, which use values around them."""
+    """Return a model of `If` nodes with branches of ten nodes, which use outer values."""
     nodes = []
     before = "x"
     for index in range(count // 21):
@@ -88,7 +88,7 @@ def nested(count: int) -> bytes:
 
 
 def functions(count: int) -> bytes:
-    """Functions of 36 nodes, each called four times."""
+    """Return a model with functions of 36 nodes, each called four times."""
     made = [_function(at) for at in range(max(1, count // 40))]
     nodes = []
     before = "x"
@@ -118,7 +118,7 @@ def _function(at: int) -> FunctionProto:
 
 
 def mixed(count: int) -> bytes:
-    """Nodes hardly two of which have the same operator, attributes and types."""
+    """Return a model whose nodes differ in operator, attributes or types."""
     nodes, declared, initializers = [], [], []
     before, width = "x", 64
     for index in range(count):
@@ -197,4 +197,4 @@ VARIANTS: dict[str, Callable[[int], bytes]] = {
     "nested": nested,
     "mixed": mixed,
 }
-"""What makes a model of so many nodes, by its name."""
+"""Generators of models by name."""

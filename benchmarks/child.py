@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that measures one conversion and prints what it found as JSON.
+"""Measure one conversion in this process, and print the result as JSON.
 
     python -m benchmarks.child PEER to-text|to-binary section|inline SOURCE [TARGET]
 
-Converts all files of the directory SOURCE, as one, and writes the results to the new directory
-TARGET.
+Converts all files of the directory SOURCE, and writes the results to the new directory TARGET.
 """
 
 from __future__ import annotations
@@ -27,26 +26,26 @@ from benchmarks.preload import preload
 from benchmarks.workloads import SAMPLE
 
 MOST_MEMORY = 0.75
-"""The part of the machine's memory that a conversion may take before it fails."""
+"""The fraction of the machine's memory that a conversion may use."""
 LONGEST_WARM = 10.0
-"""A conversion that took more seconds is not done a second time."""
+"""A conversion that takes more seconds is not repeated."""
 _REASON = 110
-"""So many characters are kept of what a peer says when it fails."""
+"""Maximum length of the error message of a peer."""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
     try:
-        told = measure(*arguments)
+        result = measure(*arguments)
     except Exception as error:
-        told = {"failed": _reason(error)}
-    print(json.dumps(told))
+        result = {"failed": _reason(error)}
+    print(json.dumps(result))
 
 
 def measure(
     peer: str, direction: str, weights: str, source: str, target: str = ""
 ) -> dict[str, Any]:
-    """Measure a conversion: the very first one in the process, and the one after it."""
+    """Measure the first conversion in the process, and the second one."""
     _limit_memory()
     function = prepared(peer, direction, weights)
     inputs = read(Path(source), as_text=direction == "to-binary")
@@ -54,7 +53,7 @@ def measure(
     before = _peak()
     files, outputs = _timed(function, inputs)
     seconds = sum(files)
-    told: dict[str, Any] = {"seconds": seconds, "peak": _peak(), "before": before}
+    result: dict[str, Any] = {"seconds": seconds, "peak": _peak(), "before": before}
     results = [one.encode() if isinstance(one, str) else one for one in outputs]
     del outputs
     if target:
@@ -62,16 +61,16 @@ def measure(
     made = hashlib.sha256()
     for one in results:
         made.update(one)
-    told |= {"size": sum(map(len, results)), "sha256": made.hexdigest()}
+    result |= {"size": sum(map(len, results)), "sha256": made.hexdigest()}
     del results
     if seconds < LONGEST_WARM:
-        told["files"] = _timed(function, inputs)[0]
-        told["warm"] = sum(told["files"])
-    return told
+        result["files"] = _timed(function, inputs)[0]
+        result["warm"] = sum(result["files"])
+    return result
 
 
 def prepared(peer: str, direction: str, weights: str) -> Callable[[Any], str | bytes]:
-    """What converts one model; the modules that it needs are there, and its caches are cold."""
+    """Return the conversion of one model; its modules are imported, its caches are cold."""
     module = importlib.import_module(f"benchmarks.peers.{named(peer).module}")
     to_text: Callable[[Any], str] = partial(module.to_text, weights=weights)
     to_binary: Callable[[Any], bytes] = module.to_binary
@@ -88,7 +87,7 @@ def prepared(peer: str, direction: str, weights: str) -> Callable[[Any], str | b
 
 
 def read(directory: Path, *, as_text: bool) -> list[bytes] | list[str]:
-    """The files of a directory."""
+    """Return the contents of the files of a directory."""
     paths = sorted(directory.iterdir())
     if as_text:
         return [path.read_bytes().decode("utf-8") for path in paths]
@@ -105,7 +104,7 @@ def write(directory: Path, contents: Iterable[bytes], suffix: str) -> None:
 def _timed(
     function: Callable[[Any], str | bytes], inputs: Sequence[Any]
 ) -> tuple[list[float], list[str | bytes]]:
-    """The seconds that each conversion took, and what it made."""
+    """Return the processor time and output of each conversion."""
     seconds, outputs = [], []
     for one in inputs:
         start = time.process_time()
@@ -115,22 +114,22 @@ def _timed(
 
 
 def _peak() -> int:
-    """The most memory that this process has occupied, in bytes."""
+    """Return the peak memory of this process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _limit_memory() -> None:
-    """Have allocations fail before the machine is out of memory."""
+    """Make allocations fail before the machine is out of memory."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (int(whole * MOST_MEMORY), hard))
 
 
 def _reason(error: Exception) -> str:
-    """What is the matter, in a line."""
-    said = error.args[0] if error.args else ""
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)
+    """Return an error as one line."""
+    detail = error.args[0] if error.args else ""
+    text = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(error)
     text = " ".join(f"{type(error).__name__}: {text}".split())
     return text if len(text) <= _REASON else f"{text[:_REASON]}…"
 

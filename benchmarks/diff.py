@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long comparing two models takes beside reading them, in one run.
+"""Compare the time of comparing two models with that of reading them.
 
     python -m benchmarks.diff [NODES…]      default: 20000
 
-Two models that differ in ten nodes are read to their syntax trees and compared, in turns; a figure
-is the least of all rounds. `reading` is that of both models: of binaries it proves that nothing is
-lost, of texts it is parsing. The goal: reading and comparing take no more than three times reading.
+Two models that differ in ten nodes are read and compared; a figure is the minimum of all rounds.
+`reading` is the time for both models: for binaries, lifting them and verifying that nothing is
+lost; for texts, parsing. The goal: both together take at most three times as long as reading.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ EDITS = [
     ("changed", "/model/layers.400/norm1/LayerNormalization"),
     ("added", "added_at_the_end"),
 ]
-"""What happened to which node, in the order of the new model."""
+"""The kind of edit of each node, in the order of the new model."""
 
 
 def edited_models(count: int) -> tuple[bytes, bytes]:
-    """A model, and the same after the edits above."""
+    """Return a model, and the model after the edits."""
     old = b"".join(transformer(count))
     model = onnx.ModelProto.FromString(old)
     return old, _edit(model).SerializeToString()
@@ -55,7 +55,7 @@ def _edit(model: onnx.ModelProto) -> onnx.ModelProto:
     by_name[EDITS[5][1]].doc_string = "Looked at."
     by_name[EDITS[7][1]].domain = "com.example"
     by_name[EDITS[8][1]].attribute.append(helper.make_attribute("stash_type", 1))
-    # A copy that is put back elsewhere, a node that goes, and two that come.
+    # Move a node, remove one, and add two.
     moved = onnx.NodeProto()
     moved.CopyFrom(by_name[EDITS[6][1]])
     nodes.remove(moved)
@@ -70,7 +70,7 @@ def _edit(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def measure(count: int) -> None:
-    """Print the figures for models with so many nodes."""
+    """Print the figures for models of `count` nodes."""
     binaries = edited_models(count)
     texts = [onnxtext.from_binary(data) for data in binaries]
     readers: dict[str, Callable[[], list[Side]]] = {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long formatting a text takes beside parsing it, in one run.
+"""Compare the time of formatting a text with that of parsing it.
 
     python -m benchmarks.fmt [NODES…]      default: 20000
 
-The same model in many states: as it is printed; with comments behind, above and inside of nodes;
-with other blanks and line breaks; with numbers spelled otherwise; as the official printer writes
-it; with bare names. And a chain of the smallest nodes. A figure is the least processor time of all
-rounds. The goal: formatting takes no more than twice as long as parsing.
+The same model in many layouts: as printed; with comments after, above and inside of nodes; with
+other blanks and line breaks; with other spellings of numbers; as the official printer writes it;
+with bare names. Also a chain of minimal nodes. A figure is the minimum processor time of all
+rounds. The goal: formatting takes at most twice as long as parsing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDS = 5
 
 
 def texts(count: int) -> Iterator[tuple[str, str]]:
-    """A model with so many nodes in several states: what was done, and the text."""
+    """Yield the layouts of a model of `count` nodes: description and text."""
     data = b"".join(transformer(count))
     text = onnxtext.from_binary(data)
     yield "as printed", text
@@ -56,7 +56,7 @@ def texts(count: int) -> Iterator[tuple[str, str]]:
 
 
 def _changed(lines: list[str], numbers: list[int], change: Callable[[str], str]) -> str:
-    """A text in which some lines are changed."""
+    """Return a text with some lines changed."""
     changed = list(lines)
     for number in numbers:
         changed[number] = change(changed[number])
@@ -64,17 +64,17 @@ def _changed(lines: list[str], numbers: list[int], change: Callable[[str], str])
 
 
 def _inside(line: str) -> str:
-    """A node with a comment inside of it."""
+    """Insert a comment into a node."""
     return line.replace(" = ", " = # why\n  ", 1)
 
 
 def _chain(nodes: str, count: int) -> str:
-    """A model of nodes that have neither types nor attributes."""
+    """Return a model of nodes without types and attributes."""
     return f"<onnxtext: 1>\nmain (float[N] v0) => (float[N] v{count}) {{\n  {nodes}\n}}\n"
 
 
 def least(action: Callable[[str], object], text: str) -> float:
-    """The least processor time of all rounds, in seconds."""
+    """Return the minimum processor time of all rounds, in seconds."""
     times = []
     for _ in range(ROUNDS):
         start = time.process_time()
@@ -84,7 +84,7 @@ def least(action: Callable[[str], object], text: str) -> float:
 
 
 def measure(count: int) -> None:
-    """Print the figures for models with so many nodes."""
+    """Print the figures for models of `count` nodes."""
     print(f"{count} nodes")
     for name, text in texts(count):
         parse = least(onnxtext.parse, text)
@@ -95,7 +95,7 @@ def measure(count: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Measure models of the sizes that are named."""
+    """Measure models of the given sizes."""
     for count in map(int, arguments or ["20000"]):
         measure(count)
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the language server takes to answer: `python -m benchmarks.lsp [--nodes N] [--runs N]`.
+"""Measure response times of the language server: `python -m benchmarks.lsp [--nodes N] [--runs N]`.
 
-A real server over its pipes, a transformer of 2,000 nodes, the time from sending a request to its
-answer. `typing` is a keystroke to the syntax diagnostics of the new version; `… after typing` is a
-request right behind a keystroke, which has to read the text and make its index first; `checked` is
-a keystroke to the diagnostics of the checker, its delay of 200 ms included.
+A real server over its pipes, with a transformer of 2,000 nodes; the time from a request to its
+answer. `typing` is the time from a keystroke to the syntax diagnostics of the new version;
+`… after typing` is a request right after a keystroke, which has to parse and index the text first;
+`checked` is the time from a keystroke to the diagnostics of the checker, its delay of 200 ms
+included.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ Ask = Callable[[], Awaitable[Any]]
 
 
 class Client(LanguageClient):
-    """An editor that waits for diagnostics."""
+    """A client that waits for diagnostics."""
 
     def __init__(self) -> None:
         super().__init__("benchmark", "1")
-        self.told: asyncio.Queue[t.PublishDiagnosticsParams] = asyncio.Queue()
-        self.feature(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self.told.put_nowait))
+        self.published: asyncio.Queue[t.PublishDiagnosticsParams] = asyncio.Queue()
+        self.feature(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self.published.put_nowait))
 
 
 class Editor:
-    """One open document, and places in it to ask about."""
+    """One open document, and positions in it for requests."""
 
     def __init__(self, client: Client, uri: str, text: str) -> None:
         self.client = client
@@ -59,7 +60,7 @@ class Editor:
         self.screen = t.Range(t.Position(line - 25, 0), t.Position(line + 25, 0))
 
     async def open(self) -> None:
-        """Open it."""
+        """Open the document."""
         item = t.TextDocumentItem(self.uri, "onnxtxt", 1, self.text)
         self.client.text_document_did_open(t.DidOpenTextDocumentParams(item))
 
@@ -76,7 +77,7 @@ class Editor:
         await self.ask("onnxtext/checked", {"uri": self.uri})
 
     async def ask(self, method: str, params: Any) -> Any:
-        """Any request."""
+        """Send a request."""
         protocol: Any = self.client.protocol
         return await protocol.send_request_async(method, params)
 
@@ -86,7 +87,7 @@ class Editor:
 
 
 def features(editor: Editor) -> dict[str, Ask]:
-    """A request of each feature."""
+    """Return one request per feature."""
     client, document, place = editor.client, editor.document, editor.place
     options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     whole = t.ReferenceContext(include_declaration=True)
@@ -160,7 +161,7 @@ def features(editor: Editor) -> dict[str, Ask]:
 
 
 async def timed(ask: Ask, runs: int) -> list[float]:
-    """The seconds that each of several requests took."""
+    """Return the seconds of each of several requests."""
     times = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -170,14 +171,14 @@ async def timed(ask: Ask, runs: int) -> list[float]:
 
 
 async def typing(editor: Editor, runs: int) -> list[float]:
-    """Keystrokes that make a mistake and mend it, to the diagnostics of each."""
+    """Return the seconds from keystrokes that add and remove an error to their diagnostics."""
     times = []
     for number in range(2 * runs):
-        while not editor.client.told.empty():
-            editor.client.told.get_nowait()
+        while not editor.client.published.empty():
+            editor.client.published.get_nowait()
         start = time.perf_counter()
         editor.type("=") if number % 2 == 0 else editor.type("", 1)
-        while (await editor.client.told.get()).version != editor.number:
+        while (await editor.client.published.get()).version != editor.number:
             pass
         times.append(time.perf_counter() - start)
         await asyncio.sleep(0.02)
@@ -185,7 +186,7 @@ async def typing(editor: Editor, runs: int) -> list[float]:
 
 
 async def behind_typing(editor: Editor, ask: Ask, runs: int) -> list[float]:
-    """A request right behind a keystroke that leaves the text right."""
+    """Return the seconds of requests right after keystrokes that keep the text valid."""
     times = []
     for number in range(runs):
         editor.type(" ") if number % 2 == 0 else editor.type("", 1)
@@ -196,7 +197,7 @@ async def behind_typing(editor: Editor, ask: Ask, runs: int) -> list[float]:
 
 
 async def checking(editor: Editor, runs: int) -> list[float]:
-    """A keystroke to the diagnostics of the checker."""
+    """Return the seconds from keystrokes to the diagnostics of the checker."""
     times = []
     for number in range(runs):
         start = time.perf_counter()
@@ -207,7 +208,7 @@ async def checking(editor: Editor, runs: int) -> list[float]:
 
 
 def row(name: str, times: list[float]) -> str:
-    """A line of the table, in milliseconds."""
+    """Format a line of the table, in milliseconds."""
     ordered = sorted(times)
     high = ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))]
     median = statistics.median(ordered)
@@ -215,10 +216,9 @@ def row(name: str, times: list[float]) -> str:
 
 
 async def measure(nodes: int, runs: int) -> list[str]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     text = onnxtext.from_binary(next(transformer(nodes)))
-    # As a client pygls makes a class of its own for every object of an unknown result: seconds for
-    # a graph, of which the server knows nothing.
+    # The pygls client creates a class for every object of a custom result: seconds for a graph.
     pygls.protocol._dict_to_object = lambda d: d
     client = Client()
     start = time.perf_counter()

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How soon the language server answers while somebody types: `python -m benchmarks.lsp_typing`.
+"""Measure the language server's response times during typing: `python -m benchmarks.lsp_typing`.
 
-A real server over its pipes and a client that costs next to nothing. For each feature 20 keys are
-typed at intervals of 50 ms. A request follows each key, and cancels the one before, as VS Code
-does. Measured is the time from the last key to the last answer, and the server's processor time:
-of the whole, and of what follows the last key, which on a busy machine is the surer figure (a pause
-of 60 ms comes on top of it).
+A real server over its pipes, and a minimal client. For each feature 20 keys are typed at intervals
+of 50 ms. A request follows each key and cancels the one before, like in VS Code. Measured are the
+time from the last key to the last answer, and the server's processor time, in all and after the
+last key; the latter is more reliable on a busy machine (a pause of 60 ms is added to it).
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ TYPED = {
     "right": " " * KEYS,
     "breaking": "\nextra = Add (hidden_s",
 }
-"""What is typed behind a node: text without a mistake, or the beginning of another node."""
+"""Text typed after a node: a valid text, or the beginning of another node."""
 
 NODE = re.compile(r" = (MatMul|LeakyRelu|Relu|LayerNormalization)\b.*\)$")
-"""The end of a line with a node."""
+"""Return the end of a line with a node."""
 
 Params = Callable[["Editor"], dict[str, Any]]
 
@@ -52,7 +51,7 @@ class Editor:
         )
         self.ids = itertools.count(1)
         self.answers: dict[int, tuple[float, dict[str, Any]]] = {}
-        self.told: dict[int, list[tuple[float, int]]] = {}
+        self.reported: dict[int, list[tuple[float, int]]] = {}
         self.arrived = threading.Condition()
         threading.Thread(target=self._listen, daemon=True).start()
         self.text, self.uri, self.version = text, uri, 1
@@ -77,9 +76,9 @@ class Editor:
                 if "method" not in message:
                     self.answers[message["id"]] = now, message
                 elif message["method"] == "textDocument/publishDiagnostics":
-                    told = message["params"]
-                    found = now, len(told["diagnostics"])
-                    self.told.setdefault(told["version"], []).append(found)
+                    reported = message["params"]
+                    found = now, len(reported["diagnostics"])
+                    self.reported.setdefault(reported["version"], []).append(found)
                 self.arrived.notify_all()
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -93,26 +92,26 @@ class Editor:
         self._send({"method": method, "params": params})
 
     def ask(self, method: str, params: Any) -> int:
-        """Send a request; its id."""
+        """Send a request; return its id."""
         number = next(self.ids)
         self._send({"id": number, "method": method, "params": params})
         return number
 
     def wait(self, number: int, seconds: float = 120) -> tuple[float, dict[str, Any]]:
-        """When the answer of a request came, and the answer."""
+        """Return the arrival time and the answer of a request."""
         with self.arrived:
             if not self.arrived.wait_for(lambda: number in self.answers, seconds):
                 raise TimeoutError(f"request {number} was not answered in {seconds} s")
             return self.answers[number]
 
-    def wait_told(self, count: int, seconds: float = 120) -> list[tuple[float, int]]:
-        """When diagnostics of the text as it is now came, and how many; so often at least."""
+    def wait_reported(self, count: int, seconds: float = 120) -> list[tuple[float, int]]:
+        """Return when diagnostics of the current text arrived, and how many."""
         with self.arrived:
             if not self.arrived.wait_for(
-                lambda: len(self.told.get(self.version, ())) >= count, seconds
+                lambda: len(self.reported.get(self.version, ())) >= count, seconds
             ):
                 raise TimeoutError(f"no diagnostics in {seconds} s")
-            return self.told[self.version]
+            return self.reported[self.version]
 
     def checked(self) -> None:
         """Wait until the checker has seen the text."""
@@ -137,15 +136,15 @@ class Editor:
 
     @property
     def cursor(self) -> dict[str, int]:
-        """Where the next key goes."""
+        """Return the position of the next key."""
         return {"line": self.line, "character": self.column}
 
     def cpu(self) -> float:
-        """The processor time of the server so far, without its checking process."""
+        """Return the processor time of the server, without its checking process."""
         return processor(self.process.pid)
 
     def cpu_of_checks(self) -> float:
-        """The processor time of the checking process so far, and of onnx's inference in another."""
+        """Return the processor time of the checking process, onnx's inference included."""
         total, parents = 0.0, [self.process.pid]
         while parents:
             tasks = Path(f"/proc/{parents.pop()}/task").glob("*/children")
@@ -162,7 +161,7 @@ class Editor:
 
 
 def processor(pid: int) -> float:
-    """The seconds of processor time that a process has taken."""
+    """Return the processor time of a process in seconds."""
     tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
@@ -214,8 +213,8 @@ def burst(editor: Editor, method: str, typed: str) -> tuple[list[float], str]:
     """Type.
 
     Returns:
-        The seconds from the last key to the last answer, the processor's seconds behind the last
-        key and those in all; and what the last answer was.
+        The seconds from the last key to the last answer, the processor time after the last key and
+        in all, and the last answer.
     """
     asked: list[int] = []
     before = editor.cpu()
@@ -238,23 +237,23 @@ def one_key(editor: Editor, key: str) -> list[float]:
     """Type one key, and wait for its diagnostics.
 
     Returns:
-        The seconds from the key to the first diagnostics and to those of the checker, and the
-        processor's seconds of the server until then, and those of the check, types included. A key
-        that leaves the text right has one answer only.
+        The seconds from the key to the first diagnostics and to those of the checker, the
+        processor time of the server until then, and that of the check, types included. A key that
+        keeps the text valid has one answer only.
     """
     editor.checked()
     server, checks = editor.cpu(), editor.cpu_of_checks()
     start = time.perf_counter()
     editor.key(key)
-    first = editor.wait_told(1)[0][0] - start
+    first = editor.wait_reported(1)[0][0] - start
     read = editor.cpu() - server
     editor.checked()
-    last = editor.wait_told(1)[-1][0] - start
+    last = editor.wait_reported(1)[-1][0] - start
     return [first, last, read, editor.cpu() - server, editor.cpu_of_checks() - checks]
 
 
 def measure_diagnostics(text: str, where: list[str]) -> None:
-    """Print how long diagnostics take after a key."""
+    """Print the times from a key to its diagnostics."""
     columns = "first, ms | checked, ms | server to first | server in all | checks"
     print(f"| where | key | {columns} |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
@@ -273,14 +272,14 @@ def measure_diagnostics(text: str, where: list[str]) -> None:
 
 
 def places(text: str) -> dict[str, int]:
-    """Lines of nodes at the start, in the middle and at the end of the text."""
+    """Return lines of nodes at the start, in the middle and at the end of the text."""
     lines = text.split("\n")
     nodes = [number for number, line in enumerate(lines) if NODE.search(line)]
     return {"start": nodes[0], "middle": nodes[len(nodes) // 2], "end": nodes[-1]}
 
 
 def measure(text: str, methods: list[str], where: list[str], typed: list[str]) -> list[list[str]]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     rows = []
     found = places(text)
     with tempfile.TemporaryDirectory() as directory:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two models mean the same, whatever their bytes.
+"""Compare two models by meaning instead of bytes.
 
     python -m benchmarks.meaning DIRECTORY DIRECTORY
 
-prints `true` or `false`. It is as kind to peers as it can be: that the official parser stores
-empty strings and typed data, where the model had none and `raw_data`, is no difference.
+prints `true` or `false`. It is lenient with peers: the official parser may store empty strings
+where the model has none, and typed data instead of `raw_data`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main(left: str, right: str) -> None:
 
 
 def same_meaning(left: bytes, right: bytes) -> bool:
-    """Whether two encoded models mean the same."""
+    """Whether two encoded models have the same meaning."""
     if left == right:
         return True
     models = [onnx.ModelProto.FromString(data) for data in (left, right)]
@@ -37,7 +37,7 @@ def same_meaning(left: bytes, right: bytes) -> bool:
 
 
 def _normalise(message: Any) -> None:
-    """Store things in one way, of those that mean the same."""
+    """Normalize equivalent encodings."""
     if isinstance(message, onnx.TensorProto):
         _store_raw(message)
     for field, value in message.ListFields():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.merge`: how many pairs of edits merge by themselves, and how fast.
+"""Measure how many pairs of edits merge, and how fast: `python -m benchmarks.merge`.
 
 Two people edit different layers of a shared model; their texts are merged by the merge driver and
-by git's own line merge. What comes out is parsed and compared with both edits made to the model.
+by git's own line merge. The result is parsed and compared with the model after both edits.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from onnxtext.merge.merged_tree import Markers
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SEED = 8
 LARGEST = 400_000
-"""Models of more bytes are left out: their weights are, which merge by their digests."""
+"""Larger models are skipped: weights dominate them, and merge by their digests."""
 
 
 def shared_pairs(count: int, seed: int = SEED, directory: Path = SHARED) -> Iterator[Pair]:
-    """Pairs of edits of the shared models, round and round until there are enough."""
+    """Yield pairs of edits of the shared models, cycling until there are enough."""
     entries = json.loads((directory / "models" / "index.json").read_text())
     files = [directory / entry["file"] for entry in entries]
     files = [file for file in files if file.stat().st_size <= LARGEST]
@@ -44,27 +44,27 @@ def shared_pairs(count: int, seed: int = SEED, directory: Path = SHARED) -> Iter
 
 
 def verdict(pair: Pair, text: str, conflicts: int) -> str:
-    """What a merge of a pair is: `merged`, `conflict`, or `wrong`."""
+    """Return the outcome of a merge: `merged`, `conflict`, or `wrong`."""
     if conflicts:
         return "conflict"
     return "merged" if pair.is_met_by(text) else "wrong"
 
 
 def ours(pair: Pair) -> str:
-    """What the merge driver makes of a pair."""
+    """Return the outcome of the merge driver."""
     result = merge(pair.base.encode(), pair.ours.encode(), pair.theirs.encode())
     return verdict(pair, result.content.decode(), result.conflicts)
 
 
 def by_lines(pair: Pair) -> str:
-    """What git makes of a pair."""
+    """Return the outcome of git."""
     text, conflicts, by_git = merge_lines(pair.base, pair.ours, pair.theirs, Markers())
     assert by_git
     return verdict(pair, text, conflicts)
 
 
 def large(count: int) -> tuple[bytes, bytes, bytes]:
-    """A transformer, and two texts of it with edits all over."""
+    """Return a transformer, and two texts of it with edits everywhere."""
     base = onnxtext.from_binary(b"".join(transformer(count)))
     one = base.replace("axis = -1", "axis = 1")
     lines = base.split("\n")
@@ -73,7 +73,7 @@ def large(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def identical(count: int) -> tuple[bytes, bytes, bytes]:
-    """Nodes that are all alike, in two other orders."""
+    """Return equal nodes, and two permutations of them."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y) {\n"
     nodes = ["  = Foo (x)\n" for _ in range(count)]
     last = "  y = Bar (x)\n"
@@ -83,7 +83,7 @@ def identical(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def reordered(count: int) -> tuple[bytes, bytes, bytes]:
-    """Nodes in the other direction on one side, and cut like cards on the other."""
+    """Return nodes, reversed on one side, and rotated on the other."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
     nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
     half = count // 2
@@ -92,8 +92,8 @@ def reordered(count: int) -> tuple[bytes, bytes, bytes]:
     return made[0], made[1], made[2]
 
 
-def strangers(count: int) -> tuple[bytes, bytes, bytes]:
-    """All values are renamed on one side, and used at new places on the other."""
+def all_renamed(count: int) -> tuple[bytes, bytes, bytes]:
+    """Return a model, all values renamed on one side, and used at new places on the other."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
     nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
     names = [f"  {'z' if at else 'y'}{at} = Foo (x)\n" for at in range(count)]
@@ -107,7 +107,7 @@ SPEED = (
     ("20,000 nodes, edited all over", large),
     ("20,000 nodes that are all alike, in another order", identical),
     ("20,000 nodes, both sides in another order", reordered),
-    ("20,000 values, all renamed and all used anew", strangers),
+    ("20,000 values, all renamed and all used anew", all_renamed),
 )
 
 
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _count(count: int, seed: int) -> int:
-    """Count what merges; how many pairs the driver does not merge as expected."""
+    """Count outcomes; return how many pairs the driver does not merge as expected."""
     found: dict[str, Counter[str]] = {kind: Counter() for kind in (*KINDS, "all")}
     for pair in shared_pairs(count, seed):
         mine, git = ours(pair), by_lines(pair)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edits of models such as two people make them, and what both together must give."""
+"""Generate pairs of edits of a model, and the expected merge of each pair."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from onnxtext.printer import print_model
 Change = Callable[[Model], None]
 Maker = Callable[[Model, int, random.Random], "Edit | None"]
 KINDS = ("apart", "adjacent", "insert", "reorder")
-"""How two edits are to each other: of any two layers; of two that follow each other; one inserts a
-node beside the layer that the other edits; one sorts the model anew."""
+"""Relations of two edits: any two layers; adjacent layers; one inserts a node beside the layer that
+the other edits; one reorders the model."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Edit:
     """A change of a model.
 
     Attributes:
-        name: what it does.
-        change: does it.
-        touched: the statements that it changes, by the names they define.
+        name: its description.
+        change: applies it.
+        touched: the names that the changed statements define.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Pair:
     expected: tuple[Model, ...]
 
     def is_met_by(self, text: str) -> bool:
-        """Whether a text says what both edits together do.
+        """Whether a text is a correct merge of both edits.
 
-        Where a new node stands among those that neither uses it nor are used by it is left open.
+        The order of new nodes is free where the data flow allows it.
         """
         try:
             model = onnxtext.parse(text)
@@ -64,7 +64,7 @@ class Pair:
 
 
 def _apart(model: Model, known: set[tuple[str, ...]]) -> tuple[Model, list[str]]:
-    """A model without its new nodes, and those."""
+    """Split a model into the model without its new nodes, and the new nodes."""
     nodes = model.graph.nodes
     kept = [node for node in nodes if node.outputs in known]
     new = sorted([repr(node) for node in nodes if node.outputs not in known])
@@ -72,7 +72,7 @@ def _apart(model: Model, known: set[tuple[str, ...]]) -> tuple[Model, list[str]]
 
 
 def _is_ordered(model: Model, other: Model) -> bool:
-    """Whether no node stands before what it uses, unless some do in the other model, too."""
+    """Whether no node is before its inputs, unless the other model is unsorted too."""
     return _is_sorted(model.graph.nodes) or not _is_sorted(other.graph.nodes)
 
 
@@ -86,14 +86,14 @@ def _is_sorted(nodes: list[Node]) -> bool:
 
 
 def base_model(data: bytes) -> Model | None:
-    """A model as it is edited; None if it is too small."""
+    """Apply an edit to a model; None if the model is too small."""
     model = onnxtext.parse(onnxtext.from_binary(data))
     model.encoding = None
     return model if len(_layers(model)) > 3 else None
 
 
 def _layers(model: Model) -> list[int]:
-    """The nodes that can be known again: by their first output, which nothing else has."""
+    """Return the nodes that are identifiable by a unique first output."""
     nodes = model.graph.nodes
     outputs = [name for node in nodes for name in node.outputs if name]
     return [
@@ -214,13 +214,13 @@ def weights(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def _is_of_floats(value: ValueInfo) -> bool:
-    """Whether any bytes would do for an initializer."""
+    """Whether an initializer may have any bytes."""
     tensor = isinstance(value.type, TensorType) and value.type.element in ("float", "double")
     return tensor and isinstance(value.data, (RawData, Blob))
 
 
 def _consumers(model: Model, name: str) -> list[int] | None:
-    """The nodes that use a value; None if something else knows its name, too."""
+    """Return the nodes that use a value; None if its name occurs elsewhere too."""
     graph = model.graph
     nodes = [at for at, node in enumerate(graph.nodes) if name in node.inputs]
     known = {value.name for value in (*graph.inputs, *graph.outputs, *graph.values)}
@@ -235,7 +235,7 @@ def _renamed(node: Node, old: str, new: str) -> Node:
 
 
 def insert(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """A node behind another one, whose output the next user gets from it."""
+    """Insert a node after another one, and redirect the next user of its output."""
     output = model.graph.nodes[at].outputs[0]
     users = _consumers(model, output)
     if not users:
@@ -254,7 +254,7 @@ def insert(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def side_branch(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """A new node behind another one."""
+    """Insert a new node after another one."""
     output = model.graph.nodes[at].outputs[0]
     name = f"branch_{draw.randrange(10**6)}"
 
@@ -265,7 +265,7 @@ def side_branch(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def delete(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """Take out a node; those that have used it use its input."""
+    """Remove a node; its users use its input instead."""
     node = model.graph.nodes[at]
     users = _consumers(model, node.outputs[0])
     if len(node.outputs) != 1 or not node.inputs or not node.inputs[0] or users is None:
@@ -282,7 +282,7 @@ def delete(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def rename(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """Another name for the first output of a node."""
+    """Rename the first output of a node."""
     output = model.graph.nodes[at].outputs[0]
     users = _consumers(model, output)
     if users is None:
@@ -308,7 +308,7 @@ EDITS: tuple[Maker, ...] = (
 
 
 def reorder(model: Model, draw: random.Random) -> Edit:
-    """Other places for nodes, where the data flow allows it, and for initializers."""
+    """Reorder nodes, as far as the data flow allows, and initializers."""
     seed = draw.randrange(10**6)
 
     def change(model: Model) -> None:
@@ -319,7 +319,7 @@ def reorder(model: Model, draw: random.Random) -> Edit:
 
 
 def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
-    """The nodes in any order in which each stands behind those it uses."""
+    """Return the nodes in a random topological order."""
     place = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
     users: list[list[int]] = [[] for _ in nodes]
     waiting = [0] * len(nodes)
@@ -344,7 +344,7 @@ def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
 
 
 def pairs(name: str, data: bytes, count: int, seed: int) -> Iterator[Pair]:
-    """Pairs of edits of a model that touch different statements, of all kinds in turn."""
+    """Yield pairs of edits of a model that touch different statements, cycling over all kinds."""
     base = base_model(data)
     if base is None:
         return

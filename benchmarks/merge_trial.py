@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.merge_trial`: random merges of real models, each judged on its own.
+"""Test random merges of real models: `python -m benchmarks.merge_trial`.
 
-Two sets of random edits are made on a model by the onnx API. The versions are printed with options
-of their own, some get comments and another layout, and are merged in both orders, as texts and as
-binaries. A merge is `merged` if it says the model that both sets of edits give, and `wrong` if it
-says another one, depends on the order of the sides or on the spelling, or loses a comment.
+Two sets of random edits are applied to a model with the onnx API. The versions are printed with
+random options, some get comments and another layout, and are merged in both orders, as texts and
+as binaries. A merge is `merged` if the result is the model after both sets of edits, and `wrong`
+if it is another model, depends on the order of the sides or on the spelling, or loses a comment.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import random
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -40,7 +41,7 @@ class Trial:
         base: the model.
         ours: edits of one side.
         theirs: edits of the other.
-        texts: how each version is spelled: base, ours, theirs.
+        texts: the text of each version: base, ours, theirs.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Trial:
 
 
 def models(directory: Path = SHARED, largest: int = LARGEST) -> list[tuple[str, bytes]]:
-    """The models that are edited."""
+    """Return the models to edit."""
     entries = json.loads((directory / "models" / "index.json").read_text())
     files = [directory / entry["file"] for entry in entries]
     files += sorted((directory / "exports").glob("*.onnx"))
@@ -65,7 +66,7 @@ _FEW = 5
 
 
 def spelled(data: bytes, draw: random.Random) -> str:
-    """A model as text, with options drawn."""
+    """Print a model with random options."""
     return onnxtext.from_binary(
         data,
         weights=draw.choice(("section", "section", "inline")),
@@ -75,7 +76,7 @@ def spelled(data: bytes, draw: random.Random) -> str:
 
 
 def roughened(text: str, word: str, draw: random.Random) -> str:
-    """The same model in another layout, with comments."""
+    """Change the layout of a text, and add comments."""
     lines = text.split("\n")
     for _ in range(draw.randrange(4)):
         at = draw.randrange(len(lines))
@@ -94,7 +95,7 @@ def roughened(text: str, word: str, draw: random.Random) -> str:
 
 
 def trials(files: Sequence[tuple[str, bytes]], count: int, seed: int) -> Iterator[Trial]:
-    """Random merges; each depends on its own seed only."""
+    """Yield random merges; each depends on its own seed only."""
     number = 0
     made = 0
     while made < count:
@@ -116,7 +117,7 @@ def _trial(file: tuple[str, bytes], draw: random.Random, name: str) -> Trial | N
         return None
     added = [{edit.name for edit in side if "more inputs" in edit.name} for side in (ours, theirs)]
     if added[0] & added[1] and not shared:
-        return None  # perhaps the very same input: that is one change, which `apply` makes twice
+        return None  # maybe the same edit on both sides
     seed = draw.randrange(10**9)
     same_spelling, rough = draw.random() < 0.5, draw.random() < 0.4
     texts = []
@@ -136,7 +137,7 @@ def _trial(file: tuple[str, bytes], draw: random.Random, name: str) -> Trial | N
 
 
 def verdict(trial: Trial) -> str:
-    """`merged`, `conflict`, or what is wrong."""
+    """Return `merged`, `conflict`, or a description of the error."""
     base, ours, theirs = [text.encode() for text in trial.texts]
     result, other = merge(base, ours, theirs), merge(base, theirs, ours)
     if bool(result.conflicts) != bool(other.conflicts):
@@ -198,7 +199,7 @@ _SIDES = (("ours", "theirs"), ("theirs", "ours"))
 
 
 def resolved(text: str, side: str) -> str:
-    """A text in which one side of each conflict is kept."""
+    """Resolve each conflict in a text to one side."""
     kept, within = [], "all"
     for line in text.split("\n"):
         if line == "<<<<<<< ours":
@@ -235,23 +236,24 @@ def main(arguments: list[str] | None = None) -> int:
         found = trials(files, options.count, options.seed)  # type: ignore[assignment]
     for trial in found:
         try:
-            said = verdict(trial)
+            outcome = verdict(trial)
         except Exception as error:
-            said = f"wrong: {type(error).__name__}: {str(error)[:200]}"
-        counts[said] += 1
-        if said.startswith("wrong") or said == "needless conflict" or options.show:
-            print(f"{said}: {trial.name}", flush=True)
+            outcome = f"wrong: {type(error).__name__}: {str(error)[:200]}"
+        counts[outcome] += 1
+        if outcome.startswith("wrong") or outcome == "needless conflict" or options.show:
+            print(f"{outcome}: {trial.name}", flush=True)
         if options.show:
+            directory = Path(tempfile.mkdtemp(prefix="merge-trial-"))
             for name, text in zip(("base", "ours", "theirs"), trial.texts, strict=True):
-                Path(f"/tmp/wtd/{name}.onnxtxt").write_text(text)
+                (directory / f"{name}.onnxtxt").write_text(text)
             texts = [text.encode() for text in trial.texts]
             result = merge(*texts)
-            Path("/tmp/wtd/merged.onnxtxt").write_bytes(result.content)
-            print(result.notes)
-    for said, count in counts.most_common():
-        print(f"{count:6} {said}")
+            (directory / "merged.onnxtxt").write_bytes(result.content)
+            print(directory, result.notes)
+    for outcome, count in counts.most_common():
+        print(f"{count:6} {outcome}")
     print(f"{time.process_time() - start:.0f} s of the processor")
-    return int(any(said.startswith("wrong") for said in counts))
+    return int(any(outcome.startswith("wrong") for outcome in counts))
 
 
 if __name__ == "__main__":

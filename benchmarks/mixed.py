@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forty real models of the shared data: many exporters, from half a kilobyte to six megabytes."""
+"""Forty real models of the shared data: many exporters, from 0.5 kB to 6 MB."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ NAMES = (
     "exported/irsave_resnet18",
     "exported/bert12_ts",
 )
-"""The models, below `models` in the shared data and without their suffix, by their sizes.
+"""The models below `models` in the shared data, without suffix, ordered by size.
 
-The official parser reads back what the official printer makes of each.
+The official parser can read the official text of each.
 """
 
 
 def directory() -> Path:
-    """Where the models of the shared data are: beside the repository, or in `$ONNXTEXT_DATA`."""
+    """The shared models: beside the repository, or in `$ONNXTEXT_DATA`."""
     beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
     return Path(os.environ.get("ONNXTEXT_DATA", beside)) / "models"
 
 
 def mixed() -> Iterator[bytes]:
-    """The models.
+    """Yield the models.
 
     Raises:
-        FileNotFoundError: the shared data is not there.
+        FileNotFoundError: the shared data is missing.
     """
     for name in NAMES:
         yield (directory() / f"{name}.onnx").read_bytes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the models of the workloads: the same bytes every time, with the same numpy and onnx.
+"""Generate the models of the workloads: the same bytes every time, for the same numpy and onnx.
 
 python -m benchmarks.models WORKLOAD
 """
@@ -28,7 +28,7 @@ OPSET = 20
 
 
 def main(name: str) -> None:
-    """Make the files of a workload, all or none."""
+    """Generate the files of a workload, all or none."""
     workload = named(name)
     workload.forget_older()
     making = workload.directory.with_name(f"making-{os.getpid()}")
@@ -40,7 +40,7 @@ def main(name: str) -> None:
 
 
 def small_initializers() -> Iterator[bytes]:
-    """Many small tensors, ten to a node."""
+    """Yield many small tensors, ten per node."""
     random = np.random.default_rng(1)
     tensors = []
     for at in range(20_000):
@@ -58,7 +58,7 @@ def small_initializers() -> Iterator[bytes]:
 
 
 def layers(count: int) -> Iterator[bytes]:
-    """Layers of ten nodes, each with three small initializers, and a value info a node."""
+    """Yield layers of ten nodes with three small initializers each, and a value info per node."""
     random = np.random.default_rng(5)
     shape: list[str | int | None] = ["batch", 8, "seq"]
     nodes, tensors, infos = [], [], []
@@ -85,7 +85,7 @@ def layers(count: int) -> Iterator[bytes]:
 
 
 def deep_subgraphs(levels: int, count: int) -> Iterator[bytes]:
-    """If in If; protobuf reads a hundred levels of messages, and each If takes three."""
+    """Yield nested `If`s; protobuf reads a hundred levels of messages, each `If` takes three."""
     branch = _chain(f"level_{levels}", count, [])
     for level in reversed(range(levels)):
         other = _chain(f"level_{level}_else", 5, [])
@@ -102,7 +102,7 @@ def deep_subgraphs(levels: int, count: int) -> Iterator[bytes]:
 
 
 def functions(count: int) -> Iterator[bytes]:
-    """Functions with attributes, some of which their nodes pass on."""
+    """Yield functions with attributes, some of which their nodes pass on."""
     opsets = [helper.make_opsetid("", OPSET)]
     made = [_function(at, opsets) for at in range(count)]
     values = [f"/call_{at}_output_0" for at in range(4 * len(made) + 1)]
@@ -129,7 +129,7 @@ def _function(at: int, opsets: list[onnx.OperatorSetIdProto]) -> onnx.FunctionPr
 
 
 def long_metadata(count: int) -> Iterator[bytes]:
-    """What torch's exporter says of every node."""
+    """Return the metadata that torch's exporter adds to every node."""
     nodes = []
     for at in range(count):
         layer = at // 20
@@ -164,7 +164,7 @@ def _stack_trace(at: int) -> str:
 
 
 def weights(tensors: int, rows: int) -> Iterator[bytes]:
-    """A few tensors with rows of 4 KiB."""
+    """Yield a few tensors with rows of 4 KiB."""
     random = np.random.default_rng(2)
     made = []
     for at in range(tensors):
@@ -178,7 +178,7 @@ def weights(tensors: int, rows: int) -> Iterator[bytes]:
 
 
 def small_files() -> Iterator[bytes]:
-    """Many tiny models, no two the same."""
+    """Yield many distinct tiny models."""
     random = np.random.default_rng(3)
     for at in range(1_000):
         tensor = numpy_helper.from_array(random.standard_normal(3, np.float32), f"weight.{at}")
@@ -190,7 +190,7 @@ def small_files() -> Iterator[bytes]:
 
 
 def sample() -> Iterator[bytes]:
-    """A bit of everything."""
+    """Yield a model with a bit of everything."""
     yield from transformer(50)
     yield from deep_subgraphs(1, 2)
     yield from functions(2)
@@ -199,7 +199,7 @@ def sample() -> Iterator[bytes]:
 
 
 def _chain(name: str, count: int, after: list[onnx.NodeProto]) -> onnx.GraphProto:
-    """A graph of nodes one after the other, and then some more."""
+    """Return a graph with a chain of nodes, and more nodes after it."""
     values = ["x", *(f"/{name}/Softmax_{at}_output_0" for at in range(count))]
     nodes = [
         helper.make_node("Softmax", [one], [other], f"/{name}/Softmax_{at}", axis=-1)
@@ -248,7 +248,7 @@ MAKERS: dict[str, Callable[[], Iterator[bytes]]] = {
     "mixed": mixed,
     SAMPLE.name: sample,
 }
-"""What makes the models of each workload."""
+"""The generator of each workload."""
 
 
 if __name__ == "__main__":

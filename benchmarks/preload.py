@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps imports out of what is measured, and nothing else."""
+"""Import modules before a measurement, without warming caches."""
 
 from __future__ import annotations
 
@@ -12,34 +12,32 @@ from collections.abc import Callable
 
 
 def preload(rehearse: Callable[[], object]) -> None:
-    """Import what a conversion imports when it runs, and leave its caches cold.
+    """Import the modules that a conversion imports when it runs, and leave its caches cold.
 
-    We import many modules at their first use, and the start-up rows measure that. A fork of this
-    process tries the conversion and tells which modules it then had; here they are only imported.
+    We import many modules on first use, which the start-up rows measure. A fork of this process
+    runs the conversion and reports its imported modules; here they are only imported.
     """
     source, sink = os.pipe()
     child = os.fork()
     if child == 0:
-        _tell(rehearse, sink)
+        _report_modules(rehearse, sink)
     os.close(sink)
-    with os.fdopen(source, encoding="utf-8") as told:
-        names: list[str] = json.loads(told.read() or "[]")
+    with os.fdopen(source, encoding="utf-8") as pipe:
+        names: list[str] = json.loads(pipe.read() or "[]")
     os.waitpid(child, 0)
     for name in names:
         if name not in sys.modules:
             importlib.import_module(name)
 
 
-def _tell(rehearse: Callable[[], object], sink: int) -> None:
-    """In the fork: it ends here, and what was to run at the end of the process does not."""
+def _report_modules(rehearse: Callable[[], object], sink: int) -> None:
+    """Run in the fork, and exit without exit handlers."""
     try:
-        with contextlib.suppress(
-            Exception
-        ):  # what fails here fails when it is measured, and is told
+        with contextlib.suppress(Exception):  # the measurement fails too, and reports it
             rehearse()
-        with os.fdopen(sink, "w", encoding="utf-8") as told:
-            # Compiled modules make some that cannot be imported: those have no spec.
+        with os.fdopen(sink, "w", encoding="utf-8") as pipe:
+            # Compiled modules create some without a spec, which cannot be imported.
             names = [name for name, module in sys.modules.items() if getattr(module, "__spec__", 0)]
-            json.dump(names, told)
+            json.dump(names, pipe)
     finally:
         os._exit(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes: how long they take, and how much memory."""
+"""Run processes, and measure their time and memory."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A process that has ended.
+    """The result of a process.
 
     Attributes:
-        seconds: from before it was started until it was gone.
-        peak: the most memory it occupied, in bytes; None if that is less than we do.
-        output: what it wrote to standard output.
-        failed: why it did not do what it should; empty if it did.
+        seconds: from its start to its end.
+        peak: its peak memory in bytes; None if that is less than ours.
+        output: its standard output.
+        failed: the reason of its failure; empty on success.
     """
 
     seconds: float
@@ -36,7 +36,7 @@ class Finished:
 
 
 def run(command: Sequence[str | Path], *, timeout: float) -> Finished:
-    """Run a command in the repository; one that takes too long is ended."""
+    """Run a command in the repository, with a timeout."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -64,15 +64,15 @@ def run(command: Sequence[str | Path], *, timeout: float) -> Finished:
 
 
 def python(*arguments: str | Path) -> list[str | Path]:
-    """A command that runs this Python."""
+    """Return a command that runs this Python."""
     return [sys.executable, *arguments]
 
 
 def _peak(usage: resource.struct_rusage) -> int | None:
-    """What a process occupied.
+    """Return the peak memory of a process.
 
-    Linux counts the memory of the process that starts another one to that one's peak, until it
-    runs its own program. So ours has to stay small: it imports neither onnx nor numpy.
+    On Linux, the peak of a child includes its parent's memory until it runs its own program. So
+    this process has to stay small: it imports neither onnx nor numpy.
     """
     if usage.ru_maxrss <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where our time goes.
+"""Profile a conversion.
 
     python -m benchmarks.profiling to-text|to-binary section|inline DIRECTORY
 
@@ -16,11 +16,11 @@ from pathlib import Path
 from benchmarks.child import prepared, read
 
 SHOWN = 40
-"""So many functions are shown."""
+"""Number of functions to show."""
 
 
 def main(direction: str, weights: str, source: str) -> None:
-    """Profile, and print the functions that take most time themselves."""
+    """Profile, and print the functions with the most time of their own."""
     convert = prepared("onnxtext", direction, weights)
     inputs = read(Path(source), as_text=direction == "to-binary")
     profile = cProfile.Profile()

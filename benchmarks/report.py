@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results for terminals: all rows with their ratios, and what changed between two runs."""
+"""Format results for terminals: all rows with ratios, and a comparison of two runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from benchmarks.tables import aligned, amount, duration, ratio
 from benchmarks.workloads import named
 
 NOTABLE = 0.10
-"""A change by more than this part is marked."""
+"""Larger relative changes are marked."""
 MEASURES = {"seconds": "first", "warm": "warm", "peak": "peak", "size": "result"}
-"""What is compared: the fields of rows, and how columns are called."""
+"""The compared fields of rows, and their column headings."""
 
 
 def table(results: Results) -> str:
-    """All rows; each figure is followed by its ratio to the reference of the row."""
+    """Format all rows; each figure is followed by its ratio to the reference."""
     lines = [", ".join(f"{name} {value}" for name, value in results.head.items())]
     for (workload, direction), group in groupby(
         results.rows, lambda row: (row.workload, row.direction)
@@ -57,7 +57,7 @@ def _cells(row: Row, reference: Row | None) -> list[str]:
 
 
 def comparison(old: Results, new: Results) -> str:
-    """The rows of two runs, new divided by old: less than one is better than before."""
+    """Format the ratios of two runs, new divided by old: less than one is an improvement."""
     before = {row.key: row for row in old.rows}
     table = [["", *(f"{name}  " for name in (*MEASURES.values(), "first ×"))]]
     for row in new.rows:
@@ -92,7 +92,7 @@ def _compared(old: Row | None, new: Row) -> list[str]:
 
 
 def _relative(row: Row, results: Results) -> float | None:
-    """The time of a row to that of its reference, which a slower machine changes less."""
+    """Return the time of a row relative to its reference, which depends less on the machine."""
     reference = results.reference_of(row)
     if reference is None or not reference.seconds or row.seconds is None:
         return None

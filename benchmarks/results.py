@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, and the file it is kept in."""
+"""Store measurements, and save them to a file."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ PACKAGES = ("onnxtext", "onnx", "protobuf", "numpy")
 
 @dataclass(slots=True)
 class Row:
-    """What was measured of one peer; the least of several runs, each a process of its own.
+    """The measurements of one peer: the minimum of several runs, each in a new process.
 
     Attributes:
-        workload: what was converted.
+        workload: the workload.
         direction: `to-text`, `to-binary`, or `process` for a whole process.
-        peer: who converted it, or the command of the process.
-        reference: the peer of the same workload and direction to whom it is compared.
-        runs: how many runs there were.
-        seconds: the first conversion in a process.
-        warm: the second conversion in a process; None if it was not done.
-        files: the warm seconds of each file of a workload of real models.
-        peak: the most memory the process occupied until after the first conversion, in bytes.
-        before: the same until before it: the interpreter, what was imported, and the input.
-        size: of the result, in bytes.
-        model_size: of the binary model, in bytes.
+        peer: the peer, or the command of the process.
+        reference: the peer to compare with, of the same workload and direction.
+        runs: the number of runs.
+        seconds: the time of the first conversion in a process.
+        warm: the time of the second conversion, if any.
+        files: the warm time of each file of a workload of real models.
+        peak: the peak memory until the end of the first conversion, in bytes.
+        before: the peak memory before it: the interpreter, imports and the input.
+        size: the size of the result, in bytes.
+        model_size: the size of the binary model, in bytes.
         model: the SHA-256 of the binary model.
-        same: whether the binary that was made, or is made of the text by the same peer, is the
-            model's very `bytes`, has the same `meaning` at least, or `no`; `unread` if there is
-            none.
-        failed: why there is no result.
+        same: whether the binary, made directly or from the peer's text, equals the model: `bytes`,
+            `meaning` or `no`; `unread` without a binary.
+        failed: the reason of a failure.
     """
 
     workload: str
@@ -58,7 +57,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What names it among the rows of a run."""
+        """Its key among the rows of a run."""
         return self.workload, self.direction, self.peer
 
 
@@ -67,20 +66,20 @@ class Results:
     """The rows of one run.
 
     Attributes:
-        rows: in the order in which they are shown.
-        head: when and on what they were measured.
+        rows: the rows in display order.
+        head: date and machine of the run.
     """
 
     rows: list[Row]
     head: dict[str, str] = field(default_factory=dict)
 
     def reference_of(self, row: Row) -> Row | None:
-        """The row to which a row is compared, if it was measured."""
+        """Return the row of the reference of a row, if it was measured."""
         wanted = (row.workload, row.direction, row.reference)
         return next((one for one in self.rows if one.key == wanted), None)
 
     def worst_file(self, row: Row) -> tuple[int, float] | None:
-        """The file with the largest ratio to the reference, by its number, and that ratio."""
+        """Return the index of the file with the largest ratio to the reference, and the ratio."""
         reference = self.reference_of(row)
         if reference is None or not reference.files or not row.files:
             return None
@@ -88,18 +87,18 @@ class Results:
         return max(enumerate(ours / theirs for ours, theirs in pairs), key=lambda pair: pair[1])
 
     def save(self, path: Path) -> None:
-        """Keep the results in a file."""
+        """Save the results to a file."""
         rows = [asdict(row) for row in self.rows]
         content = {"format": FORMAT, "head": self.head, "rows": rows}
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def load(path: Path) -> Results:
-    """Results that were kept in a file.
+    """Load results from a file.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it holds no results.
+        ValueError: it has no results.
     """
     content = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -108,7 +107,7 @@ def load(path: Path) -> Results:
 
 
 def heading(repeat: int) -> dict[str, str]:
-    """When and on what is measured."""
+    """Return date and machine of a run."""
     head = {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _commit(),
@@ -123,7 +122,7 @@ def heading(repeat: int) -> dict[str, str]:
 
 
 def _commit() -> str:
-    """The commit of the working tree, with a plus if it has changes."""
+    """Return the commit of the working tree, with a plus if it has changes."""
     command = ("git", "describe", "--always", "--dirty=+", "--exclude=*")
     try:
         done = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs conversions, each in a process of its own, and collects what they took."""
+"""Run conversions, each in a new process, and collect the measurements."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from benchmarks.results import Row
 from benchmarks.workloads import SAMPLE, WORK, Workload
 
 LONGEST_REPEATED = 20.0
-"""A conversion that took more seconds is not repeated."""
+"""A conversion that takes more seconds is not repeated."""
 _PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to measure.
+    """The options of a measurement.
 
     Attributes:
-        repeat: how many processes to run for each row.
-        timeout: after how many seconds a process is ended.
+        repeat: the number of processes for each row.
+        timeout: the timeout of a process in seconds.
         wanted: which peers to show.
-        say: tells what is being done.
+        say: shows the progress.
     """
 
     repeat: int
@@ -51,18 +51,18 @@ class _Task:
     target: Path
     weights: str
     tried: int = 0
-    told: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def over(self) -> bool:
-        """Whether another run is in vain, or takes too long."""
+        """Whether another run would fail or take too long."""
         if self.row.failed is not None:
             return True
-        return bool(self.told) and self.told[-1]["seconds"] > LONGEST_REPEATED
+        return bool(self.runs) and self.runs[-1]["seconds"] > LONGEST_REPEATED
 
 
 def made(workload: Workload, options: Options) -> Path:
-    """Where the models of a workload are, which are made if they are not there.
+    """Return the directory of the models of a workload; generate missing ones.
 
     Raises:
         RuntimeError: they cannot be made.
@@ -79,7 +79,7 @@ def measure(workload: Workload, options: Options) -> list[Row]:
     """Measure all peers on a workload, in both directions."""
     made(SAMPLE, options)
     source = made(workload, options)
-    many = len(list(source.iterdir())) > 1 and not workload.files  # real weights go beside
+    many = len(list(source.iterdir())) > 1 and not workload.files  # real weights are stored beside
     peers = [peer for peer in PEERS if many or not peer.of_many]
     shown = [peer for peer in peers if options.wanted(peer)]
     read = {peer.reads for peer in shown}
@@ -106,7 +106,7 @@ def measure(workload: Workload, options: Options) -> list[Row]:
 
 @contextmanager
 def prepared(workload: Workload, direction: str, options: Options) -> Iterator[Path]:
-    """The files that we convert in one direction: a directory that may be gone afterwards.
+    """Yield the directory of the input files of one direction; it may be temporary.
 
     Raises:
         RuntimeError: they cannot be made.
@@ -131,7 +131,7 @@ def _task(workload: Workload, peer: Peer, direction: str, source: Path, results:
 
 
 def _run_all(tasks: list[_Task], options: Options) -> None:
-    """Run peers in turn, so that what slows the machine down for a while does so to all."""
+    """Run peers alternately, so that temporary load affects all of them."""
     for _ in range(options.repeat):
         for task in tasks:
             if not task.over:
@@ -144,20 +144,20 @@ def _run_all(tasks: list[_Task], options: Options) -> None:
 def _run_child(task: _Task, options: Options) -> None:
     row = task.row
     arguments: list[str | Path] = [row.peer, row.direction, task.weights, task.source]
-    if not task.told:
+    if not task.runs:
         arguments.append(task.target)
     finished = run(python("-m", "benchmarks.child", *arguments), timeout=options.timeout)
     if finished.failed:
         row.failed = finished.failed
         return
-    told = json.loads(finished.output)
-    row.failed = told.get("failed")
+    result = json.loads(finished.output)
+    row.failed = result.get("failed")
     if row.failed is None:
-        task.told.append(told)
+        task.runs.append(result)
 
 
 def _run_command(task: _Task, options: Options) -> None:
-    """Have our command line convert all files, in one process; all of that process counts."""
+    """Convert all files with our command line in one process, and measure the whole process."""
     shutil.rmtree(task.target, ignore_errors=True)
     task.target.mkdir()
     action = "from-binary" if task.row.direction == "to-text" else "to-binary"
@@ -168,33 +168,38 @@ def _run_command(task: _Task, options: Options) -> None:
         task.row.failed = finished.failed
         return
     size, digest = _content(task.target)
-    told = {"seconds": finished.seconds, "peak": finished.peak, "size": size, "sha256": digest}
-    task.told.append(told)
+    result = {
+        "seconds": finished.seconds,
+        "peak": finished.peak,
+        "size": size,
+        "sha256": digest,
+    }
+    task.runs.append(result)
 
 
 def _summarise(task: _Task) -> None:
-    """The least of all runs."""
+    """Return the minimum of all runs."""
     if task.row.failed is not None:
         return
-    task.row.runs = len(task.told)
+    task.row.runs = len(task.runs)
     for name in ("seconds", "warm", "peak", "before", "size"):
-        found = [told[name] for told in task.told if told.get(name) is not None]
+        found = [result[name] for result in task.runs if result.get(name) is not None]
         setattr(task.row, name, min(found, default=None))
 
 
 def _note_files(task: _Task) -> None:
-    """The least of all runs, file by file."""
-    found = [told["files"] for told in task.told if "files" in told]
+    """Return the minimum of all runs, file by file."""
+    found = [result["files"] for result in task.runs if "files" in result]
     task.row.files = [min(seconds) for seconds in zip(*found, strict=True)] or None
 
 
 def _finish(source: Path, tasks: list[_Task], options: Options) -> None:
-    """Note what was converted, and whether it came back."""
+    """Record the sizes and hash of the model, and whether it was restored."""
     size, digest = _content(source)
     for task in tasks:
         task.row.model_size, task.row.model = size, digest
         if task.row.direction == "to-binary" and task.row.failed is None:
-            same_bytes = all(told["sha256"] == digest for told in task.told)
+            same_bytes = all(result["sha256"] == digest for result in task.runs)
             task.row.same = "bytes" if same_bytes else _meaning(source, task.target, options)
     parsed = {task.peer.name: task.row for task in tasks if task.row.direction == "to-binary"}
     for task in tasks:
@@ -204,7 +209,7 @@ def _finish(source: Path, tasks: list[_Task], options: Options) -> None:
 
 
 def _content(directory: Path) -> tuple[int, str]:
-    """The size of all files of a directory, and their hash; never much of them at a time."""
+    """Return the size and hash of all files of a directory; read in chunks."""
     size, made = 0, hashlib.sha256()
     for path in sorted(directory.iterdir()):
         size += path.stat().st_size
@@ -221,8 +226,8 @@ def _meaning(source: Path, target: Path, options: Options) -> str:
 
 
 @contextmanager
-def telling() -> Iterator[Callable[[str], None]]:
-    """Tells on standard error what is being done, if somebody looks."""
+def progress() -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows progress on standard error, if it is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

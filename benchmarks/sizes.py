@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the texts of real models are.
+"""Measure the sizes of texts of real models.
 
     python -m benchmarks.sizes FILE
 
@@ -45,9 +45,9 @@ class Sizes:
     """The sizes of one model, in bytes.
 
     Attributes:
-        binary: of the model.
-        texts: by what is measured; what could not be printed is missing.
-        outcome: what becomes of the official text.
+        binary: the size of the model.
+        texts: the sizes of texts by kind; those that could not be printed are missing.
+        outcome: the outcome of the official text.
     """
 
     binary: int
@@ -153,7 +153,7 @@ def _line(name: str, models: Sequence[Sizes], columns: Sequence[str]) -> str:
 
 
 def _cell(models: Sequence[Sizes], column: str) -> str:
-    """The sum and the median ratio; how many are missing, if some are."""
+    """Format the sum and the median ratio, and the number of missing ones."""
     found = [(one.texts[column], one.binary) for one in models if column in one.texts]
     if not found:
         return "–"

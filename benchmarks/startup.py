@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole processes that do little: what a user waits for besides the conversion."""
+"""Measure whole processes that do little: the overhead of a command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "start-up"
 ABOUT = "whole processes, on a model of one node"
 REFERENCE = 'python -c "import onnx"'
 _LEAST = 5
-"""Start-up is short and disturbed easily: it is repeated so many times at least."""
+"""Minimum number of repetitions: start-up is short, so its measurement is noisy."""
 _TINY = """\
 <ir_version: 10, opset_import: [20]>
 tiny (float[N, 4] x) => (float[N, 4] y) {
@@ -29,9 +29,9 @@ tiny (float[N, 4] x) => (float[N, 4] y) {
 
 
 def measure(options: Options, *, quick: bool = False) -> list[Row]:
-    """Measure the start-up of our command line, and of what it needs."""
+    """Measure the start-up of our command line and of its dependencies."""
     WORK.mkdir(exist_ok=True)
-    # As at an installation; `PYTHONDONTWRITEBYTECODE` would have every process compile all anew.
+    # Without this, `PYTHONDONTWRITEBYTECODE` makes every process compile all modules.
     compileall.compile_dir(Path(onnxtext.__file__).parent, quiet=1)
     with tempfile.TemporaryDirectory(prefix="results-", dir=WORK) as directory:
         text, binary = Path(directory, "tiny.onnxtxt"), Path(directory, "tiny.onnx")
@@ -59,7 +59,7 @@ def measure(options: Options, *, quick: bool = False) -> list[Row]:
 
 
 def _ours(*arguments: str | Path) -> list[str | Path]:
-    """Our command, as it is installed beside this Python."""
+    """Return our command, as installed beside this Python."""
     script = Path(sys.executable).parent / "onnxtext"
     return [script, *arguments] if script.exists() else python("-m", "onnxtext", *arguments)
 

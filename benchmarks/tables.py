@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures and columns."""
+"""Format figures and columns."""
 
 from __future__ import annotations
 
 
 def aligned(table: list[list[str]]) -> list[str]:
-    """Columns, names to the left and figures to the right.
+    """Format columns, names left-aligned and figures right-aligned.
 
     A line of two cells is a name and a remark, which takes the rest of the line.
     """
@@ -21,7 +21,7 @@ def aligned(table: list[list[str]]) -> list[str]:
 
 
 def duration(seconds: float | None) -> str:
-    """Three figures, in seconds or milliseconds."""
+    """Format a time with three digits, in seconds or milliseconds."""
     if seconds is None:
         return "–"
     if seconds < 0.9995:
@@ -30,7 +30,7 @@ def duration(seconds: float | None) -> str:
 
 
 def amount(count: float | None) -> str:
-    """Three figures, in kilobytes or megabytes of a thousand."""
+    """Format a size with three digits, in kB or MB."""
     if count is None:
         return "–"
     if count < 999_500:
@@ -39,7 +39,7 @@ def amount(count: float | None) -> str:
 
 
 def ratio(one: float | None, other: float | None) -> str:
-    """How many times the other."""
+    """Format a ratio."""
     if one is None or not other:
         return "–"
     return f"×{_three(one / other)}"

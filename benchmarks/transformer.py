@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph such as exporters make of a transformer; it has the looks only and does not run."""
+"""Generate graphs that look like exported transformers; they cannot be executed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Step:
     """A node of a layer.
 
     Attributes:
-        path: where it is in the layer, which ends in the operator and perhaps a number.
-        inputs: the paths of the steps it reads; `x` is the layer before, `#…` an initializer.
-        shape: of its output.
+        path: its path in the layer, which ends with the operator and maybe a number.
+        inputs: the paths of its inputs; `x` is the layer before, `#…` an initializer.
+        shape: the shape of its output.
         attributes: as `onnx.helper.make_node` takes them.
     """
 
@@ -40,7 +40,7 @@ class Step:
 
 
 def _head(name: str, perm: list[int]) -> tuple[Step, ...]:
-    """The projection of an attention head."""
+    """Return the projection of an attention head."""
     return (
         Step(f"{name}/MatMul", ("norm1/LayerNormalization", f"#{name}.weight")),
         Step(f"{name}/Reshape", (f"{name}/MatMul", "#self_attn.shape"), HEADS, {"allowzero": 0}),
@@ -76,7 +76,7 @@ INITIALIZERS = tuple(
 
 
 class Names:
-    """What things are called: as PyTorch's exporter does, or by identifiers."""
+    """Naming schemes: like PyTorch's exporter, or identifiers."""
 
     def __init__(self, *, bare: bool) -> None:
         self._bare = bare
@@ -85,7 +85,7 @@ class Names:
         return self._spell(f"/model/layers.{layer}/{path}")
 
     def value(self, layer: int, path: str) -> str:
-        """An input of a layer, or the output of one of its steps."""
+        """Return the name of an input of a layer, or of the output of a step."""
         if path.startswith("#"):
             return self._spell(f"model.layers.{layer}.{path[1:].replace('/', '.')}")
         if path == "x":
@@ -97,7 +97,7 @@ class Names:
 
 
 def transformer(count: int, *, bare: bool = False) -> Iterator[bytes]:
-    """A model of `count` nodes, with as many value infos and a third as many initializers."""
+    """Yield a model of `count` nodes, with as many value infos and a third as many initializers."""
     names = Names(bare=bare)
     random = np.random.default_rng(20_000)
     layers = -(-count // len(LAYER))

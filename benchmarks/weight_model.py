@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the model of `benchmarks.weights`, in a process of its own: that one has to stay small,
-because the peak of a process is at least what its parent occupied when it was started.
+"""Write the model of `benchmarks.weights` in a new process. The parent has to stay small, because
+the peak memory of a process includes its parent's memory at the start.
 
     python -m benchmarks.weight_model PATH BYTES
 """
@@ -19,7 +19,7 @@ LAYERS = 24
 
 
 def write_model(path: Path, size: int) -> None:
-    """Write a model with about so many bytes of weights, layer by layer."""
+    """Write a model with about `size` bytes of weights, layer by layer."""
     random = np.random.default_rng(1)
     rows = max(size // LAYERS // 4096, 1)
     names = [f"layer.{number}.weight" for number in range(LAYERS)]

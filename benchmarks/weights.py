@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights through a store, against `sha256sum` and `cp` of the same file.
+"""Compare weights through a store with `sha256sum` and `cp` of the same file.
 
     python -m benchmarks.weights [--bytes N] [--rounds N] [--directory DIR]
 
-A model of N bytes of random float32 (1 GiB without the option; less if the disk has not six times
-as much free, and then that is said) in 24 layers is printed with `--weights store` and encoded
-again, each in a process of its own, and the bytes are compared. The best of the rounds counts. All
-of it is measured in one run, because disks and other people's work differ from day to day. Memory
-is the most that was resident (`ru_maxrss`), mapped files included.
+A model of N bytes of random float32 in 24 layers (1 GiB by default; less, with a notice, if the
+disk has not six times as much free) is printed with `--weights store` and encoded again, each in a
+new process, and the bytes are compared. The minimum of the rounds counts. Everything is measured in
+one run, because the load of the machine varies. Memory is the peak resident size (`ru_maxrss`),
+mapped files included.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TARGETS = {"from-binary": 2.0, "to-binary": 2.5}
-"""Times that of `sha256sum` and `cp` together."""
+"""Maximum ratio to the time of `sha256sum` and `cp` together."""
 
 _COMMAND = (sys.executable, "-m", "onnxtext")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a process took.
+    """The time and memory of a process.
 
     Attributes:
         seconds: wall time.
-        peak: most memory that was resident, in bytes.
+        peak: peak resident memory, in bytes.
     """
 
     seconds: float
@@ -44,7 +44,7 @@ class Run:
 
 
 def run(command: Sequence[str | Path]) -> Run:
-    """Run a process to its end, and wait until what it wrote is on the disk."""
+    """Run a process, and flush its output to disk."""
     start = time.perf_counter()
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
@@ -56,7 +56,7 @@ def run(command: Sequence[str | Path]) -> Run:
 
 
 def measure(work: Path, rounds: int) -> dict[str, Run]:
-    """The best of some rounds of everything, on `m.onnx` in a directory."""
+    """Measure all commands on `m.onnx` in a directory; return the minimum of all rounds."""
     source, text, back = work / "m.onnx", work / "m.onnxtxt", work / "back.onnx"
     steps: dict[str, Callable[[], Run]] = {
         "sha256sum": lambda: run(["sha256sum", source]),
@@ -75,7 +75,7 @@ def measure(work: Path, rounds: int) -> dict[str, Run]:
         for name, step in steps.items():
             if name.startswith("cp"):
                 (work / "copy.onnx").unlink(missing_ok=True)
-            os.sync()  # so that nobody waits for what others wrote
+            os.sync()  # so that no command waits for the output of others
             made = step()
             known = best.get(name)
             if known is None or made.seconds < known.seconds:
@@ -88,7 +88,7 @@ def measure(work: Path, rounds: int) -> dict[str, Run]:
 
 
 def report(size: int, text_size: int, best: dict[str, Run]) -> str:
-    """The figures as a table."""
+    """Format the figures as a table."""
     base = best["sha256sum"].seconds + best["cp"].seconds
     synced = best["sha256sum"].seconds + best["cp and sync"].seconds
     lines = [f"{size:,} bytes; a text of {text_size:,} bytes", ""]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole processes, as users run them, beside `python -c` with the official functions, in turns.
+"""Compare whole processes, as users run them, with `python -c` and the official functions.
 
     python -m benchmarks.whole [NODES…]                 default: 1 2000 20000
 
-`to text` is `from-binary` beside onnx.load and onnx.printer; `to binary` is `to-binary` with its
-check beside onnx.parser, onnx.checker and onnx.save. A figure is the least of all rounds: seconds
-of the processor's time, that of child processes included, and seconds that passed.
+`to text` compares `from-binary` with onnx.load and onnx.printer; `to binary` compares `to-binary`
+and its check with onnx.parser, onnx.checker and onnx.save. A figure is the minimum of all rounds:
+processor time, child processes included, and wall time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TO_BINARY = (
 
 
 def commands(directory: Path, count: int) -> dict[str, tuple[list[str | Path], list[str | Path]]]:
-    """For each direction our command and the official one, on a model of so many nodes."""
+    """Return our command and the official one for each direction, on a model of `count` nodes."""
     binary, text, official = (directory / name for name in ("m.onnx", "m.onnxtxt", "official.txt"))
     made = directory / "made.onnx"
     data = layered(count)
@@ -53,7 +53,7 @@ def commands(directory: Path, count: int) -> dict[str, tuple[list[str | Path], l
 
 
 def spent(command: list[str | Path]) -> tuple[float, float]:
-    """The processor's time that a command takes, and how long."""
+    """Return the processor time and wall time of a command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     finished = run(command, timeout=600)
     assert not finished.failed, finished.failed
@@ -64,7 +64,7 @@ def spent(command: list[str | Path]) -> tuple[float, float]:
 
 def main(counts: list[int]) -> None:
     """Measure, and print a line for each direction and size."""
-    # As at an installation; `PYTHONDONTWRITEBYTECODE` would have every process compile all anew.
+    # Without this, `PYTHONDONTWRITEBYTECODE` makes every process compile all modules.
     compileall.compile_dir(Path(onnxtext.__file__).parent, quiet=1)
     for count in counts:
         with tempfile.TemporaryDirectory() as directory:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is converted: the names of the workloads, and their files, made once and kept.
+"""Define the workloads: names and files, which are generated once and kept.
 
-Nothing here imports onnx: what the process of the runner occupies is the least that the system
-reports as peak memory of its children.
+This module does not import onnx: the memory of the runner is included in the peak of its children.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from benchmarks import mixed
 
 HERE = Path(__file__).resolve().parent
 WORK = HERE / ".work"
-"""Where the workloads are kept; git ignores it."""
+"""The directory of the workloads; git ignores it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A set of models that is converted as one.
+    """A set of models that are converted together.
 
     Attributes:
-        name: how it is called in options and results; `models.MAKERS` has it too.
-        about: what is in it.
-        weights: where we print weights: to the section at the end, or inline as decimals.
+        name: its name in options and results, and in `models.MAKERS`.
+        about: its description.
+        weights: the place of weights in the text: section or inline.
         quick: whether it is small enough for `--quick`.
-        large: whether it is run only when asked for.
-        files: the names of its models, for those that are real ones.
+        large: whether it is run only on request.
+        files: the names of its models, if they are real ones.
     """
 
     name: str
@@ -43,21 +42,21 @@ class Workload:
 
     @property
     def directory(self) -> Path:
-        """Where its models are, `0000.onnx` and so on."""
+        """The directory of its models, `0000.onnx` and so on."""
         return WORK / f"{self.name}-{_edition()}"
 
     @property
     def missing(self) -> bool:
-        """Whether its models are real ones, and not there."""
+        """Whether its models are real ones, but missing."""
         return bool(self.files) and not mixed.directory().is_dir()
 
     @property
     def made(self) -> bool:
-        """Whether its models are there."""
+        """Whether its models exist."""
         return self.directory.is_dir()
 
     def forget_older(self) -> None:
-        """Remove what other generators made under its name."""
+        """Remove files that other generators made under its name."""
         for path in WORK.glob(f"{self.name}-{'[0-9a-f]' * len(_edition())}"):
             if path != self.directory:
                 shutil.rmtree(path)
@@ -84,13 +83,13 @@ SAMPLE = Workload("sample", "a bit of everything, to find out what a conversion 
 
 
 def named(name: str) -> Workload:
-    """The workload of that name."""
+    """Return a workload by name."""
     return next(one for one in (*WORKLOADS, SAMPLE) if one.name == name)
 
 
 @cache
 def _edition() -> str:
-    """Changes with all that the models depend on."""
+    """A digest of everything that the models depend on."""
     digest = hashlib.sha256()
     for name in ("models.py", "transformer.py", "mixed.py"):
         digest.update((HERE / name).read_bytes())

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The textual form of ONNX: models as text that people read, write and keep in git, and back.
+"""Convert ONNX models to readable text for editors and git, and back, without any loss.
 
     >>> import onnxtext
     >>> text = onnxtext.from_binary(open("model.onnx", "rb").read())
     >>> assert onnxtext.to_binary(text) == open("model.onnx", "rb").read()
 
-Names are imported when they are first used, so that importing the package costs nothing.
+Names are imported on first use, so that importing the package is cheap.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def __getattr__(name: str) -> object:
 
     if name == "ast":
         return importlib.import_module("onnxtext.ast")
-    place = "diagnostics" if name in ("Diagnostic", "OnnxTextError", "OnnxTextWarning") else "api"
-    value = getattr(importlib.import_module(f"onnxtext.{place}"), name)
+    module = "diagnostics" if name in ("Diagnostic", "OnnxTextError", "OnnxTextWarning") else "api"
+    value = getattr(importlib.import_module(f"onnxtext.{module}"), name)
     globals()[name] = value
     return value
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m onnxtext` is the command `onnxtext`."""
+"""Run the command `onnxtext` as `python -m onnxtext`."""
 
 from onnxtext.cli.main import main
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that `onnxtext` offers; see `onnxtext/__init__.py` for the list."""
+"""The public functions; `onnxtext/__init__.py` exports them."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
 
 FRAGMENTS = {"GraphProto": "graph", "FunctionProto": "function", "NodeProto": "node"}
-"""The messages other than `ModelProto` that have a text of their own, and what that is called."""
+"""Messages other than `ModelProto` that can be printed on their own, and the name of each text."""
 
 
 def parse(text: str, *, name: str = "<string>") -> Model:
     """Parse the text of a whole model.
 
     Args:
-        text: in the onnxtext language, of which the official ONNX syntax is a part.
-        name: what to call the text in messages, such as its file name.
+        text: the text; the language includes the official ONNX syntax.
+        name: the name of the text in messages, such as its file name.
 
     Returns:
         The abstract syntax tree.
 
     Raises:
-        OnnxTextError: the text is not of the language.
+        OnnxTextError: the text has syntax errors.
     """
     from onnxtext.syntax.parse import parse_model
 
@@ -54,20 +54,20 @@ def parse(text: str, *, name: str = "<string>") -> Model:
 
 
 def format_text(text: str, *, name: str = "<string>") -> str:
-    """Put the text of a whole model in the canonical layout.
+    """Format the text of a whole model in the canonical layout.
 
-    The syntax tree stays the same, numbers keep their spelling, and every comment is kept, once
-    and in order. A text that `from_binary` has printed is in this layout already.
+    The syntax tree, the spelling of numbers, and the comments and their order do not change.
+    `from_binary` prints in this layout already.
 
     Args:
         text: in the onnxtext language.
-        name: what to call the text in messages, such as its file name.
+        name: the name of the text in messages, such as its file name.
 
     Returns:
-        The text, with LF as line ends and without a byte order mark.
+        The text, with LF line ends and without a byte order mark.
 
     Raises:
-        OnnxTextError: the text is not of the language.
+        OnnxTextError: the text has syntax errors.
     """
     from onnxtext.format.text import format_source
 
@@ -84,25 +84,24 @@ def from_binary(
 ) -> str:
     """Print a binary model as text.
 
-    The text says everything: `to_binary` gives the very same bytes back. For every model the
-    syntax tree that was read is encoded again and compared, before it is printed.
+    Nothing is lost: `to_binary` returns identical bytes. Before it is printed, every model's
+    syntax tree is encoded again and compared.
 
     Args:
         data: an encoded `ModelProto`, in whatever way it is encoded.
-        weights: where large tensors, strings and lists go: as blobs to a section at the end of
-            the text (section); inline as literals; or nowhere, so that the text is for reading,
-            and `to_binary` refuses it (none).
-        inline_limit: how many elements a tensor may have that is written inline in any case.
-        metadata: where metadata goes: to a section at the end of the text, but for short single
-            entries (auto) or with them (section); to the statements it belongs to (inline); or
-            nowhere: such a text is for reading, and `to_binary` refuses it (none).
-        name: what to call the data in messages, such as its file name.
+        weights: where to write large tensors, strings and lists: `section` (blobs at the end of
+            the text), `inline` (literals) or `none` (left out; `to_binary` rejects such a text).
+        inline_limit: maximum number of elements of a tensor that is always written inline.
+        metadata: where to write metadata: `auto` (a section at the end of the text, short single
+            entries inline), `section` (all in the section), `inline` (all at their statements) or
+            `none` (left out; `to_binary` rejects such a text).
+        name: the name of the data in messages, such as its file name.
 
     Returns:
         The text, in the canonical layout.
 
     Raises:
-        OnnxTextError: the bytes are no `ModelProto`.
+        OnnxTextError: the bytes are not a valid `ModelProto`.
     """
     from onnxtext.conversion import print_binary
 
@@ -116,13 +115,13 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
 
     Args:
         data: an encoded `ModelProto`, in whatever way it is encoded.
-        name: what to call the data in messages, such as its file name.
+        name: the name of the data in messages, such as its file name.
 
     Returns:
-        The text, and what it cannot carry of the model; the last of the losses may be harmless.
+        The text, and what is lost; the last of the losses may be harmless.
 
     Raises:
-        OnnxTextError: the bytes are no `ModelProto`.
+        OnnxTextError: the bytes are not a valid `ModelProto`.
     """
     from onnxtext.printer.official import print_official
     from onnxtext.proto.official.model import lift_reduced
@@ -144,15 +143,15 @@ def to_binary(
 
     Args:
         text: in the onnxtext language.
-        base_dir: the directory of the text, from which it names the files beside it that hold its
-            weights. Without it nothing is read from disk, and such a text is an error.
-        name: what to call the text in messages, such as its file name.
+        base_dir: the directory of the text, to resolve references to weight files. Without it, no
+            file is read, and such a reference is an error.
+        name: the name of the text in messages, such as its file name.
 
     Returns:
         An encoded `ModelProto`.
 
     Raises:
-        OnnxTextError: the text is not of the language, or says what no model can hold.
+        OnnxTextError: the text has errors, or cannot be encoded.
     """
     from onnxtext.conversion import encode_text, joined
 
@@ -185,11 +184,11 @@ def loads(
         message_type: `onnx.ModelProto` (the default), `GraphProto`, `FunctionProto` or
             `NodeProto`.
         base_dir: as for `to_binary`.
-        name: what to call the text in messages, such as its file name.
+        name: the name of the text in messages, such as its file name.
 
     Raises:
-        OnnxTextError: the text is not of the language, or says what no message can hold.
-        TypeError: there is no text of such messages.
+        OnnxTextError: the text has errors, or cannot be encoded.
+        TypeError: messages of this type have no text.
     """
     import onnx
 
@@ -217,10 +216,10 @@ def dumps(proto: Proto) -> str:
         proto: a `ModelProto`, `GraphProto`, `FunctionProto` or `NodeProto`.
 
     Returns:
-        The text; `loads` gives an equal message back.
+        The text; `loads` returns an equal message.
 
     Raises:
-        TypeError: there is no text of such messages.
+        TypeError: messages of this type have no text.
     """
     from onnxtext.printer import print_fragment
     from onnxtext.proto.decode.lift import LiftError, lift_fragment
@@ -246,21 +245,21 @@ def check(
 
     Args:
         source: text, the bytes of a binary model, the path of a file with either (a
-            `pathlib.Path`; a `str` is text), or a message: `ModelProto`, or `GraphProto`,
-            `FunctionProto`, `NodeProto` with what can be known of them.
-        base_dir: the directory of external data; of a file, its own by default. Without one,
-            external files are not looked into.
-        select: rules to turn on besides those that are on by default; `all` is every rule.
+            `pathlib.Path`; a `str` is text), or a message: `ModelProto`, `GraphProto`,
+            `FunctionProto` or `NodeProto`.
+        base_dir: the directory of external data; for a file, its own by default. Without one,
+            external files are not read.
+        select: rules to turn on besides the default ones; `all` is every rule.
         ignore: rules to turn off.
 
     Returns:
-        What was found, syntax errors included, in the order of the text or of the model. No
-        finding has the severity `error` if the model is valid.
+        All findings, including syntax errors, in the order of the text or of the model. A valid
+        model has none of severity `error`.
 
     Raises:
         OSError: the file cannot be read.
-        TypeError: the source is nothing of these.
-        ValueError: a rule is not known.
+        TypeError: the source has another type.
+        ValueError: a rule is unknown.
     """
     from onnxtext.checker.engine.sources import check_any
 
@@ -275,7 +274,7 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
         path: a file in UTF-8, with or without a byte order mark.
 
     Raises:
-        OnnxTextError: the file is not of the language.
+        OnnxTextError: the text has errors.
         OSError: the file cannot be read.
     """
     return loads(read_text(path), base_dir=Path(path).parent, name=os.fspath(path))
@@ -289,20 +288,20 @@ def dump(
     inline_limit: int = 64,
     metadata: Metadata = "auto",
 ) -> None:
-    """Write a model to a text file, which is replaced as a whole or not at all.
+    """Write a model to a text file, which is replaced atomically.
 
     Args:
         proto: the model.
-        path: the file; weights may be written beside it, and before it.
-        weights: where large data goes: `section` (the end of the text), `store` (a directory
-            beside it, one file a blob), `safetensors` (one file beside it), `inline`, `none`;
-            `auto` is a section up to 1 MiB, and a store beyond.
+        path: the file; weights may be written beside it, before the text.
+        weights: where to write large data: `section` (the end of the text), `store` (a directory
+            beside it, one file per blob), `safetensors` (one file beside it), `inline`, `none`;
+            `auto` is `section` up to 1 MiB, else `store`.
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
 
     Raises:
         OSError: a file cannot be written.
-        TypeError: it is no `ModelProto`.
+        TypeError: the message is not a `ModelProto`.
     """
     if _message_name(type(proto)) != "ModelProto":
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
@@ -323,7 +322,7 @@ def dump(
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a file in UTF-8; its line ends are kept as they are.
+    """Return the text of a file in UTF-8; line ends are kept.
 
     Raises:
         OnnxTextError: the file is not UTF-8.

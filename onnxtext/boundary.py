@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files a command may touch: what the user has named, and nothing that a repository adds.
+"""Keep commands within the files that the user named: links must not lead out of them.
 
-Whoever clones a repository trusts neither its texts nor its links. So:
+The texts and links of a cloned repository are not trusted. So:
 
-- A path that the *user* has given (an argument, `-o`, a store) is followed wherever it leads.
-  A link stays a link: what it points to is read or replaced.
-- A name that we *derive* from it (`c.onnxtxt` of `c.onnx`, `OUT.data`, names in `-o DIR/`) may be
-  a link that leads to a place below its own directory. One that leads out is refused, also if
-  nothing is there yet, and also with `--force`: the user has to name the file with `-o`.
-- A *walk* over a directory (`fmt DIR`, `verify DIR`) takes regular files only. It enters no link
-  to a directory. A link to a file is taken if it leads to a place below the directory; others are
-  left out, with a warning.
-- A path that a *text or model* holds (stores, safetensors files, data files, external data) is
-  relative, and stays below the directory of the text, links included: see `weights.paths`.
-- In a *store* blobs are regular files below it. Those that we write take the place of a link;
-  `gc` removes the link, never what it leads to.
+- A path given by the *user* (an argument, `-o`, a store) is followed wherever it leads. A link
+  stays a link: its target is read or replaced.
+- A *derived* name (`c.onnxtxt` of `c.onnx`, `OUT.data`, names in `-o DIR/`) may be a link to a
+  path below its own directory. A link that leads out is rejected, even if its target does not
+  exist, and even with `--force`: the user has to name the file with `-o`.
+- A *walk* over a directory (`fmt DIR`, `verify DIR`) yields regular files only. It does not enter
+  links to directories. It follows a link to a file below the directory, and skips other links
+  with a warning.
+- A path in a *text or model* (stores, safetensors files, data files, external data) is relative,
+  and must stay below the directory of the text, links included: see `weights.paths`.
+- In a *store*, blobs are regular files below it. A blob that we write replaces a link;
+  `gc` removes the link, never its target.
 
 Files are created under new names and then renamed (`files`). So a hard link from outside keeps
-its content, and no link that appears meanwhile is written through.
+its content, and nothing is written through a link that appears meanwhile.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-Left = Callable[[Path, str], None]
-"""Is told which file a walk leaves out, and why."""
+Skipped = Callable[[Path, str], None]
+"""Called with a file that a walk skips, and the reason."""
 
 
 def leads_out(path: Path, directory: Path) -> bool:
-    """Whether a path leads to a place that is not below a directory, links included."""
+    """Whether a path, its links resolved, is outside of a directory."""
     root = os.path.realpath(directory)
     real = os.path.realpath(path)
     return real != root and not real.startswith(root.rstrip(os.sep) + os.sep)
@@ -41,14 +41,14 @@ def leads_out(path: Path, directory: Path) -> bool:
 Test = Callable[[Path], bool]
 
 
-def walk_files(directory: Path, fits: Test, wanted: Test, left: Left) -> Iterator[Path]:
-    """The files below a directory that a command may take.
+def walk_files(directory: Path, fits: Test, wanted: Test, skipped: Skipped) -> Iterator[Path]:
+    """Yield the files below a directory that a command may process.
 
     Args:
-        directory: where the user wants us to look.
-        fits: whether a file is of the kind that is looked for.
-        wanted: whether the user has not excluded a file or directory.
-        left: is told about files that are left out for another reason.
+        directory: the directory that the user named.
+        fits: whether a file is of the wanted kind.
+        wanted: whether a file or directory is not excluded by the user.
+        skipped: called with files that are skipped for another reason.
 
     Raises:
         OSError: a directory cannot be read.
@@ -66,22 +66,22 @@ def walk_files(directory: Path, fits: Test, wanted: Test, left: Left) -> Iterato
                 if why is None:
                     yield path
                 else:
-                    left(path, why)
+                    skipped(path, why)
 
 
 def unfit(path: Path, directory: Path) -> str | None:
-    """Why a file that the user has not named is neither read nor written; None if it may be.
+    """Return why a file that the user did not name must not be read or written; else None.
 
     Args:
-        path: the file, which need not be there.
-        directory: must hold it.
+        path: the file, which may not exist.
+        directory: the directory that has to contain it.
     """
     if path.is_symlink() and leads_out(path, directory):
         return "it is a link that leads out of the directory"
     try:
         mode = path.stat().st_mode
     except OSError:
-        return None  # there is none yet; or reading it tells why not
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # a directory is refused by whoever opens it
+        return None  # it does not exist yet, or reading it raises a better error
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # opening a directory raises an error
         return None
-    return "it is no regular file"
+    return "it is not a regular file"

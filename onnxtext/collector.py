@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory: no garbage collection while large trees grow; what is freed is used again; none left."""
+"""Manage memory: pause garbage collection, reuse freed blocks, recognize a lack of memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import cache
 
 @contextlib.contextmanager
 def paused_collector() -> Iterator[None]:
-    """No garbage collection while a tree grows: it would walk it again and again."""
+    """Pause garbage collection while a tree grows: the collector would traverse it repeatedly."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -27,14 +27,14 @@ _KEPT = 31 << 20
 
 
 def reuse_memory(size: int) -> None:
-    """Have the C library keep freed memory for what comes next, if something large is converted.
+    """Make the C library keep freed memory for reuse, if the input is large.
 
-    glibc gives large blocks back to the system, and takes new ones page by page, which costs a
-    tenth of a conversion; once a block of up to 32 MiB was freed, it keeps what is not larger.
-    Elsewhere this does nothing. The block is never touched.
+    glibc returns large blocks to the system and faults in new ones page by page, a tenth of the
+    time of a conversion. After a block of up to 32 MiB was freed, it keeps blocks up to that size.
+    Elsewhere this has no effect. The block is never touched.
 
     Args:
-        size: of what is converted, in bytes.
+        size: the size of the input in bytes.
     """
     if size > _LARGE:
         _free_large_block()
@@ -43,20 +43,20 @@ def reuse_memory(size: int) -> None:
 @cache
 def _free_large_block() -> None:
     """Free one large block; glibc keeps the higher threshold until the process ends."""
-    bytes(_KEPT)  # of zeros that nobody writes, unlike those of a bytearray
+    bytes(_KEPT)  # zeros from calloc, not written, unlike those of a bytearray
 
 
-_SAID = ("failed to map segment", "annot allocate memory")
+_MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
 
 
 def lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error comes from a lack of memory: libraries say so in ways of their own."""
+    """Whether an error comes from a lack of memory; libraries raise several types."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
             return True
-        if isinstance(error, ImportError) and any(said in str(error) for said in _SAID):
+        if isinstance(error, ImportError) and any(text in str(error) for text in _MEMORY_MESSAGES):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From binary to text and back, for those who keep weights beside the text.
+"""Convert between binary and text, with weights in the text or in files beside it.
 
-What `onnxtext.api` offers is made of this; the command line uses it directly.
+`onnxtext.api` is built on this; the command line uses it directly.
 """
 
 from __future__ import annotations
@@ -60,27 +60,26 @@ def print_binary(
     stats: bool = False,
     name: str = "<bytes>",
 ) -> tuple[str, WeightFiles | None]:
-    """Print a binary model as text, with its weights beside it.
+    """Print a binary model as text, with its weights in the text or beside it.
 
     Args:
-        data: as for `from_binary`; bytes that are mapped stay where they are.
-        target: the file that the text will be in; None without one, for which no weights are
-            beside the text: `auto` is `section` then.
-        weights: as for `from_binary`; to a store or a safetensors file beside the text; `auto` is
-            a section up to 1 MiB of weights, and a store beyond.
+        data: as for `from_binary`; mapped bytes are not copied.
+        target: the file of the text; without one, no weights are written beside it, and `auto`
+            means `section`.
+        weights: as for `dump`.
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
-        place: the name of the store or file; None for one like the text's.
-        embed_from: the directory of the model's file, to take its external data into the text or
-            beside it; None to keep references as they are.
-        stats: whether to say in comments what the numbers of each blob are like.
+        place: the name of the store or file; derived from the text's name if None.
+        embed_from: the directory of the model's file, to embed its external data; None to keep
+            references.
+        stats: whether to add comments with statistics of each blob.
         name: as for `from_binary`.
 
     Returns:
-        The text, and what has to be written before it, if anything.
+        The text, and the weight files that have to be written before it, if any.
 
     Raises:
-        OnnxTextError: the bytes are no `ModelProto`.
+        OnnxTextError: the bytes are not a valid `ModelProto`.
     """
     from onnxtext.printer import print_model
     from onnxtext.tensor.blobs import BlobError
@@ -112,10 +111,10 @@ def print_binary(
             text = print_model(model)
             if comments:
                 text = comments.join(text.rpartition("\nresources ")[::2])
-            del model  # before the collector looks at all of it
+            del model  # before the collector traverses it
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
-    except ValueError as error:  # LiftError is one, and what numpy says of corrupt lists
+    except ValueError as error:  # LiftError, and numpy's errors on corrupt lists
         raise invalid_model_error(data, error, name) from None
     warn_if_suspicious(data, name)
     return text, beside
@@ -130,18 +129,18 @@ def lift_placed(
     digests: dict[str, str] | None = None,
     embed_from: Path | None = None,
 ) -> Model:
-    """The syntax tree that `from_binary` prints; that it lowers to the same bytes is proven.
+    """Return the syntax tree that `from_binary` prints; it is checked to lower to the same bytes.
 
     Args:
         data: an encoded `ModelProto`.
         weights: as for `from_binary`.
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
-        digests: takes the whole digests of the resources.
+        digests: filled with the full digests of the resources.
         embed_from: as for `print_binary`; the tree then lowers to another model.
 
     Raises:
-        LiftError: the bytes are no `ModelProto`.
+        LiftError: the bytes are not a valid `ModelProto`.
     """
     from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
     from onnxtext.printer.weights import move_weights
@@ -167,7 +166,7 @@ def lift_placed(
         from onnxtext.weights.external import embed_external
 
         if embed_external(model, embed_from):
-            model.encoding = None  # it is of the model as it was
+            model.encoding = None  # it was for the unchanged model
         move(model, list_graphs(model))
     if metadata == "none":
         leave_metadata_out(model)
@@ -180,7 +179,7 @@ def lift_placed(
 def encode_text(
     text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
 ) -> list[Piece]:
-    """What `to_binary` gives, in pieces: weights in files beside the text are mapped, not copied.
+    """Return the bytes of `to_binary` in pieces; weights beside the text are mapped, not copied.
 
     Args:
         text: as for `to_binary`.
@@ -197,7 +196,7 @@ def encode_text(
     with paused_collector():
         model = parse_model(source)
         pieces = encode(model, source, elsewhere=FilesBeside(model, base_dir))
-        del model  # before the collector looks at all of it
+        del model  # before the collector traverses it
     return pieces
 
 
@@ -213,11 +212,11 @@ def encode(
     Args:
         model: the model.
         source: its text.
-        elsewhere: where the data is that the text does not hold.
-        external: takes the data of tensors, which the model then refers to as external.
+        elsewhere: finds the data that is not in the text.
+        external: the file to move tensor data to, as external data.
 
     Raises:
-        OnnxTextError: it says what no model can hold, or its weights are not there.
+        OnnxTextError: the model cannot be encoded, or its weights are missing.
     """
     from onnxtext.proto.encode.lower import LowerError
 
@@ -229,9 +228,7 @@ def encode(
     try:
         pieces = lower_checked(model, source, elsewhere)
     except LowerError as error:
-        check_declared_size(
-            model, source
-        )  # a model that is too large is reported as such, like `check`
+        check_declared_size(model, source)  # report an oversized model like `check` does
         raise lowering_error(error, source) from None
     if model.encoding is not None:
         return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]
@@ -239,11 +236,11 @@ def encode(
 
 
 def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> list[Piece]:
-    """Lower a model that protobuf can hold.
+    """Lower a model, and check that protobuf can read the result.
 
     Raises:
-        LowerError: it does not fit the schema, or its weights are missing.
-        OnnxTextError: it is too large, or nested too deep.
+        LowerError: the model does not fit the schema, or its weights are missing.
+        OnnxTextError: the model is too large, or nested too deep.
     """
     from onnxtext.proto.encode.lower import lower_guarded
 
@@ -259,12 +256,12 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
 
 
 def joined(pieces: Sequence[Piece]) -> bytes:
-    """Pieces as one."""
+    """Join pieces."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
 class FilesBeside:
-    """The data that a text does not hold; the files are opened when the first is needed."""
+    """Finds data in files beside a text; opens them on first use."""
 
     def __init__(self, model: Model, base_dir: str | os.PathLike[str] | None) -> None:
         self._places = model.places
@@ -277,7 +274,7 @@ class FilesBeside:
         return Reader(self._base, self._places)
 
     def find(self, digest: str) -> bytes | memoryview:
-        """The bytes of a blob."""
+        """Return the bytes of a blob."""
         if not self._places:
             from onnxtext.tensor.blobs import unknown
 
@@ -285,22 +282,22 @@ class FilesBeside:
         return self._reader.find(digest)
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
-        """The elements of an array in a data file."""
+        """Return the elements of an array in a data file."""
         return self._reader.array(file, type)
 
 
 def embed(model: Model, source: Source, base_dir: Path) -> None:
-    """Put the external data that a text refers to into its model.
+    """Embed external data in a model.
 
     Raises:
-        OnnxTextError: a file is missing, leaves the directory or does not hold what is said.
+        OnnxTextError: a file is missing, outside of the directory, or does not match its reference.
     """
     from onnxtext.tensor.blobs import BlobError
     from onnxtext.weights.external import embed_external
 
     try:
         if embed_external(model, base_dir):
-            model.encoding = None  # it is of the model as it was
+            model.encoding = None  # it was for the unchanged model
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
     check_declared_size(model, source)
@@ -313,7 +310,7 @@ def _externalize(
     from onnxtext.weights.external import externalize
     from onnxtext.weights.reader import Reader
 
-    model.encoding = None  # it is of the model as it was
+    model.encoding = None  # it was for the unchanged model
     try:
         externalize(model, external, elsewhere or Reader(None, ()))
     except BlobError as error:
@@ -321,13 +318,13 @@ def _externalize(
 
 
 _DEEP = 75
-"""With no more messages of graphs and types in one another protobuf reads it; others are tried."""
+"""Protobuf reads any nesting up to this depth; deeper models are test-parsed."""
 
 
 def _restore_encoding(
     model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
 ) -> bytes:
-    """The file's own bytes, if the text still says the model they encoded."""
+    """Return the original bytes, if the text still describes the same model."""
     from onnxtext.wire.patch import apply_patch
     from onnxtext.wire.reader import WireError
 
@@ -349,7 +346,7 @@ def _restore_encoding(
 
 
 def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
-    """Whether bytes say what a text does: a patch must not make another model of it."""
+    """Whether bytes encode a model: a patch must not change the model."""
     from onnxtext.proto.decode.lift import LiftError, canonical_encoding
     from onnxtext.proto.encode.lower import lower_model
 
@@ -361,10 +358,10 @@ def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
 
 
 def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
-    """A message of the `onnx` package from its bytes.
+    """Decode a message of the `onnx` package.
 
     Raises:
-        OnnxTextError: it is nested deeper than protobuf reads.
+        OnnxTextError: the message is nested deeper than protobuf reads.
     """
     from google.protobuf.message import DecodeError
 

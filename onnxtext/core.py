@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which core runs: the compiled one (`onnxtext._core`), or Python alone, which does the same.
+"""Choose the core: the compiled one (`onnxtext._core`) or the equivalent pure Python.
 
-`ONNXTEXT_CORE` is `native` or `python`; without it the compiled core runs where it is installed.
+`ONNXTEXT_CORE` is `native` or `python`; by default the compiled core runs if it is installed.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ Core = Literal["native", "python"]
 
 
 class CoreError(ImportError):
-    """The core that `ONNXTEXT_CORE` names cannot run."""
+    """The core chosen by `ONNXTEXT_CORE` cannot run."""
 
 
 @cache
 def core() -> Core:
-    """The core that runs, chosen once a process.
+    """Return the core that runs; it is chosen once per process.
 
     Raises:
-        CoreError: `ONNXTEXT_CORE` names none, or the compiled core, which is not there.
+        CoreError: `ONNXTEXT_CORE` is invalid, or the compiled core is missing.
     """
     wanted = os.environ.get("ONNXTEXT_CORE", "")
     if wanted not in ("", "native", "python"):
         raise CoreError(f"ONNXTEXT_CORE is `native` or `python`, not `{wanted}`")
     if wanted == "python":
         return "python"
-    # What it writes is little-endian.
+    # The compiled core writes little-endian only.
     missing = "is not installed" if sys.byteorder == "little" else "is for little-endian machines"
     found = find_spec("onnxtext._core.parser") if sys.byteorder == "little" else None
     if found is not None and found.origin is not None:
@@ -46,7 +46,7 @@ def core() -> Core:
 
 
 def _is_current(directory: Path) -> bool:
-    """Whether no source was changed since its module was compiled; in wheels there are none."""
+    """Whether all modules are newer than their sources; wheels have no sources."""
     sources: dict[str, float] = {}
     modules: dict[str, float] = {}
     for file in os.scandir(directory):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files are replaced as a whole or not at all; and what kind they are."""
+"""Read, compare and atomically replace files."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _CHUNK = 1 << 20
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` when the block ends without an error.
+    """Yield a new file that replaces `path` when the block ends without an error.
 
     The new file keeps the permissions of the old one, and its owner where that is allowed. A
-    symbolic link stays one: what it points to is replaced. What is no file but a device or a pipe
-    (`/dev/null`) is written to.
+    symbolic link stays a link: its target is replaced. A device or pipe (`/dev/null`) is written
+    to directly.
 
     Raises:
-        OSError: the file cannot be written; the old one is then untouched.
+        OSError: the file cannot be written; the old one is untouched.
     """
     old = _status(path)
     if old is not None and not stat.S_ISREG(old.st_mode):
@@ -44,10 +44,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def replacing_path(path: Path) -> Iterator[Path]:
-    """Like `replacing`, for libraries that open files by their names: gives the name to write to.
+    """Like `replacing`, for libraries that open files by name: yield the name to write to.
 
     Raises:
-        OSError: the file cannot be written; the old one is then untouched.
+        OSError: the file cannot be written; the old one is untouched.
     """
     old = _status(path)
     target = Path(os.path.realpath(path))
@@ -69,18 +69,18 @@ def write_atomically(
     replace: bool = False,
     instead_of: bytes | None = None,
 ) -> None:
-    """Write a file as a whole or not at all.
+    """Write a file atomically.
 
     Args:
         path: the file.
         data: its content.
-        replace: whether to put a regular file in the place of a link, device or pipe, instead of
-            writing to what is there: for names that no user has given.
-        instead_of: what was read from the file. If it holds something else by now, as after an
-            editor has saved it, it is kept.
+        replace: whether to replace a link, device or pipe by a regular file, instead of writing
+            through it: for names that the user did not give.
+        instead_of: the content that was read from the file. If it has changed since, such as by
+            an editor, it is kept.
 
     Raises:
-        OSError: the file cannot be written, or has other content than was read.
+        OSError: the file cannot be written, or has changed since it was read.
     """
     if not replace:
         with replacing(path) as file:
@@ -109,7 +109,7 @@ def _discarded_on_error(temporary: Path) -> Iterator[None]:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path leads to a pipe or a device, which cannot be read and then replaced."""
+    """Whether a path is a pipe or a device, which cannot be read and then replaced."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -118,10 +118,10 @@ def is_stream(path: Path) -> bool:
 
 
 def read_input(path: Path) -> bytes:
-    """All bytes of what a user has named: a file, or a stream that comes to an end.
+    """Return all bytes of an input that the user named: a file or a finite stream.
 
     Raises:
-        OSError: it cannot be read; or it is a stream that gives more than `read_stream` takes.
+        OSError: it cannot be read, or is a stream longer than the limit of `read_stream`.
     """
     with path.open("rb") as file:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -130,20 +130,20 @@ def read_input(path: Path) -> bytes:
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:
-    """All bytes of a pipe or device, or of a file that is read through one.
+    """Return all bytes of a pipe or device, or of a file that is read through one.
 
-    It is read in parts: signals end it between two of them.
+    It is read in chunks, so that signals can interrupt it.
 
     Args:
-        file: is read.
-        name: what to call it in errors.
+        file: the stream.
+        name: its name in errors.
 
     Raises:
-        OSError: it cannot be read, or seems to have no end, as `/dev/zero`.
+        OSError: it cannot be read, or seems endless, such as `/dev/zero`.
     """
     try:
         mode = os.fstat(file.fileno()).st_mode
-    except UnsupportedOperation:  # it is no file of the system
+    except UnsupportedOperation:  # not backed by a file descriptor
         mode = 0
     most = _MOST_OF_DEVICE if stat.S_ISCHR(mode) else _MOST_OF_PIPE
     data = BytesIO()
@@ -161,11 +161,11 @@ _MOST_OF_PIPE = 1 << 32
 
 
 def name_of(error: OSError, default: str | Path) -> str:
-    """The file that an error is about: not a descriptor, and never nothing.
+    """Return the name of the file that an error is about.
 
     Args:
         error: the error.
-        default: what was read or written when it happened.
+        default: the name to return if the error has none, or only a descriptor.
     """
     name = error.filename
     return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(default)
@@ -179,11 +179,11 @@ def holds(path: Path, data: bytes | memoryview) -> bool:
 def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
     """Whether a regular file holds exactly these bytes, one piece after the other.
 
-    Nothing is read where the size tells, and no more than up to the first difference. Of a file
-    that we may not read we know nothing: the answer is no.
+    Nothing is read if the sizes differ, else no more than up to the first difference. An
+    unreadable file (no permission) counts as different.
 
     Raises:
-        OSError: the file is there and reading it fails.
+        OSError: the file exists and reading it fails.
     """
     status = _status(path)
     size = sum(map(len, pieces))
@@ -197,12 +197,12 @@ def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
 
 
 def _reads(file: FileIO, data: memoryview) -> bool:
-    """Whether this is what the next bytes of a file say."""
+    """Whether the next bytes of a file equal `data`."""
     buffer = memoryview(bytearray(min(_CHUNK, len(data))))
     at = 0
     while at < len(data):
         count = file.readinto(buffer[: len(data) - at])
-        # Comparing views goes item by item; comparing with bytes does not.
+        # Views are compared item by item, which is slow; bytes are not.
         if not count or bytes(buffer[:count]) != bytes(data[at : at + count]):
             return False
         at += count
@@ -210,7 +210,7 @@ def _reads(file: FileIO, data: memoryview) -> bool:
 
 
 def _joined(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """The same bytes in fewer pieces: none is short but the last."""
+    """Join short pieces, so that only the last one is short."""
     short: list[bytes | memoryview] = []
     size = 0
     for piece in pieces:
@@ -228,7 +228,7 @@ def _joined(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """What `path` leads to; None if that is not there yet."""
+    """Return the status of a path, links resolved; None if it does not exist."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -239,11 +239,11 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]:
-    """A new file in the directory of `target`, never readable by more people than the old one."""
+    """Create a file in the directory of `target`, never with wider permissions than the old one."""
     mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        # The name is short, whatever the target's is: that may be as long as names can be.
+        # The name is short, since the target's may have the maximum length already.
         temporary = target.with_name(f".onnxtext-{os.urandom(6).hex()}")
         try:
             return os.open(temporary, flags, mode), temporary
@@ -256,7 +256,7 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
 
 
 def _take_over(temporary: Path, old: os.stat_result | None) -> None:
-    """Give the new file the old one's owner and permissions, as far as we may."""
+    """Give the new file the old one's owner and permissions, as far as permitted."""
     if old is None:
         return
     if hasattr(os, "chown"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Pygments lexer: colours for documentation sites, Jupyter, and whatever else Pygments serves.
+"""Highlight onnxtext with Pygments: for Sphinx, Jupyter and other tools that use Pygments.
 
-Pygments finds it by the entry point `pygments.lexers`, as `onnxtxt`. The tokens are those of the
-parser (`syntax/grammar/lexer.py`); the tokens beside a name tell what it names. This module imports
+Pygments finds the lexer `onnxtxt` by the entry point `pygments.lexers`. The tokens are those of the
+parser (`syntax/grammar/lexer.py`); names are classified by their neighbours. This module imports
 the parser only when a text is lexed.
 """
 
@@ -62,14 +62,14 @@ _KINDS: dict[str, _TokenType] = {
     "RESOURCES": Name.Variable,
     "BAD": Error,
 }
-"""Terminals of the grammar that are always the same kind of thing."""
+"""Token types of the terminals that need no context."""
 
 _PARTS = re.compile(
     r"(?P<blank>\s+)|(?P<type>[A-Za-z_]\w*(?=\s*\[))|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<number>-?[0-9.][-+\w.()]*)|(?P<mark>.)",
     re.DOTALL,
 )
-"""What a coarse token (`float[N, 3]`, `[1, 2]`) is made of."""
+"""The parts of a coarse token (`float[N, 3]`, `[1, 2]`)."""
 
 _SECTIONS = {"METADATA", "QUANTIZATION", "TRAINING", "CONFIGURATION", "ENCODING", "RESOURCES"}
 _NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
@@ -88,13 +88,13 @@ class OnnxTextLexer(Lexer):
     url = "https://onnx.ai"
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[Piece]:
-        """Cut a text into pieces that are all of it.
+        """Split a text into highlighted pieces, which join to the whole text.
 
         Args:
-            text: of a model or any part of one; mistakes in it are pieces of the kind `Error`.
+            text: a model or any part of one; errors become pieces of the type `Error`.
 
         Yields:
-            (offset, kind, text)
+            (offset, type, text)
         """
         from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
@@ -103,8 +103,8 @@ class OnnxTextLexer(Lexer):
         end = 0
         while (token := lexer.token(text, end)) is not None:
             if token == '"':
-                # A string that is not closed: the rest is in it. To look for strings in there, each
-                # up to the end, would take quadratic time.
+                # An unclosed string extends to the end: searching strings in it would take
+                # quadratic time.
                 token = Token(text[token.at :], token.at)
             tokens.append(token)
             end = token.at + len(token)
@@ -118,7 +118,7 @@ class OnnxTextLexer(Lexer):
 
 
 def _kinds(tokens: list[Token], names: list[str]) -> Iterator[_TokenType]:
-    """What each token is, by its terminal, by what stands beside it, and by its bracket."""
+    """Yield the type of each token, from its terminal, its neighbours and its bracket."""
     brackets: list[str] = []
     for number, (token, name) in enumerate(zip(tokens, names, strict=True)):
         if token in _OPENING:
@@ -129,29 +129,29 @@ def _kinds(tokens: list[Token], names: list[str]) -> Iterator[_TokenType]:
         if name in _NAMES or name in _SECTIONS:
             before = tokens[number - 1] if number else ""
             after = tokens[number + 1] if number + 1 < len(tokens) else ""
-            graph = _typed(tokens[number + 2 : number + 4], names[number + 2 : number + 3])
+            graph = _opens_graph(tokens[number + 2 : number + 4], names[number + 2 : number + 3])
             found = _name(name, before, after, "".join(brackets[-1:]), graph=graph)
         if found is None:
             found = _KINDS.get(name, Operator if token in _OPERATORS else Punctuation)
         yield found
 
 
-def _typed(following: list[Token], names: list[str]) -> bool:
-    """Whether what stands after an opening parenthesis makes it a graph's, not an operator's."""
+def _opens_graph(following: list[Token], names: list[str]) -> bool:
+    """Whether an opening parenthesis is a graph's, not a node's, by the tokens after it."""
     if following == [")", "=>"] or names == ["TYPE"]:
         return True
     return names in (["PRIM"], ["CONTAINER"]) and following[1:] not in ([","], [")"])
 
 
 def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> _TokenType | None:
-    """What a name is a name of; None if nothing beside it says so.
+    """Return the type of a name; None if its neighbours do not determine it.
 
     Args:
-        kind: of the grammar's terminals.
+        kind: its terminal.
         before: the token before it.
         after: the token after it.
-        bracket: the innermost bracket that is open.
-        graph: whether, if it is a parenthesis that follows, it is that of a graph.
+        bracket: the innermost open bracket.
+        graph: whether a parenthesis that follows would be a graph's.
     """
     if kind in _SECTIONS and not bracket and before != ">" and after in {"{", "none"}:
         return Keyword.Namespace
@@ -175,7 +175,7 @@ def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> _
 
 
 def _pieces(token: Token, whole: _TokenType, kind: str) -> Iterator[Piece]:
-    """A token, or the parts of one that holds several things."""
+    """Yield a token, or the parts of a coarse token."""
     if kind == "DECORATOR":
         yield token.at, whole, token[:-1]
         yield token.at + len(token) - 1, Punctuation, "("
@@ -198,7 +198,7 @@ _GAP = re.compile(r"(?P<comment>#[^\n]*)|(?P<blank>\s+)|(?P<other>.)", re.DOTALL
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Piece]:
-    """What stands between tokens: blanks and comments."""
+    """Yield the blanks and comments between tokens."""
     for part in _GAP.finditer(text, start, end):
         kinds: dict[str | None, _TokenType] = {"comment": Comment.Single, "blank": Whitespace}
         yield part.start(), kinds.get(part.lastgroup, Text), part.group()

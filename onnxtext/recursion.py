@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Room on the stack for what follows the nesting of a text."""
+"""Raise the recursion limit for functions that recurse into nested texts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ENOUGH = 10_000
 
 @contextlib.contextmanager
 def room_for_nesting() -> Iterator[None]:
-    """Let functions call one another as deeply as texts may be nested.
+    """Raise the recursion limit to the deepest nesting of texts.
 
-    The limit is never lowered below what another thread may have set meanwhile.
+    A limit that another thread has raised meanwhile is kept.
     """
     before = sys.getrecursionlimit()
     if before < ENOUGH:
@@ -25,5 +25,5 @@ def room_for_nesting() -> Iterator[None]:
         yield
     finally:
         if before < ENOUGH and sys.getrecursionlimit() == ENOUGH:
-            with contextlib.suppress(RecursionError):  # we were called from deeper than that
+            with contextlib.suppress(RecursionError):  # the stack is deeper than the old limit
                 sys.setrecursionlimit(before)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What order two versions of a list have in common."""
+"""Find the longest common order of two versions of a list."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 
 def rising(numbers: Sequence[int]) -> list[bool]:
-    """Which numbers belong to a longest rising subsequence (patience sorting, O(n log n)).
+    """Return which numbers belong to a longest rising subsequence (patience sorting, O(n log n)).
 
     Args:
-        numbers: all different, such as where each item of a list was before.
+        numbers: distinct numbers, such as the old index of each item of a list.
     """
     tops: list[int] = []
     places: list[int] = []

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source texts, and places in them.
+"""Source texts and positions in them.
 
-Places are character offsets into the text (`Span`); lines and columns are computed only when a
-place is shown to somebody.
+A `Span` holds character offsets; lines and columns are computed only when a position is shown.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Span(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A place for people: both numbers are 1-based."""
+    """Line and column for display; both are 1-based."""
 
     line: int
     column: int
@@ -35,7 +34,7 @@ class Position(NamedTuple):
 
 @dataclass(slots=True)
 class Source:
-    """A text and what to call it in messages.
+    """A text and its name in messages.
 
     Attributes:
         text: the whole text; lines end with LF or CRLF.
@@ -48,7 +47,7 @@ class Source:
 
     @property
     def line_starts(self) -> list[int]:
-        """Character offset of the first character of each line, computed once."""
+        """The offset of the first character of each line, computed once."""
         if not self._line_starts:
             starts = [0]
             find = self.text.find
@@ -60,7 +59,7 @@ class Source:
         return self._line_starts
 
     def position(self, offset: int, *, unit: ColumnUnit = "characters") -> Position:
-        """Line and column of a character offset.
+        """Return the line and column of a character offset.
 
         Args:
             offset: character offset; clamped to the text.
@@ -79,7 +78,7 @@ class Source:
         return Position(line, column + 1)
 
     def line(self, number: int) -> str:
-        """The text of a line (1-based) without its line end."""
+        """Return the text of a line (1-based) without its line end."""
         start = self.line_starts[number - 1]
         end = self.text.find("\n", start)
         text = self.text[start:] if end < 0 else self.text[start:end]
@@ -87,9 +86,9 @@ class Source:
 
 
 def find_by_quote(text: str, wanted: str, start: int = 0) -> int:
-    """Where a string with a quote in it begins, as `str.find` says.
+    """Return the offset of a string that has a quote in it, or -1, like `str.find`.
 
-    In texts of many megabytes quotes are rare, and found several times as fast as longer strings.
+    In texts of many megabytes quotes are rare; searching them is several times as fast.
     """
     before = wanted.index('"')
     at = start + before - 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws (docs/laws.md), proved on a file of the user.
+"""Verify the laws (docs/laws.md) on a file of the user.
 
-- L1: `to_binary` gives the very bytes that `from_binary` was given.
-- L3: what is printed means the same when it is read, and is printed the same again.
+- L1: `to_binary` restores the bytes that were given to `from_binary`.
+- L3: printed text parses to the same tree, and is printed the same again.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 LAWS = ("L1", "L3")
 _SHOWN = 8
-"""So many bytes are shown where bytes differ."""
+"""Maximum number of differing bytes that are shown."""
 _LONGEST = 80
-"""So many characters are shown of what differs."""
+"""Maximum number of characters of a differing value that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A law that does not hold.
+    """A violation of a law.
 
     Attributes:
-        law: which one.
+        law: the law.
         message: what differs.
-        offset: the first byte that differs, where bytes do.
-        path: what stands there in the model.
-        line: the first line of the printed text that differs, from 1, where texts do.
+        offset: the first byte that differs, if bytes do.
+        path: the model path at that offset.
+        line: the first line of the printed text that differs (1-based), if texts do.
     """
 
     law: str
@@ -49,11 +49,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found out about a file.
+    """The result of verifying a file.
 
     Attributes:
-        kind: what the file is.
-        differences: all that breaks a law; empty if the laws hold.
+        kind: whether the file is binary or text.
+        differences: all violations; empty if the laws hold.
     """
 
     kind: Literal["binary", "text"]
@@ -72,14 +72,14 @@ class Verdict:
 
 
 def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
-    """Prove the laws on the content of a file.
+    """Verify the laws on the content of a file.
 
     Args:
-        data: a binary model or, if the name ends as those of texts do, a text in UTF-8.
-        name: of the file.
+        data: a binary model or, if the name has a suffix of texts, a text in UTF-8.
+        name: the name of the file.
 
     Raises:
-        OnnxTextError: the file is no model, or no text of the language.
+        OnnxTextError: the file is neither a model nor a valid text.
     """
     if PurePath(name).suffix.lower() in TEXT_SUFFIXES:
         from onnxtext.filetype import decode_text
@@ -90,10 +90,10 @@ def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
 
 
 def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
-    """Prove the laws on a binary model.
+    """Verify the laws on a binary model.
 
     Raises:
-        OnnxTextError: the bytes are no `ModelProto`.
+        OnnxTextError: the bytes are not a valid `ModelProto`.
     """
     from onnxtext.api import from_binary, parse
     from onnxtext.conversion import FilesBeside, encode
@@ -117,15 +117,15 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
 
 
 def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<string>") -> Verdict:
-    """Prove the laws on a text.
+    """Verify the laws on a text.
 
     Args:
         text: the text.
         base_dir: its directory, as for `onnxtext.to_binary`.
-        name: what to call it in messages.
+        name: its name in messages.
 
     Raises:
-        OnnxTextError: the text is not of the language, or says what no model can hold.
+        OnnxTextError: the text has errors, or cannot be encoded.
     """
     from onnxtext.api import from_binary, parse
     from onnxtext.conversion import FilesBeside, encode, encode_text, joined
@@ -134,7 +134,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     data = joined(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
     found: list[Difference] = []
-    if not _is_printed(text, model):  # else it means itself, and is printed as itself
+    if not _is_printed(text, model):  # a printed text needs no second round
         found += _compare_with_printed(model, data, base_dir, printed)
     del model
     try:
@@ -148,7 +148,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 def _compare_with_printed(
     model: Model, data: bytes, base_dir: PurePath | None, name: str
 ) -> list[Difference]:
-    """Whether what a model is printed as means the same, and is printed the same again."""
+    """Compare a model with what its printed text parses to, and is printed as again."""
     from onnxtext.api import parse
     from onnxtext.conversion import FilesBeside, encode
     from onnxtext.printer import print_model
@@ -160,17 +160,17 @@ def _compare_with_printed(
         made = parse(text, name=name)
         found += _compare_trees(model, made)
         found += _compare_printed(text, made)
-        # Joined, what many elements take would be there twice.
+        # The pieces are not joined, to avoid a copy of large weights.
         pieces = encode(made, Source(text, name), elsewhere=FilesBeside(made, base_dir))
         if not pieces_equal(pieces, data):
-            found.append(Difference("L3", "what is printed is encoded differently"))
+            found.append(Difference("L3", "the printed text is encoded differently"))
     except OnnxTextError as error:
         found.append(_unreadable("L3", error))
     return found
 
 
 def _compare_model(data: bytes, model: Model) -> list[Difference]:
-    """Whether a parsed text equals the binary it was printed from."""
+    """Compare a parsed text with the binary that it was printed from."""
     from onnxtext.conversion import lift_placed
 
     return _compare_trees(lift_placed(data), model)
@@ -180,12 +180,12 @@ def _compare_trees(wanted: object, made: object) -> list[Difference]:
     if wanted == made:
         return []
     path, left, right = _first_unequal(wanted, made, "")
-    message = f"what is printed means something else: {path or 'the model'} is {left}, then {right}"
+    message = f"the printed text is another model: {path or 'the model'} is {left}, then {right}"
     return [Difference("L3", message, path=path or None)]
 
 
 def _first_unequal(left: object, right: object, path: str) -> tuple[str, str, str]:
-    """The innermost part of two trees that differs: its path and how the two look there."""
+    """Return the path of the innermost part of two trees that differs, and both parts."""
     parts: list[tuple[str, object, object]] = []
     if type(left) is type(right):
         if dataclasses.is_dataclass(left):
@@ -206,7 +206,7 @@ def _short(value: object) -> str:
 
 
 def _compare_printed(text: str, model: Model) -> list[Difference]:
-    """Whether a printed text is printed the same again, from the tree that it was parsed to."""
+    """Compare a printed text with the print of the tree that it was parsed to."""
     from onnxtext.printer import print_model
 
     if _is_printed(text, model):
@@ -223,7 +223,7 @@ def _compare_printed(text: str, model: Model) -> list[Difference]:
 
 
 def _is_printed(text: str, model: Model) -> bool:
-    """Whether a model is printed as a text. What is printed is not joined: it may be gigabytes."""
+    """Whether printing a model gives this text. The print is not joined: it may be gigabytes."""
     from onnxtext.printer.printer import model_parts
 
     at = 0
@@ -255,10 +255,10 @@ def _compare_bytes(wanted: bytes, pieces: Sequence[Piece]) -> list[Difference]:
 
 
 def first_difference(left: bytes, right: bytes) -> int:
-    """The offset of the first byte that differs in two byte strings, or the shorter one's end."""
+    """Return the offset of the first byte that differs, or the length of the shorter string."""
     low, high = 0, min(len(left), len(right))
     a, b = memoryview(left), memoryview(right)
-    while low < high:  # up to `low` they are the same; the difference is not behind `high`
+    while low < high:  # equal up to `low`; the difference is not after `high`
         middle = (low + high + 1) // 2
         if a[low:middle] == b[low:middle]:
             low = middle
@@ -273,4 +273,4 @@ def _unreadable(law: str, error: OnnxTextError) -> Difference:
     if first.source is not None and first.labels:
         line = first.source.position(first.labels[0].span.start).line
     where = f" in line {line}" if line else ""
-    return Difference(law, f"what is printed cannot be read{where}: {first.message}", line=line)
+    return Difference(law, f"the printed text cannot be parsed{where}: {first.message}", line=line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: where the shared data is, and what to do without it."""
+"""Shared set-up of all tests: hypothesis, signals, and skips without the shared data."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.corpus import SHARED
 QUICK = "not slow and not thorough"
 """The tests that run by default, as `pyproject.toml` selects them."""
 
-# How long an example takes says more about the machine than about the code.
+# The time of an example depends more on the machine than on the code.
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
-# A shell that starts the tests in the background ignores SIGINT, nohup ignores SIGHUP, and every
-# command that a test starts would inherit that.
+# Background jobs of a shell ignore SIGINT, nohup ignores SIGHUP, and commands in tests would
+# inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -29,14 +29,14 @@ if hasattr(signal, "SIGHUP"):
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Tell how to run the tests that the default selection leaves out."""
+    """Show how to run the tests that are not selected by default."""
     if config.getoption("markexpr") == QUICK and not config.getoption("collectonly"):
         terminalreporter.write_line("These were the quick tests. All: python dev.py test --all")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport() -> Generator[None, Any, None]:
-    """Escape lone surrogates in captured output: xdist cannot send them, and ends."""
+    """Escape lone surrogates in captured output: xdist crashes on them."""
     report = (yield).get_result()
     report.sections = [
         (title, text.encode("utf-8", "backslashreplace").decode())
@@ -45,7 +45,7 @@ def pytest_runtest_makereport() -> Generator[None, Any, None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs the shared data where there is none."""
+    """Skip tests that need the shared data if it is missing."""
     if SHARED is not None:
         return
     skip = pytest.mark.skip(reason="no shared data: set ONNXTEXT_DATA to its directory")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real models and texts: those of the shared data, and those that come with onnx."""
+"""Find real models and texts: in the shared data, and in the onnx package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARED = _find_shared()
 
 @cache
 def index(part: str) -> list[dict[str, Any]]:
-    """The index of `models` or `official_texts`; empty without the shared data."""
+    """Return the index of `models` or `official_texts`; empty without the shared data."""
     if SHARED is None:
         return []
     entries: list[dict[str, Any]] = json.loads((SHARED / part / "index.json").read_text())
@@ -33,25 +33,25 @@ def index(part: str) -> list[dict[str, Any]]:
 
 
 def shared_models() -> list[str]:
-    """The shared models, as paths below the shared data."""
+    """Return the shared models, as paths below the shared data."""
     return [entry["file"] for entry in index("models")]
 
 
 def shared_model(file: str) -> bytes:
-    """The bytes of a shared model."""
+    """Return the bytes of a shared model."""
     assert SHARED is not None
     return (SHARED / file).read_bytes()
 
 
 @cache
 def onnx_directory() -> Path:
-    """Where the onnx package is."""
+    """Return the directory of the onnx package."""
     import onnx
 
     return Path(onnx.__file__).parent
 
 
 def wheel_models() -> list[str]:
-    """The models in the onnx wheel, as paths below the package."""
+    """Return the models in the onnx wheel, as paths below the package."""
     root = onnx_directory()
     return sorted(str(path.relative_to(root)) for path in root.rglob("*.onnx"))

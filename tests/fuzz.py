@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Feeds the compiled core with anything, for as long as it is told; `.ci/sanitize` runs it.
+"""Fuzz the compiled core for a given time; `.ci/sanitize` runs it.
 
     python -m tests.fuzz SECONDS [SEED]
 
-Exit status: 0 if nothing went wrong but what is wrong with an input; a sanitizer ends the process.
+Exit status: 0 if only expected errors were raised; a sanitizer aborts the process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.syntax.texts import mutate
 
 
 def main(seconds: float, seed: int) -> None:
-    """Convert inputs until the time is over."""
+    """Convert random inputs until the time is over."""
     print(f"seed {seed}, {core()} core", flush=True)
     chance = random.Random(seed)
     files = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::9]]
@@ -64,7 +64,7 @@ def _damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def _model(data: bytes) -> None:
-    with suppress(LiftError, LowerError, ValueError):  # what numpy says of corrupt lists
+    with suppress(LiftError, LowerError, ValueError):  # numpy raises it for corrupt lists
         model = lift_model(data)
         lower_model(model)
         print_model(model)

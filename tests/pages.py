@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of documentation, and the fenced blocks in them."""
+"""Read the pages of documentation and their fenced blocks."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ PAGES = tuple(
 
 
 def read(page: str) -> str:
-    """The text of a page."""
+    """Return the text of a page."""
     return (REPOSITORY / page).read_text(encoding="utf-8")
 
 
 def prose(page: str) -> str:
-    """The text of a page without its fenced blocks."""
+    """Return the text of a page without its fenced blocks."""
     return re.sub(r"^ *```.*?^ *```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: str, info: str) -> list[str]:
-    """The fenced blocks of a page with exactly this info string."""
+    """Return the fenced blocks of a page with exactly this info string."""
     found = re.findall(
         rf"^( *)```{re.escape(info)}\n(.*?)^ *```$", read(page), re.DOTALL | re.MULTILINE
     )
@@ -41,23 +41,23 @@ def blocks(page: str, info: str) -> list[str]:
 
 
 def infos(page: str) -> list[str]:
-    """The info strings of the fenced blocks of a page, in their order."""
+    """Return the info strings of the fenced blocks of a page, in order."""
     return re.findall(r"^ *```(\S.*)$", read(page), re.MULTILINE)
 
 
 def snippets(page: str) -> dict[str, tuple[str, str]]:
-    """The blocks of our language on a page: their kind and text, by name."""
+    """Return the onnxtext blocks of a page by name: kind and text."""
     found = re.findall(r"^```onnxtxt (\w+) (\w+)\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE)
     return {name: (kind, text) for kind, name, text in found}
 
 
 def fragment(text: str, kind: str) -> Fragment:
-    """The AST of a snippet that is not a whole model."""
+    """Return the AST of a snippet that is not a whole model."""
     return parse_fragment(Source(VERSION + text, "page.md"), kind)
 
 
 def canonical(text: str, kind: str) -> str:
-    """A snippet as the printer prints it."""
+    """Return a snippet as the printer prints it."""
     if kind == "model":
         return print_model(onnxtext.parse(text))
     printed = print_fragment(fragment(text, kind)).removeprefix(VERSION)
@@ -69,6 +69,6 @@ def canonical(text: str, kind: str) -> str:
 
 
 def table(page: str, start: str) -> list[list[str]]:
-    """The cells of the first table of a page whose first heading cell is this, without its head."""
+    """Return the rows of the first table whose first heading is `heading`."""
     (rows,) = re.findall(rf"^\| {start} \|.*\n((?:^\|.*\n)+)", read(page), re.MULTILINE)
     return [row.strip("| ").split(" | ") for row in rows.splitlines()[1:]]

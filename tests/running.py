@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running conversions at the same time, and interrupting them."""
+"""Run conversions in parallel, and interrupt them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def in_two_threads(convert: Callable[[], T]) -> list[T]:
-    """The results of a conversion that runs in two threads at the same time."""
+    """Return the results of a conversion that runs in two threads in parallel."""
     results: list[T] = []
     threads = [threading.Thread(target=lambda: results.append(convert())) for _ in range(2)]
     for thread in threads:
@@ -29,7 +29,7 @@ def interrupt(convert: Callable[[], object], after: float) -> float:
     """Interrupt a conversion, as Ctrl-C does.
 
     Args:
-        convert: is repeated until it is interrupted.
+        convert: the conversion; repeated until it is interrupted.
         after: seconds until the signal.
 
     Returns:

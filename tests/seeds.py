@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seed of tests that draw new cases each time."""
+"""Provide the seed of randomized tests."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import random
 
 
 def fresh_seed() -> int:
-    """A new seed, or that of `ONNXTEXT_SEED`. A test shows its seed if a law does not hold.
+    """Return a new seed, or that of `ONNXTEXT_SEED`. A failing test shows its seed.
 
-    `.ci/run` sets `ONNXTEXT_SEED` to a number that depends on the commit, so every commit is
-    tested on other cases, and the same commit always on the same ones.
+    `.ci/run` derives `ONNXTEXT_SEED` from the commit: each commit is tested on new cases, and the
+    same commit always on the same ones.
     """
     return int(os.environ.get("ONNXTEXT_SEED") or random.SystemRandom().getrandbits(32))

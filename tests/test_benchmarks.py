@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks run: what they find is not judged here."""
+"""The benchmarks run; their figures are not tested."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.thorough
 
 
 def run(*arguments: str | Path) -> str:
-    """What `python -m benchmarks` prints."""
+    """The output of `python -m benchmarks`."""
     command = [sys.executable, "-m", "benchmarks", *arguments]
     done = subprocess.run(
         command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
@@ -31,7 +31,7 @@ def run(*arguments: str | Path) -> str:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of results."""
+    """A file with results."""
     path = tmp_path_factory.mktemp("benchmarks") / "results.json"
     shown = run("--quick", "--only", "transformer-2k", "--json", path)
     assert "transformer-2k" in shown
@@ -51,7 +51,7 @@ def test_all_peers_are_measured_in_both_directions(found: Results) -> None:
     assert {row.workload for row in found.rows} == {"transformer-2k"}
 
 
-def test_what_is_measured_is_positive(found: Results) -> None:
+def test_figures_are_positive(found: Results) -> None:
     for row in found.rows:
         assert row.failed is None
         for value in (row.seconds, row.warm, row.peak, row.before, row.size, row.model_size):
@@ -59,13 +59,13 @@ def test_what_is_measured_is_positive(found: Results) -> None:
             assert value > 0
 
 
-def test_we_give_the_bytes_back(found: Results) -> None:
+def test_our_conversions_restore_the_bytes(found: Results) -> None:
     (row,) = [row for row in found.rows if row.key[1:] == ("to-binary", "onnxtext")]
     assert row.same == "bytes"
     assert row.size == row.model_size
 
 
-def test_results_compared_with_themselves_have_not_changed(measured: Path, found: Results) -> None:
+def test_results_equal_themselves(measured: Path, found: Results) -> None:
     shown = run("--show", measured, "--compare", measured)
     compared = shown[shown.index("mark changes of more than") :]
     for row in found.rows:
@@ -74,7 +74,7 @@ def test_results_compared_with_themselves_have_not_changed(measured: Path, found
     assert "\n0 of the figures changed by more than 10%" in compared
 
 
-def test_the_list_names_all_workloads() -> None:
+def test_the_list_has_all_workloads() -> None:
     shown = {line.split()[0] for line in run("--list").splitlines()}
     assert shown >= {workload.name for workload in WORKLOADS} | {startup.NAME}
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All pages of documentation: their commands run, and their links and paths lead somewhere.
+"""All pages of documentation: their commands run, and their links and paths are valid.
 
-A fenced block `sh` is executed here, in a copy of the repository. `sh ci` is executed by `.ci/run`,
-`sh by-hand` by nobody: it may publish something. `sh run` belongs to `tests/git/test_page.py`.
+A fenced block `sh` is executed here, in a copy of the repository. `sh ci` is executed by `.ci/run`.
+`sh by-hand` is not executed: it may publish something. `tests/git/test_page.py` executes `sh run`.
 `ONNXTEXT_BLESS=1` copies the repository's address from `pyproject.toml` to pages and extension.
 """
 
@@ -48,13 +48,13 @@ def script(name: str) -> str:
 
 
 def ci_commands() -> set[str]:
-    """The routines of `dev.py` that `.ci/run` runs."""
+    """Return the routines of `dev.py` that `.ci/run` runs."""
     return set(re.findall(r"python3 dev\.py [a-z -]*[a-z]", script(".ci/run")))
 
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A copy of the repository, and an environment in which `python3` and `onnxtext` are ours."""
+    """A copy of the repository, and an environment with our `python3` and `onnxtext`."""
     home = tmp_path_factory.mktemp("docs")
     copy = home / "onnxtext"
     ignored = shutil.ignore_patterns(
@@ -74,7 +74,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     environ["PYTEST_ADDOPTS"] = "-n 0"
     for name in ("PYTEST_XDIST_WORKER", "ONNXTEXT_BLESS"):
         environ.pop(name, None)
-    # What dev.py notes once it has set an environment up.
+    # The record that dev.py writes into an environment.
     note = "import dev; print(dev.fingerprint())"
     done = subprocess.run(
         ["python3", "-c", note], cwd=copy, env=environ, capture_output=True, text=True, check=True
@@ -85,7 +85,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 
 
 def execute(lines: str, place: Path, environ: dict[str, str]) -> str:
-    """Run commands as a shell does that ends at the first failure; what they print."""
+    """Run commands in a shell that exits on the first failure; return their output."""
     done = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", lines],
         cwd=place,
@@ -100,7 +100,7 @@ def execute(lines: str, place: Path, environ: dict[str, str]) -> str:
     return done.stdout
 
 
-def test_every_block_of_commands_is_executed_by_something() -> None:
+def test_every_block_of_commands_is_executed() -> None:
     for page in PAGES:
         if page in {"grammar/SPEC.md", "docs/diff.md"}:
             continue
@@ -250,7 +250,7 @@ def test_a_release_needs_a_version_a_section_and_a_clean_tree(tmp_path: Path) ->
 
 @cache
 def anchors(page: str) -> set[str]:
-    """The anchors that GitHub gives the headings of a page."""
+    """Return GitHub's anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     texts = [re.sub(r"[`*\[\]]|\(.*?\)", "", heading).lower() for heading in headings]
     return {re.sub(r"[^\w\- ]", "", text).replace(" ", "-") for text in texts}
@@ -272,7 +272,7 @@ def test_links(page: str) -> None:
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md",
                                   "docs/design.md", "docs/laws.md", "docs/editors.md"])  # fmt: skip
 def test_paths_exist(page: str) -> None:
-    """A path of the repository in backticks is that of a file."""
+    """Paths of the repository in backticks exist."""
     names = ("onnxtext", "tests", "grammar", "docs", "benchmarks", "examples", "editors")
     top = rf"(?:{'|'.join(names)}|vscode-extension|\.ci|\.github)"
     found = set(re.findall(rf"`({top}/[\w./-]*)`", prose(page)))
@@ -291,7 +291,7 @@ def test_every_package_is_described() -> None:
     assert described == packages
 
 
-def test_imports_run_down_the_list_of_packages() -> None:
+def test_imports_follow_the_order_of_packages() -> None:
     order = re.findall(r"^\*\*`onnxtext/([\w.]+?)/?`\*\*", read("docs/architecture.md"), re.M)
     assert len(order) > 15
     package = REPOSITORY / "onnxtext"
@@ -310,14 +310,14 @@ def test_imports_run_down_the_list_of_packages() -> None:
     assert upwards <= {("checker", "api.py"), ("tensor", "ast"), ("tensor", "wire")}
 
 
-def test_every_page_is_linked_from_the_first() -> None:
+def test_every_page_is_linked_from_the_readme() -> None:
     linked = set(re.findall(r"\]\(([^)#]+)", read("README.md")))
     assert {page for page in PAGES if page.startswith("docs/")} <= linked
     assert {"CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "grammar/SPEC.md"} <= linked
 
 
 def test_every_package_has_quick_tests() -> None:
-    """A file of tests that is not thorough as a whole."""
+    """Every package has a test file with quick tests."""
     packages = {path.parent.name for path in (REPOSITORY / "onnxtext").glob("*/__init__.py")}
     packages |= {"laws", "examples"}
     packages -= {"_core", "weights"}  # tests/syntax/test_core.py, tests/cli/test_weights.py
@@ -347,7 +347,7 @@ def test_code_cites_only_what_the_repository_has() -> None:
 ADDRESS = re.compile(r"(?<=github\.com/)[\w.-]+/onnxtext\b|(?<=uses: )[\w.-]+/onnxtext(?=@)")
 
 
-def test_the_address_of_the_repository_stands_in_one_place() -> None:
+def test_the_address_of_the_repository_is_in_one_place() -> None:
     (address,) = ADDRESS.findall(script("pyproject.toml"))
     for page in (*PAGES, "vscode-extension/package.json"):
         text = read(page)

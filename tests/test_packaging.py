@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is delivered: wheel and sdist; and that the grammar is found wherever we run from."""
+"""Wheel and sdist have the right files, and the grammar is found in every installation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SDIST = f"onnxtext-{onnxtext.__version__}"
 
 
 def run(*arguments: str, cwd: Path, **environment: str) -> str:
-    """What a Python process prints."""
+    """Return the output of a Python process."""
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -39,14 +39,14 @@ def run(*arguments: str, cwd: Path, **environment: str) -> str:
 
 
 def build(source: Path, target: Path, hook: str, **environment: str) -> Path:
-    """Call the build backend as installers do, offline; without the native core if not asked."""
+    """Call the build backend like installers do, offline; by default without the native core."""
     script = f"from hatchling.build import {hook}; print({hook}({str(target)!r}))"
     environment = {"ONNXTEXT_CORE": "python"} | environment
     return target / run("-c", script, cwd=source, **environment).splitlines()[-1]
 
 
 def unpack(wheel: Path) -> Path:
-    """Put a wheel where `pip install --target` would."""
+    """Install a wheel like `pip install --target`."""
     site = wheel.with_suffix("")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
@@ -69,14 +69,14 @@ def contents(wheel: Path) -> set[str]:
 
 
 def sources() -> set[str]:
-    """Our modules, and the pages about codes, as they lie in the checkout."""
+    """Return our modules and the pages about codes in the checkout."""
     package = REPOSITORY / "onnxtext"
     modules = [*package.rglob("*.py"), *package.rglob("*.pyi")]
     files = [*modules, *package.glob("diagnostics/pages/*.md")]
     return {path.relative_to(REPOSITORY).as_posix() for path in files}
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_has_the_package_only(wheel: Path) -> None:
     about = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
     assert contents(wheel) == {
         *sources(),
@@ -103,7 +103,7 @@ def core_sources() -> list[Path]:
 
 
 def core_of(site: Path, tmp_path: Path) -> str:
-    """The core that runs in a process that finds us there."""
+    """Return the core of a process that imports onnxtext from there."""
     script = "import onnxtext.core; print(onnxtext.core.core())"
     return run("-c", script, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="").strip()
 
@@ -115,7 +115,7 @@ def test_the_wheel_without_the_core_is_for_every_python(wheel: Path, tmp_path: P
 
 @needs_compiler
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
-def test_the_core_is_compiled_where_there_is_a_compiler(
+def test_the_core_is_compiled_if_there_is_a_compiler(
     hook: str, wheel: Path, tmp_path: Path
 ) -> None:
     made = build(REPOSITORY, tmp_path, hook, ONNXTEXT_CORE="native")
@@ -129,7 +129,7 @@ def test_the_core_is_compiled_where_there_is_a_compiler(
         assert all((REPOSITORY / name).exists() for name in compiled)
 
 
-def test_a_core_that_is_older_than_its_sources_does_not_run(wheel: Path, tmp_path: Path) -> None:
+def test_an_outdated_core_does_not_run(wheel: Path, tmp_path: Path) -> None:
     site = unpack(wheel)
     core = site / "onnxtext" / "_core"
     module = core / f"parser{sysconfig.get_config_var('EXT_SUFFIX')}"
@@ -144,7 +144,7 @@ def test_a_core_that_is_older_than_its_sources_does_not_run(wheel: Path, tmp_pat
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
-def test_without_a_compiler_the_installation_goes_on(
+def test_installation_without_a_compiler(
     hook: str, sdist: Path, wheel: Path, tmp_path: Path
 ) -> None:
     with tarfile.open(sdist) as archive:
@@ -161,7 +161,7 @@ def test_without_a_compiler_the_installation_goes_on(
 def test_the_sdist_is_a_whole_checkout(sdist: Path, wheel: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.removeprefix(f"{SDIST}/") for name in archive.getnames()}
-        # Members are ours; the filter exists since 3.10.12 only.
+        # The archive is trusted; the filter requires 3.10.12.
         safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         archive.extractall(tmp_path, **safe)  # type: ignore[arg-type]
     assert sources() <= names
@@ -190,10 +190,10 @@ assert onnxtext.loads(onnxtext.dumps(model)) == model
 
 
 def probe(tmp_path: Path, *, path: str = "", sites: tuple[Path, ...] = ()) -> tuple[Path, Path]:
-    """Where a process finds the package and the grammar, after having used both.
+    """Return the paths of the package and the grammar in a process that used both.
 
-    The environment's own installation of us is kept out of it: `-S` reads no `.pth` files, and the
-    dependencies are searched for where this process has them.
+    `-S` skips `.pth` files, and so the environment's own installation of onnxtext; dependencies
+    are imported from the paths of this process.
     """
     ours = {Path(), REPOSITORY}
     others = [entry for entry in sys.path if entry and Path(entry).resolve() not in ours]
@@ -220,7 +220,7 @@ def test_the_grammar_is_found_from_the_wheel(wheel: Path, tmp_path: Path) -> Non
 
 def test_the_grammar_is_found_from_an_editable_install(tmp_path: Path) -> None:
     site = unpack(build(REPOSITORY, tmp_path, "build_editable"))
-    assert not (site / "onnxtext").exists()  # nothing that could go stale
+    assert not (site / "onnxtext").exists()  # no copy that could become stale
     package, grammar = probe(tmp_path, sites=(site,))
     assert package == REPOSITORY / "onnxtext" / "__init__.py"
     assert grammar == REPOSITORY / "grammar" / "onnxtext.lark"

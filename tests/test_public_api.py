@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public API, frozen: whoever changes it has to change this file, and the changelog."""
+"""The public API, frozen: a change requires a change of this file and the changelog."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_names() -> None:
 
 
 def unquoted(signature: str) -> str:
-    """A signature without the quotes that `inspect` puts around annotations."""
+    """Return a signature without the quotes of `inspect` around annotations."""
     return signature.replace("'", "").replace('"', "")
 
 
@@ -188,12 +188,12 @@ def test_ast_names() -> None:
         assert getattr(onnxtext.ast, name) is not None
 
 
-def test_import_costs_nothing() -> None:
+def test_import_is_cheap() -> None:
     script = "import json, sys, onnxtext; print(json.dumps([onnxtext.__version__, *sys.modules]))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     version, *modules = json.loads(done.stdout)
     assert version == onnxtext.__version__
-    # No other module of ours, hence none of those that ours import.
+    # No other module of onnxtext, and so none of its dependencies.
     assert [name for name in modules if name.split(".")[0] == "onnxtext"] == ["onnxtext"]
     assert not {"onnx", "google", "numpy", "lark", "click", "rich"} & set(modules)
 
@@ -234,7 +234,7 @@ def test_load_and_dump(tmp_path: Path, as_text: bool) -> None:
     assert onnxtext.load(place) == model
 
 
-def test_failing_to_dump_leaves_the_file_alone(tmp_path: Path) -> None:
+def test_a_failing_dump_keeps_the_file(tmp_path: Path) -> None:
     path = tmp_path / "model.onnxtxt"
     path.write_text("before")
     with pytest.raises(TypeError):

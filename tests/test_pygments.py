@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Pygments lexer: it loses nothing, finds its things, and knows the grammar's words."""
+"""The Pygments lexer: loses no text, classifies tokens, and covers the grammar's terminals."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ LANGUAGE = Path(__file__).parents[1] / "vscode-extension/test/grammar/snap/langu
 
 
 def kinds(text: str) -> dict[str, _TokenType]:
-    """The last kind of each piece of a text."""
+    """Return the last part of the type of each piece of a text."""
     return {piece: kind for _, kind, piece in OnnxTextLexer().get_tokens_unprocessed(text)}
 
 
-def test_found_by_name_and_by_file() -> None:
+def test_lookup_by_name_and_by_file() -> None:
     for lexer in (get_lexer_by_name("onnxtxt"), get_lexer_for_filename("model.onnxtxt")):
         assert isinstance(lexer, OnnxTextLexer)
 
 
-def test_importing_it_imports_no_parser() -> None:
+def test_importing_it_does_not_import_the_parser() -> None:
     code = (
         "import sys, onnxtext.pygments_lexer as m; print([n for n in sys.modules if 'syntax' in n])"
     )
@@ -43,11 +43,16 @@ def test_importing_it_imports_no_parser() -> None:
     assert "onnxtext.syntax" not in said.stdout
 
 
-def test_every_word_of_the_grammar_has_a_kind() -> None:
+def test_every_terminal_has_a_type() -> None:
     words = {
         t.name for t in load_tables().terminals if t.literal is None and not t.name.startswith("_")
     }
-    assert words - set(_KINDS) == {"TYPE", "NUMBERS", "NESTED", "BRACES"}  # They are cut up.
+    assert words - set(_KINDS) == {
+        "TYPE",
+        "NUMBERS",
+        "NESTED",
+        "BRACES",
+    }  # They are split into parts.
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, LANGUAGE], ids=lambda path: path.stem)
@@ -71,7 +76,7 @@ def test_operators_of_examples_are_functions(path: Path) -> None:
 
 
 @given(st.text() | st.text(alphabet='<>(){}[]"=,.:@#ab1- \n', max_size=60))
-def test_any_text_comes_back_whole(text: str) -> None:
+def test_no_text_is_lost(text: str) -> None:
     at = 0
     for offset, _, piece in OnnxTextLexer().get_tokens_unprocessed(text):
         assert offset == at
@@ -83,10 +88,10 @@ def test_any_text_comes_back_whole(text: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("unit", ['"\\', '"\\\n', "[", "a(", "<", "[1,", '"'])
-def test_hostile_texts_take_no_quadratic_time(unit: str) -> None:
+def test_hostile_texts_take_linear_time(unit: str) -> None:
     start = time.perf_counter()
     deque(OnnxTextLexer().get_tokens_unprocessed(unit * 50_000), maxlen=0)
-    # Half a second at most; where each quote looked for its end, it was 36.
+    # At most half a second; a quadratic search took 36.
     assert time.perf_counter() - start < 10
 
 

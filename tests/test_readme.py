@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README and the pages that continue it are true: their texts, findings, lists and figures.
+"""README and its continuation pages are correct: texts, findings, lists and figures.
 
 `tests/test_docs.py` executes the commands and follows the links of all pages.
 """
@@ -118,7 +118,7 @@ def test_a_real_model_before_and_after() -> None:
 
 
 def nodes(name: str) -> list[onnx.NodeProto]:
-    """The nodes of a snippet as messages."""
+    """Return the nodes of a snippet as messages."""
     kind, text = TOUR[name]
     assert kind == "nodes"
     model = onnxtext.loads(f"{VERSION}g () => () {{\n{text}}}")
@@ -176,7 +176,7 @@ def test_everything_of_the_tour() -> None:
 # ---- Findings -----------------------------------------------------------------------------------
 
 
-def test_the_finding_is_what_is_shown(tmp_path: Path) -> None:
+def test_the_shown_finding(tmp_path: Path) -> None:
     finding, _ = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
     (line,) = re.findall(r"With `(.*)` in line 3", read(COMMANDS))
     path = tmp_path / "model.onnxtxt"
@@ -185,7 +185,7 @@ def test_the_finding_is_what_is_shown(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, finding)
 
 
-def test_the_finding_of_the_checker_is_what_is_shown(tmp_path: Path) -> None:
+def test_the_shown_finding_of_the_checker(tmp_path: Path) -> None:
     _, finding = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
     assert blocks(README, "text") == [finding]
     lines = dict(re.findall(r"^(\d) \| (.*)$", finding, re.MULTILINE))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking for strings in large texts."""
+"""Searching strings in large texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.source import find_by_quote
 @given(
     st.lists(st.sampled_from(['"', '""', '"""', 'file"', "file", "e", "a" * 9])), st.integers(0, 9)
 )
-def test_looking_for_the_quote_finds_the_same(wanted: str, parts: list[str], start: int) -> None:
+def test_searching_by_quote_equals_find(wanted: str, parts: list[str], start: int) -> None:
     text = "".join(parts)
     assert find_by_quote(text, wanted, start) == text.find(wanted, start)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The language reference, `grammar/SPEC.md`: every fenced block in it is executed.
+"""The language reference, `grammar/SPEC.md`: every fenced block is executed.
 
-Its introduction says what the info strings mean. Besides what the blocks say of themselves, every
-text has to survive printing and parsing, and together they have to use every rule of the grammar.
+Its introduction explains the info strings. In addition, every text has to survive printing and
+parsing, and all blocks together have to use every rule of the grammar.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MESSAGES: dict[str, type[Any]] = {
     "type": onnx.TypeProto,
     "tensor": onnx.TensorProto,
 }
-"""What a block may hold, and the message that it means."""
+"""The kinds of blocks, and the message type of each."""
 
 VERDICTS = {"official", "extension", "different", "error"}
 FLAGS = VERDICTS | {"canonical", "header", "accident", "newest", "sparse", "incomplete"}
@@ -59,10 +59,10 @@ class Block:
     """A fenced block.
 
     Attributes:
-        line: of its opening fence.
+        line: the line of its opening fence.
         info: the words of its info string.
-        text: what is inside.
-        followers: the blocks that say what this one means, or what is wrong with it.
+        text: its content.
+        followers: the blocks with its expected meaning or error.
     """
 
     line: int
@@ -72,17 +72,17 @@ class Block:
 
     @property
     def kind(self) -> str:
-        """What it holds."""
+        """Its kind."""
         return next((word for word in self.info[1:] if word in MESSAGES), "model")
 
     @property
     def flags(self) -> set[str]:
-        """What it says of itself."""
+        """Its flags."""
         return {word for word in self.info[1:] if word not in MESSAGES}
 
 
 def read_blocks(document: str) -> list[Block]:
-    """The blocks of a document, those that belong to another below it."""
+    """Return the blocks of a document, with followers attached to their block."""
     blocks: list[Block] = []
     for found in re.finditer(r"(?ms)^```(\S[^\n]*)\n(.*?)^```$", document):
         info = tuple(found[1].split())
@@ -128,7 +128,7 @@ def _knows_newest(request: pytest.FixtureRequest) -> None:
 
 
 def read(kind: str, text: str) -> Any:
-    """Our AST of a text."""
+    """Parse a text."""
     source = Source(text, NAME)
     if kind == "model":
         return parse_model(source)
@@ -160,9 +160,9 @@ OFFICIAL_ERRORS = (onnx.parser.ParseError, IndexError, ValueError, RuntimeError)
 
 
 def official(kind: str, text: str) -> bytes:
-    """What the official parser makes of a text, all of which it has to read.
+    """Parse a text with the official parser, which has to read all of it.
 
-    Only of a model does it read everything; so what is no model is put into one.
+    It reads all of a model only, so other messages are embedded in a model.
     """
     match kind:
         case "model":
@@ -201,7 +201,7 @@ def _graph(*, values: str = "", body: str = "") -> onnx.GraphProto:
 
 
 def official_beginning(kind: str, text: str) -> None:
-    """The official parser for a part of a model, which ignores what follows it."""
+    """Parse a part of a model with the official parser, which ignores trailing text."""
     parts = {
         "graph": onnx.parser.parse_graph,
         "function": onnx.parser.parse_function,
@@ -214,7 +214,7 @@ def official_beginning(kind: str, text: str) -> None:
 
 
 def without_version(text: str) -> str:
-    """A text without the key `onnxtext`, so that it is no reason to reject it."""
+    """Return a text without the key `onnxtext`, which the official parser rejects."""
     text = re.sub(r"\bonnxtext: 1(?:,\s*|(?=\s*>))", "", text, count=1)
     return re.sub(r"\A((?:\s|#[^\n]*\n)*)<\s*>", r"\1", text)
 
@@ -241,10 +241,10 @@ def test_blocks_are_well_formed() -> None:
 
 
 @of_right
-def test_it_survives_printing_and_parsing(block: Block) -> None:
+def test_blocks_survive_printing_and_parsing(block: Block) -> None:
     made = read(block.kind, block.text)
     text = show(made)
-    for _ in range(3):  # a statement of a shape that was met before is parsed in another way
+    for _ in range(3):  # repeated statements of the same shape use the fast path
         assert read(block.kind, block.text) == made
     again = read(block.kind, text)
     assert again == made
@@ -262,7 +262,7 @@ def test_it_survives_printing_and_parsing(block: Block) -> None:
 
 
 @of_right
-def test_what_is_canonical_prints_like_this(block: Block) -> None:
+def test_canonical_blocks_are_printed_unchanged(block: Block) -> None:
     text = show(read(block.kind, block.text))
     assert (text == block.text) == ("canonical" in block.flags)
 
@@ -273,7 +273,7 @@ def test_the_official_parser_agrees_or_rejects(block: Block) -> None:
         text = without_version(block.text)
         if "header" in block.flags:
             assert text != block.text
-            official(block.kind, text)  # so that the header is the only extension
+            official(block.kind, text)  # the header is the only extension
             text = block.text
         with pytest.raises(OFFICIAL_ERRORS):
             official(block.kind, text)
@@ -285,7 +285,7 @@ def test_the_official_parser_agrees_or_rejects(block: Block) -> None:
 
 
 @of_right
-def test_it_means_what_is_claimed(block: Block) -> None:
+def test_blocks_have_their_claimed_meaning(block: Block) -> None:
     if not block.followers:
         return
     message = message_of(block)
@@ -300,7 +300,7 @@ def test_it_means_what_is_claimed(block: Block) -> None:
 
 
 def meaning(message: Any) -> str:
-    """A message in protobuf's text format, on one line."""
+    """Return a message in protobuf's text format, on one line."""
     text = text_format.MessageToString(
         message, as_one_line=True, as_utf8=False, print_unknown_fields=True
     )
@@ -340,7 +340,7 @@ def test_python(block: Block) -> None:
 
 
 def reductions(block: Block) -> set[Rule]:
-    """The rules that a block is parsed by."""
+    """Return the rules that a block is parsed by."""
     used: set[Rule] = set()
 
     def noted(rule: Rule) -> Reduction:
@@ -365,8 +365,8 @@ def test_every_rule_of_the_grammar_is_documented() -> None:
 
 
 NO_MEANING = {
-    # Words as values are names of enums, of messages and of fields. ONNX has none that is called
-    # like an element type, and no field that is true or false; the grammar is ready for one.
+    # Words as values are names of enums, messages and fields. No ONNX name equals an element type
+    # yet, and no field is a boolean, but the grammar supports both.
     ("dotted_start", "dotted_start", "PRIM"),
     ("dotted_start", "dotted_start", "UNDEFINED"),
     ("dotted_start", "dotted_start", "BOOL"),
@@ -374,7 +374,7 @@ NO_MEANING = {
 
 
 def test_every_part_of_every_rule_is_documented() -> None:
-    """Every symbol of every alternative, the optional ones too, stands in some block."""
+    """Some block uses every symbol of every alternative, optional ones included."""
     used, parts = (
         {(rule.origin, rule.action, symbol) for rule in rules for symbol in rule.symbols}
         for rules in (used_rules(), load_tables().rules)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of models, and what two sets of them must give."""
+"""Generate random edits of models, and the expected merges of two sets of edits."""

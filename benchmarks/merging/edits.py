@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of models by the onnx API, and what two sets of them must give together.
+"""Apply random edits to models with the onnx API, and compute the expected merge of two sets.
 
-An edit finds what it changes by name, so that it can be made on the base and on a model that other
-edits have changed already; `Gone` says that it cannot. Two sets of edits fit together if both
-orders give the same model, where the order of the items of most lists is no matter.
+An edit finds its target by name, so that it applies to the base and to models after other edits;
+it raises `Gone` if the target is missing. Two sets of edits are compatible if both orders give the
+same model; the order of the items of most lists is ignored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onnx import AttributeProto, ModelProto
 
 
 class Gone(Exception):
-    """What an edit changes is not there."""
+    """The target of an edit is missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,8 @@ class Edit:
     """A change of a model.
 
     Attributes:
-        name: what it does.
-        apply: does it; raises `Gone`.
+        name: its description.
+        apply: applies it; raises `Gone`.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Edit:
 
 
 def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
-    """A model after sets of edits, each edit made once; None if one of them cannot be made."""
+    """Return a model after sets of edits, each edit applied once; None if one is impossible."""
     made = ModelProto()
     made.CopyFrom(model)
     done: list[Edit] = []
@@ -51,7 +51,7 @@ def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
 
 
 def _deletes(edit: Edit) -> bool:
-    """Whether an edit deletes what its name says, and not a part of it."""
+    """Whether an edit deletes its whole target, and not a part of it."""
     return "delete" in edit.name and "attribute" not in edit.name
 
 
@@ -61,7 +61,7 @@ Draw = random.Random
 
 
 def one(items: Any, **fields: Any) -> Any:
-    """The only item with these fields."""
+    """Return the only item with these fields."""
     found = [i for i in items if all(getattr(i, name) == value for name, value in fields.items())]
     if len(found) != 1:
         raise Gone
@@ -69,7 +69,7 @@ def one(items: Any, **fields: Any) -> Any:
 
 
 def node_of(graph: Any, output: str) -> Any:
-    """The only node whose first output has a name."""
+    """Return the only node with this first output."""
     found = [node for node in graph.node if list(node.output[:1]) == [output]]
     if len(found) != 1:
         raise Gone
@@ -81,7 +81,7 @@ Where = Callable[[Any], Any]
 
 
 def owners(model: ModelProto) -> list[Where]:
-    """The main graph, graphs in attributes of its nodes, graphs of functions."""
+    """Return the main graph, graphs in attributes of its nodes, and graphs of functions."""
     found: list[Where] = [lambda model: model.graph] * 4
     for node in model.graph.node:
         for attribute in node.attribute:
@@ -101,13 +101,13 @@ def function_of(domain: str, name: str, overload: str) -> Where:
 
 
 def remove(items: Any, item: Any) -> None:
-    """Take an item out of a list, by its identity."""
+    """Remove an item from a list, by identity."""
     at = next(at for at, other in enumerate(items) if other is item)
     del items[at]
 
 
 def reorder(items: Any, order: Sequence[Any]) -> None:
-    """Put copies of items into a list."""
+    """Insert copies of items into a list."""
     copies = []
     for item in order:
         made = type(item)()
@@ -118,7 +118,7 @@ def reorder(items: Any, order: Sequence[Any]) -> None:
 
 
 def rename(graph: Any, old: str, new: str, *, model: Any = None) -> None:
-    """Rename a value wherever it is named."""
+    """Rename all occurrences of a value."""
     for node in graph.node:
         for names in (node.input, node.output):
             for at, name in enumerate(names):
@@ -141,19 +141,19 @@ def rename(graph: Any, old: str, new: str, *, model: Any = None) -> None:
 
 
 def values_of(graph: Any) -> list[str]:
-    """The names that nodes can use."""
+    """Return the names that nodes can use."""
     names = [i if isinstance(i, str) else i.name for i in graph.input]
     names += [tensor.name for tensor in getattr(graph, "initializer", ())]
     return [*names, *[name for node in graph.node for name in node.output if name]] or ["x"]
 
 
 def fresh(draw: Draw, word: str) -> str:
-    """A name that nothing else has."""
+    """Return a new name."""
     return f"{word}_{draw.randrange(10**8)}"
 
 
 def metadata_change(owner: Any, draw: Draw) -> Any:
-    """An edit of metadata."""
+    """Return an edit of metadata."""
     keys = [entry.key for entry in owner.metadata_props]
     key, value = draw.choice([*keys, "k", fresh(draw, "key")]), fresh(draw, "value\nof")
     delete = key in keys and draw.random() < 0.3
@@ -173,5 +173,5 @@ def metadata_change(owner: Any, draw: Draw) -> Any:
 
 
 def named(items: Sequence[Any], name: str) -> Any:
-    """The first item of a name."""
+    """Return the first item with a name."""
     return next(item for item in items if item.name == name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of initializers."""
+"""Generate random edits of initializers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks.merging.edits import (
 
 
 def initializer_edit(model: ModelProto, draw: Draw) -> Edit | None:
-    """An edit of an initializer of the main graph or a nested one."""
+    """Return an edit of an initializer of the main graph or a nested one."""
     where = draw.choice(owners(model))
     graph = where(model)
     if not getattr(graph, "initializer", ()):

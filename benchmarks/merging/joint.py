@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What two sets of edits of a model give together."""
+"""Compute the expected merge of two sets of edits of a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.merging.values import value_edit
 
 
 def draw_edits(model: ModelProto, draw: Draw, count: int) -> list[Edit]:
-    """Edits that can be made on a model one after the other."""
+    """Return random edits that can be applied to a model one after the other."""
     found: list[Edit] = []
     makers = [node_edit] * 5 + [value_edit] * 3 + [initializer_edit] * 3 + [model_edit] * 2
     for _ in range(count * 10):
@@ -34,7 +34,7 @@ def draw_edits(model: ModelProto, draw: Draw, count: int) -> list[Edit]:
 
 
 def _contradicts(edit: Edit, others: Sequence[Edit]) -> bool:
-    """Whether an edit takes away what another one of the same side has changed."""
+    """Whether an edit removes what another edit of the same side has changed."""
     target = edit.name.rpartition(" ")[2]
     ends = ("delete", "bypass", "rename")
     return any(
@@ -45,10 +45,10 @@ def _contradicts(edit: Edit, others: Sequence[Edit]) -> bool:
 
 
 def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> set[bytes]:
-    """What both sets of edits may give, whatever the order of items; nothing if they contradict.
+    """Return the valid merges of both sets, ignoring the order of items; none if they conflict.
 
-    That is what the edits give in both orders, or what each side gives for the items that only
-    it has changed in the end.
+    These are the results of applying the edits in both orders, or the items of each side that only
+    this side has changed.
     """
     found = [apply(model, ours, theirs), apply(model, theirs, ours)]
     made = {normal(one) for one in found if one is not None}
@@ -57,7 +57,7 @@ def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) ->
 
 
 def fits(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> bool:
-    """Whether each side has changed other items, and none needs what the other has taken away."""
+    """Whether the sides changed different items, and none uses what the other has removed."""
     made = by_items(model, ours, theirs)
     sides = [apply(model, ours), apply(model, theirs)]
     if made is None or None in sides:
@@ -67,7 +67,7 @@ def fits(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> boo
 
 
 def _undefined(model: ModelProto) -> Counter[str]:
-    """How often the main graph uses, or says something about, each name that it does not define."""
+    """Count the occurrences of undefined names in the main graph."""
     graph = model.graph
     names = {name for node in graph.node for name in node.output}
     names |= {item.name for items in (graph.input, graph.initializer) for item in items}
@@ -81,7 +81,7 @@ def _undefined(model: ModelProto) -> Counter[str]:
 
 
 def by_items(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> ModelProto | None:
-    """Each side's version of the items that only it has changed; None if both have changed one."""
+    """Return the version of each item by the side that changed it; None if both changed one."""
     versions = []
     for edits in ((), ours, theirs):
         made = apply(model, edits)
@@ -121,7 +121,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
 
 
 def items_of(model: ModelProto) -> dict[Any, Any] | None:
-    """The items of a model and its graph by their keys; None if two have the same key."""
+    """Return the items of a model and its graph by key; None if a key is not unique."""
     found: dict[Any, Any] = {}
     for owner, message in ((0, model), (1, model.graph)):
         for field, value in message.ListFields():
@@ -139,7 +139,7 @@ def items_of(model: ModelProto) -> dict[Any, Any] | None:
 
 
 def normal(model: ModelProto) -> bytes:
-    """A model whatever the order of the items of its lists."""
+    """Return a model in a form that does not depend on the order of items."""
     made = ModelProto()
     made.CopyFrom(model)
     _normalize(made)

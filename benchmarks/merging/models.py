@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of the header, of functions and of sections."""
+"""Generate random edits of the header, functions and sections."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _shuffle(model: ModelProto, draw: Draw) -> Edit:
 
 
 def _sorted(nodes: list[Any], before: list[Any]) -> list[Any]:
-    """Nodes behind those that they use; as they were if that cannot be."""
+    """Sort nodes topologically; keep their order if that is impossible."""
     made: list[Any] = []
     known = {name for node in nodes for name in node.output}
     rest = list(nodes)
@@ -200,6 +200,6 @@ MODEL_EDITS: tuple[Any, ...] = (
 
 
 def model_edit(model: ModelProto, draw: Draw) -> Edit | None:
-    """An edit of the header, of functions or of sections."""
+    """Return an edit of the header, functions or sections."""
     edit: Edit | None = draw.choice(MODEL_EDITS)(model, draw)
     return edit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of nodes."""
+"""Generate random edits of nodes."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _delete(node: Any, graph: Any, draw: Draw) -> Any:
 
 
 def _bypass(node: Any, graph: Any, draw: Draw) -> Any:
-    """Delete a node; those that have used it use its input."""
+    """Delete a node; its users use its input instead."""
     if not node.input or not node.input[0] or len(node.output) != 1:
         return None
     output, value = node.output[0], node.input[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of inputs, outputs and value infos."""
+"""Generate random edits of inputs, outputs and value infos."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks.merging.edits import (
 
 
 def value_edit(model: ModelProto, draw: Draw) -> Edit | None:
-    """An edit of an input, output or value info."""
+    """Return an edit of an input, output or value info."""
     where = draw.choice(owners(model))
     graph = where(model)
     field = draw.choice(["input", "output", "value_info", "value_info"])

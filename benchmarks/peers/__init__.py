@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is measured. Each module converts with one of them, and imports nothing of the others."""
+"""Define the peers to measure. Each module converts with one peer, and imports no other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 REFERENCE = "onnx"
-"""The official printer and parser, to which all others are compared."""
+"""The reference: the official printer and parser."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """One who converts, or another way to have one convert.
+    """A converter, or another way to run one.
 
     Attributes:
-        name: how it is called in options and results.
+        name: its name in options and results.
         module: the module that converts; None for our command line.
         reads: the peer whose text it parses.
         prints: whether it is also measured when printing.
@@ -39,5 +39,5 @@ PEERS = (
 
 
 def named(name: str) -> Peer:
-    """The peer of that name."""
+    """Return a peer by name."""
     return next(peer for peer in PEERS if peer.name == name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The printer and the parser that come with onnx, in C++."""
+"""Convert with the printer and parser of onnx, in C++."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This package."""
+"""Convert with onnxtext."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON of protobuf; weights are base64."""
+"""Convert with the JSON format of protobuf; weights are base64."""
 
 from __future__ import annotations
 

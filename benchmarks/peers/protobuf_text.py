@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text format of protobuf; weights are escaped bytes."""
+"""Convert with the text format of protobuf; weights are escaped bytes."""
 
 from __future__ import annotations
 

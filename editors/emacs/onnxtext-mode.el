@@ -6,13 +6,12 @@
 
 ;;; Commentary:
 
-;; Colours, comments and indentation for .onnxtxt files, and the language server through eglot
-;; (in Emacs 29 and newer; for older ones it is a package) or lsp-mode.
+;; Syntax highlighting, comments and indentation for .onnxtxt files; the language server via eglot
+;; (built into Emacs 29; a package before) or lsp-mode.
 ;;
 ;;   (load "/path/to/onnxtext-mode.el")
 ;;
-;; and install onnxtext with its extra `lsp` where Emacs finds it: `pip install '.[lsp]'` in a clone,
-;; `pip install 'onnxtext[lsp]'` once there is a release.
+;; Install onnxtext with its extra `lsp` on Emacs's `exec-path`: in a clone, `pip install -e '.[lsp]'`.
 
 ;;; Code:
 
@@ -25,7 +24,7 @@
   :type '(repeat string))
 
 (defcustom onnxtext-indent-offset 2
-  "How far each bracket indents."
+  "Indentation per bracket."
   :type 'integer)
 
 (defvar onnxtext-mode-syntax-table
@@ -51,10 +50,10 @@
       ("^\\(metadata\\|quantization\\|training\\|configuration\\|encoding\\|resources\\)\\_>"
        . font-lock-keyword-face)
       ("\\_<\\(?:true\\|false\\|inf\\|nan\\)\\_>" . font-lock-constant-face)))
-  "Colours of `onnxtext-mode'.")
+  "Font lock rules of `onnxtext-mode'.")
 
 (defun onnxtext-indent-line ()
-  "Indent the line by the brackets that are open before it."
+  "Indent the line by the number of open brackets."
   (interactive)
   (let ((depth (save-excursion
                  (beginning-of-line)
@@ -68,7 +67,7 @@
       (when (> offset 0) (forward-char offset)))))
 
 (defun onnxtext--depth (end)
-  "How many brackets are open at END; several that open in one line count once."
+  "Return the number of open brackets at END; several on one line count once."
   (save-excursion
     (goto-char (point-min))
     (let (lines)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- onnxtext in Neovim (0.7 or newer, without a plugin): the file type, its comments, the language server.
--- Put this file into ~/.config/nvim/plugin/, and install onnxtext with its extra `lsp` where Neovim finds
--- it: `pip install '.[lsp]'` in a clone, `pip install 'onnxtext[lsp]'` once there is a release.
--- vim.g.onnxtext_command may name another command, such as { 'python', '-m', 'onnxtext', 'lsp' }.
+-- onnxtext in Neovim (0.7 or newer, without plugins): file type, comments and language server.
+-- Copy this file to ~/.config/nvim/plugin/, and install onnxtext with its extra `lsp` on the PATH of
+-- Neovim: in a clone, `pip install -e '.[lsp]'`.
+-- vim.g.onnxtext_command overrides the command, such as { 'python', '-m', 'onnxtext', 'lsp' }.
 
 local group = vim.api.nvim_create_augroup('onnxtext', {})
 
@@ -19,7 +19,7 @@ vim.api.nvim_create_autocmd('FileType', {
 
     local command = vim.g.onnxtext_command or { 'onnxtext', 'lsp' }
     if vim.fn.executable(command[1]) == 0 then
-      vim.notify_once("onnxtext: there is no " .. command[1] .. "; pip install 'onnxtext[lsp]'", vim.log.levels.WARN)
+      vim.notify_once("onnxtext: cannot find " .. command[1] .. "; in a clone: pip install -e '.[lsp]'", vim.log.levels.WARN)
       return
     end
     local file = vim.api.nvim_buf_get_name(event.buf)
@@ -33,7 +33,7 @@ vim.api.nvim_create_autocmd('FileType', {
   end,
 })
 
--- Colours until the server's semantic tokens are there (Neovim 0.9), and where there are none.
+-- Syntax highlighting until semantic tokens arrive (Neovim 0.9), or without them.
 vim.api.nvim_create_autocmd('Syntax', {
   group = group,
   pattern = 'onnxtxt',

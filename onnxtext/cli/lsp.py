@@ -12,15 +12,15 @@ from onnxtext.cli.streams import stdin_buffer, stdout_buffer
 
 EXAMPLES = """\b
 Examples:
-  onnxtext lsp                   uses standard input and output
-  onnxtext lsp --tcp 2087        waits for one editor on 127.0.0.1:2087
+  onnxtext lsp                   serve standard input and output
+  onnxtext lsp --tcp 2087        wait for one editor on 127.0.0.1:2087
 
 \b
 Exit status:
-  0  the editor has ended the session
+  0  the editor ended the session
   1  the editor sent `exit` without `shutdown`
-  2  could not run: wrong usage, or the extra is not installed:
-     pip install 'onnxtext[lsp]'"""
+  2  could not run: wrong usage, or the extra `lsp` is not installed; in a clone:
+     pip install -e '.[lsp]'"""
 
 
 @click.command("lsp", epilog=EXAMPLES)
@@ -46,7 +46,7 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] in ("pygls", "lsprotocol"):
             raise click.UsageError(
-                "the language server needs the extra `lsp`: pip install 'onnxtext[lsp]'"
+                "the language server needs the extra `lsp`; in a clone: pip install -e '.[lsp]'"
             ) from None
         raise
     if tcp is None:  # fail early if a stream is closed

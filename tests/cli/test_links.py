@@ -82,7 +82,7 @@ def test_a_derived_output_that_is_a_pipe_is_refused(tree: Path) -> None:
     os.mkfifo(tree / "c.onnxtxt")
     done = run("from-binary", "c.onnx", "--force", cwd=tree)
     assert done.status == 2
-    assert "no regular file" in done.err
+    assert "not a regular file" in done.err
 
 
 @pytest.mark.parametrize("kind", ["file", "dangling"])

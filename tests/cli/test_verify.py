@@ -134,7 +134,7 @@ def test_other_violated_laws_are_reported(model: Path) -> None:
     first, differs, meaning, printed = result.out.decode().splitlines()
     assert first.startswith(f"BROKEN {model}  ")
     assert differs.startswith("  L1: the bytes differ from byte 0x3 (graph) on: ")
-    assert meaning.endswith("something else: graph.name is 'g', then 'gx'")
+    assert meaning.endswith("another model: graph.name is 'g', then 'gx'")
     assert "line 6 is printed differently the second time: 'g (float[N] x)" in printed
 
 

@@ -30,7 +30,7 @@ broken (float[N, 4] x) => (float[N, 4] y) {
 
 
 def editor(name: str) -> str:
-    """The path of an editor."""
+    """Return the path of an editor."""
     found = shutil.which(name)
     if found is None:
         pytest.skip(f"there is no {name}")
@@ -38,7 +38,7 @@ def editor(name: str) -> str:
 
 
 def run(command: list[str], directory: Path) -> str:
-    """What an editor says, with a home of its own."""
+    """Return the output of an editor with a temporary home directory."""
     env = {**os.environ, "HOME": str(directory), "XDG_CONFIG_HOME": str(directory / "config")}
     env |= {"PYTHON": sys.executable, "XDG_DATA_HOME": str(directory / "data")}
     done = subprocess.run(
@@ -50,7 +50,7 @@ def run(command: list[str], directory: Path) -> str:
 
 @pytest.fixture
 def broken(tmp_path: Path) -> Path:
-    """A text with an operator that there is not."""
+    """A text with an unknown operator."""
     path = tmp_path / "broken.onnxtxt"
     path.write_text(BROKEN, encoding="utf-8")
     return path

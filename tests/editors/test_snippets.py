@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The snippets of the VS Code extension are texts of the language, as they are inserted."""
+"""The snippets of the VS Code extension are valid when they are inserted."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FRAMES = {
     "Metadata": DECORATED,
     "Unformatted region": NODES,
 }
-"""What stands around each snippet, `@@`."""
+"""The context of each snippet, `@@`."""
 
 
 def inserted(body: list[str]) -> str:
-    """A snippet with the defaults of its places."""
+    """Return a snippet with the defaults of its placeholders."""
     text = "\n".join(body).replace("$TM_SELECTED_TEXT", "y = Relu (x)")
     text = re.sub(r"\$\{\d+:([^${}]*)\}", r"\1", text)
     return re.sub(r"\$\d", "", text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server for the tests of its features: a real process, spoken to over its pipes."""
+"""Start a server for the tests of features: a real process, connected by pipes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONFIG = ClientServerConfig(
 
 @pytest_lsp.fixture(config=CONFIG, scope="module")  # type: ignore[untyped-decorator]
 async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    """One server for the tests of a module: an editor with the abilities of VS Code."""
+    """A client with the capabilities of VS Code; one server per module."""
     await lsp_client.initialize_session(
         t.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
     )
@@ -37,7 +37,7 @@ async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
-    """The editor with no document open; mistakes of the server are errors."""
+    """The client without open documents; internal errors of the server fail the test."""
     opened: list[str] = []
     server.opened = opened  # type: ignore[attr-defined]
     yield server
@@ -49,7 +49,7 @@ async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[LanguageClient]]]:
-    """Makes editors that know one encoding of positions only."""
+    """Creates clients that support one position encoding only."""
     started: list[LanguageClient] = []
 
     async def start(unit: str) -> LanguageClient:

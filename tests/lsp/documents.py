@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents of the tests: the examples of the repository, and a graph of 2,000 nodes."""
+"""Documents for tests: the examples of the repository, and a graph of 2,000 nodes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def example(name: str) -> str:
-    """The text of an example."""
+    """Return the text of an example."""
     return (EXAMPLES / f"{name}.onnxtxt").read_text("utf-8")
 
 
 @cache
 def large() -> str:
-    """A transformer as exporters write it: 2,000 nodes, each with a label and a type."""
+    """Return a transformer of 2,000 nodes with labels and types, like exporters write it."""
     return onnxtext.from_binary(next(transformer(2000)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An editor's side of a session, as far as the tests need one."""
+"""The client side of a session, as far as the tests need it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lsprotocol import types as t
 from pytest_lsp import LanguageClient
 
 MARK = "|"
-"""Where the cursor is, in texts of tests."""
+"""Marks the cursor in texts of tests."""
 
 
 class Session:
     """One open document.
 
     Attributes:
-        client: speaks to the server.
-        uri: of the document.
-        text: as it is now.
+        client: the connection to the server.
+        uri: its URI.
+        text: its current text.
     """
 
     def __init__(self, client: LanguageClient, path: Path, text: str, *, unit: str = "utf-16"):
@@ -41,7 +41,7 @@ class Session:
         return t.TextDocumentIdentifier(self.uri)
 
     def position(self, offset: int) -> t.Position:
-        """The position of an offset, found in the simplest way."""
+        """Return the position of an offset, computed naively."""
         before = self.text[:offset]
         line = before.count("\n")
         column = before[before.rfind("\n") + 1 :]
@@ -53,7 +53,7 @@ class Session:
         return t.Position(line, len(column))
 
     def offset(self, position: t.Position) -> int:
-        """The offset of a position."""
+        """Return the offset of a position."""
         start = 0
         for _ in range(position.line):
             start = self.text.index("\n", start) + 1
@@ -63,7 +63,7 @@ class Session:
         return end
 
     def at(self, needle: str, *, nth: int = 0) -> t.Position:
-        """The position of the mark `|` in a piece of the text that is found without it."""
+        """Return the position of the mark `|` in a part of the text."""
         shift = needle.index(MARK) if MARK in needle else 0
         bare = needle.replace(MARK, "", 1)
         at = -1
@@ -72,15 +72,15 @@ class Session:
         return self.position(at + shift)
 
     def part(self, range: t.Range) -> str:
-        """The text in a range."""
+        """Return the text in a range."""
         return self.text[self.offset(range.start) : self.offset(range.end)]
 
     def params(self, kind: Any, needle: str, *, nth: int = 0, **more: Any) -> Any:
-        """Parameters of a request about a place."""
+        """Return the parameters of a request about a position."""
         return kind(text_document=self.document, position=self.at(needle, nth=nth), **more)
 
     def edit(self, start: int, end: int, new: str) -> None:
-        """Change the text as somebody who types would."""
+        """Change the text like typing."""
         self.number += 1
         range = t.Range(self.position(start), self.position(end))
         change = t.TextDocumentContentChangePartial(range, new)
@@ -92,12 +92,12 @@ class Session:
         )
 
     def replace(self, old: str, new: str) -> None:
-        """Change the first place where something stands."""
+        """Replace the first occurrence of a string."""
         at = self.text.index(old)
         self.edit(at, at + len(old), new)
 
     def apply(self, edits: Any) -> str:
-        """The text after edits, which do not overlap."""
+        """Apply edits, which must not overlap."""
         made = self.text
         for edit in sorted(
             edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True
@@ -107,21 +107,21 @@ class Session:
         return made
 
     async def request(self, method: str, **params: Any) -> Any:
-        """A request of our own."""
+        """Send a custom request."""
         protocol: Any = self.client.protocol
         return await protocol.send_request_async(method, params)
 
     async def diagnostics(self) -> list[t.Diagnostic]:
-        """All diagnostics of the text as it is now, the checker's included."""
+        """Return all diagnostics of the current text, the checker's included."""
         await self.request("onnxtext/checked", uri=self.uri)
         return list(self.client.diagnostics.get(self.uri, ()))
 
     async def syntax(self) -> list[t.Diagnostic]:
-        """The next diagnostics that are told of the text as it is now."""
+        """Return the next diagnostics that are published for the current text."""
         while True:
-            told: Any = await asyncio.wait_for(
+            published: Any = await asyncio.wait_for(
                 self.client.wait_for_notification("textDocument/publishDiagnostics"), 10
             )
-            # Others may be of a document that was closed.
-            if told.uri == self.uri and told.version == self.number:
-                return list(told.diagnostics)
+            # Others may be for a closed document.
+            if published.uri == self.uri and published.version == self.number:
+                return list(published.diagnostics)

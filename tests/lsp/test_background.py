@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checking process: superseded, cancelled, and replaced when it dies."""
+"""The checking process: checks are superseded or cancelled; a dead process is replaced."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ BAD = "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu 
 
 
 class Collected:
-    """What a checker has told."""
+    """Collects the results of a checker."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, int, Analysis | Failure]] = []
+        self.reported: list[tuple[str, int, Analysis | Failure]] = []
         self.event = asyncio.Event()
 
     def done(self, uri: str, number: int, made: Analysis | Failure) -> None:
-        self.told.append((uri, number, made))
+        self.reported.append((uri, number, made))
         self.event.set()
 
     async def next(self) -> tuple[str, int, Analysis | Failure]:
         await asyncio.wait_for(self.event.wait(), 60)
         self.event.clear()
-        return self.told[-1]
+        return self.reported[-1]
 
 
 @contextlib.asynccontextmanager
 async def checking() -> AsyncIterator[tuple[Checker, Collected]]:
-    """A checker, and what it tells; its process ends with the test, however that ends."""
+    """Yield a checker and its results; stop its process at the end of the test."""
     collected = Collected()
     checker = Checker(collected.done)
     try:
@@ -58,10 +58,10 @@ async def test_only_the_newest_version_is_checked() -> None:
         for number in range(5):
             checker.submit("a", number, Job(BAD, "a", None), 0.01)
         checker.submit("b", 1, Job(BAD, "b", None), 0.01)
-        while len(collected.told) < 2:
+        while len(collected.reported) < 2:
             await collected.next()
-        assert {(uri, number) for uri, number, _ in collected.told} == {("a", 4), ("b", 1)}
-        for _, _, made in collected.told:
+        assert {(uri, number) for uri, number, _ in collected.reported} == {("a", 4), ("b", 1)}
+        for _, _, made in collected.reported:
             assert isinstance(made, Analysis)
             assert [d.code for d in made.diagnostics if d.severity == "error"] == [
                 "value-undefined"
@@ -80,15 +80,15 @@ async def test_an_outdated_check_is_stopped() -> None:
         assert (uri, number) == ("a", 2)
         assert isinstance(made, Analysis)
         assert checker.stopped == 1
-        assert len(collected.told) == 1
+        assert len(collected.reported) == 1
 
 
-async def test_nothing_is_told_of_a_document_that_was_closed() -> None:
-    """One that is opened again begins with the same number, but may be another."""
+async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
+    """A reopened document has the same version number, but maybe another text."""
     found: list[list[str]] = []
     collected = Collected()
     checker = Checker(
-        collected.done, lambda uri, number, told: found.append([item.code for item in told])
+        collected.done, lambda uri, number, reported: found.append([item.code for item in reported])
     )
     try:
         checker.submit("b", 1, Job(BAD, "b", None), 0)  # the process starts
@@ -104,7 +104,7 @@ async def test_nothing_is_told_of_a_document_that_was_closed() -> None:
         codes = [item.code for item in made.diagnostics]
         assert "value-undefined" not in codes
         assert found == [codes]
-        assert len(collected.told) == 2
+        assert len(collected.reported) == 2
     finally:
         checker.close()
         if checker._task is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told after edits is what a fresh check of the same text finds."""
+"""After edits, the published findings equal those of a fresh check of the same text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.lsp.session import Session
 
 EDITS = 8
 NODES = 220
-"""More than for which kinds of nodes are told apart."""
+"""Larger than the size up to which inference distinguishes nodes."""
 OPERATORS = ("Relu", "Add", "MatMul", "Softmax", "Reshape", "Concat", "Cast", "Transpose", "Exppp")
 TYPED = ("\n", " ", "x", "(", ")", ",", '"', "=", "#", "[1]", "{", "y = Relu (x)\n")
 WORD = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|\d+')
@@ -36,7 +36,7 @@ WORD = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|\d+')
 
 @cache
 def texts() -> list[tuple[Path | None, str]]:
-    """The examples with their directory, and models of a few hundred nodes."""
+    """Return the examples with their directory, and models of a few hundred nodes."""
     found: list[tuple[Path | None, str]] = [
         (EXAMPLES, path.read_text("utf-8")) for path in sorted(EXAMPLES.glob("*.onnxtxt"))
     ]
@@ -45,7 +45,7 @@ def texts() -> list[tuple[Path | None, str]]:
 
 
 def edit(text: str, choose: random.Random) -> tuple[int, int, str]:
-    """A change of a text: where it starts and ends, and what is put there."""
+    """Return a random change of a text: start, end and replacement."""
     words = list(WORD.finditer(text))
     at = choose.randrange(len(text) + 1)
     if not words or choose.random() < 0.2:
@@ -79,7 +79,7 @@ def edit(text: str, choose: random.Random) -> tuple[int, int, str]:
 
 
 def said(found: list[Diagnostic]) -> set[Any]:
-    """What there is to compare, without the source."""
+    """Return a finding without its source, for comparison."""
     return {
         (item.code, item.severity, item.message, item.labels, item.notes, item.help, repr(item.fix))
         for item in found
@@ -91,7 +91,7 @@ def has_mistakes(text: str) -> bool:
 
 
 @pytest.mark.parametrize("number", range(len(texts())))
-def test_answers_kept_from_other_versions_change_nothing(number: int) -> None:
+def test_cached_inference_does_not_change_results(number: int) -> None:
     seed = random.SystemRandom().randrange(2**32)
     print("seed", seed)  # shown if the test fails
     choose = random.Random(seed)
@@ -101,9 +101,9 @@ def test_answers_kept_from_other_versions_change_nothing(number: int) -> None:
     for _ in range(EDITS):
         start, end, new = edit(text, choose)
         changed = text[:start] + new + text[end:]
-        told: list[list[Diagnostic]] = []
-        made = analyse(changed, "x", directory, answers, told.append)
-        assert told in ([made.diagnostics], [])
+        published: list[list[Diagnostic]] = []
+        made = analyse(changed, "x", directory, answers, published.append)
+        assert published in ([made.diagnostics], [])
         fresh = analyse(changed, "x", directory)
         assert made == fresh
         if has_mistakes(changed):
@@ -116,7 +116,7 @@ def test_answers_kept_from_other_versions_change_nothing(number: int) -> None:
 
 
 def shown(found: list[t.Diagnostic]) -> list[str]:
-    """Diagnostics in any order; the protocol's lists arrive as tuples."""
+    """Sort diagnostics, with lists of the protocol as tuples."""
     return sorted(
         repr(
             (
@@ -134,7 +134,7 @@ def shown(found: list[t.Diagnostic]) -> list[str]:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("number", range(0, len(texts()), 3))
-async def test_the_server_tells_what_a_check_finds(
+async def test_the_server_publishes_what_a_check_finds(
     client: LanguageClient, tmp_path: Path, number: int
 ) -> None:
     seed = random.SystemRandom().randrange(2**32)
@@ -149,8 +149,8 @@ async def test_the_server_tells_what_a_check_finds(
             if not has_mistakes(after):
                 session.edit(start, end, new)
                 await asyncio.sleep(choose.choice((0, 0.05, 0.3)))
-        told = await session.diagnostics()
+        published = await session.diagnostics()
         found = onnxtext.check(session.text, base_dir=tmp_path)
         wanted = convert(found, Lines(session.text, "utf-16"), session.uri)
         if len(wanted) <= MOST_FINDINGS:
-            assert shown(told) == shown(wanted)
+            assert shown(published) == shown(wanted)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext lsp` as a command: ways to speak, and what it says without its extra."""
+"""The command `onnxtext lsp`: transports, ends of sessions, and a missing extra."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def framed(body: bytes) -> bytes:
 
 
 def answers(said: bytes) -> list[dict[str, Any]]:
-    """The messages of the server that are answers."""
+    """Return the responses among the messages of the server."""
     found = []
     while said:
         head, _, said = said.partition(b"\r\n\r\n")
@@ -57,7 +57,7 @@ def answers(said: bytes) -> list[dict[str, Any]]:
     return [item for item in found if "method" not in item]
 
 
-def test_what_is_no_message_is_answered() -> None:
+def test_invalid_messages_are_answered() -> None:
     wrong = [
         b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
         framed(b"{]"),
@@ -72,7 +72,7 @@ def test_what_is_no_message_is_answered() -> None:
     assert codes == [-32700] * len(wrong) + [-32600, None, None]
 
 
-def test_the_end_of_the_input_comes_after_the_answers() -> None:
+def test_pending_requests_are_answered_at_the_end_of_input() -> None:
     item = {"uri": "file:///m", "languageId": "onnxtxt", "version": 1, "text": "g () => () {}"}
     named = {"uri": "file:///m"}
     result = run(
@@ -93,8 +93,8 @@ def test_exit_without_shutdown_is_a_failure() -> None:
     assert not result.err
 
 
-def test_the_editor_that_does_not_listen_ends_the_server() -> None:
-    """Its standard output is closed, its standard input is not."""
+def test_a_client_that_stops_reading_ends_the_server() -> None:
+    """Standard output is closed, standard input is not."""
     with subprocess.Popen(
         onnxtext_command("lsp"),
         stdin=subprocess.PIPE,
@@ -119,7 +119,7 @@ def test_the_editor_that_does_not_listen_ends_the_server() -> None:
         assert b"Traceback" not in server.stderr.read()
 
 
-def test_the_editor_that_goes_away_takes_the_server_along() -> None:
+def test_a_client_that_exits_ends_the_server() -> None:
     result = run("lsp", stdin=SESSION[: SESSION.index(b"shutdown") - 40])
     assert result.status == 0
     assert not result.err
@@ -152,7 +152,7 @@ def test_without_the_extra(tmp_path: Path) -> None:
     command = onnxtext_command("lsp")
     result = run_command(command, env={**environment(), "PYTHONPATH": str(tmp_path)})
     assert result.status == 2
-    assert "pip install 'onnxtext[lsp]'" in result.err
+    assert "pip install -e '.[lsp]'" in result.err
     assert "Traceback" not in result.err
 
 
@@ -172,8 +172,8 @@ def test_the_help_imports_no_server() -> None:
         assert not {name.partition(".")[0] for name in modules} & {"pygls", "lsprotocol", "onnx"}
 
 
-def test_a_checking_process_that_was_killed_takes_nothing_along() -> None:
-    """Writing to a pipe that nobody reads is an error to be handled, not the end (SIGPIPE)."""
+def test_the_server_survives_a_killed_checking_process() -> None:
+    """Writing to a closed pipe raises an error that is handled, instead of SIGPIPE."""
     patch = """\
 from onnxtext.lsp.server import background
 original = background._ask

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Positions in the three encodings, with characters that each counts differently."""
+"""Positions in the three encodings, with characters of different widths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ g (float[2] "é𝄞x") => (float[2] "y\u2028z") {
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("unit", ["utf-8", "utf-16", "utf-32"])
-async def test_places_are_exact(client_that_counts: Any, unit: str, tmp_path: Path) -> None:
+async def test_positions_are_exact(client_that_counts: Any, unit: str, tmp_path: Path) -> None:
     client = await client_that_counts(unit)
     session = Session(client, tmp_path / "m.onnxtxt", TEXT, unit=unit)
     found: Any = await client.text_document_references_async(
@@ -39,7 +39,7 @@ async def test_places_are_exact(client_that_counts: Any, unit: str, tmp_path: Pa
         )
     )
     assert [session.part(f.range) for f in found] == ['"é𝄞x"'] * 3
-    # An edit behind such characters arrives at its place.
+    # Edits after such characters are applied at the right offset.
     session.replace(") # é𝄞", ", q) # é𝄞")
     diagnostics = await session.diagnostics()
     assert "q" in [session.part(d.range) for d in diagnostics if d.code == "value-undefined"]
@@ -62,7 +62,7 @@ def test_every_offset_has_a_position(text: str, unit: str) -> None:
 
 
 @given(CHARACTERS, UNITS, st.integers(0, 40), st.integers(0, 40), st.text("x𝄞\n", max_size=3))
-def test_a_change_is_that_of_the_offsets(
+def test_changes_are_applied_at_their_offsets(
     text: str, unit: str, one: int, other: int, new: str
 ) -> None:
     text = text.replace("\r", "")
@@ -74,7 +74,7 @@ def test_a_change_is_that_of_the_offsets(
 
 
 @given(CHARACTERS, UNITS, st.integers(0, 99), st.integers(0, 99))
-def test_any_position_is_an_offset(text: str, unit: str, line: int, character: int) -> None:
+def test_every_position_has_an_offset(text: str, unit: str, line: int, character: int) -> None:
     lines = Lines(text, unit)
     assert 0 <= lines.offset(t.Position(line, character)) <= len(text)
     assert lines.offset(t.Position(line, 10**9)) == lines.line_end(line)

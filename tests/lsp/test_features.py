@@ -220,7 +220,7 @@ async def test_renaming_values(client: LanguageClient) -> None:
     assert "tripled" in await rename(session, "int64 hal|f", "tripled")
 
 
-async def test_renaming_what_sections_name(client: LanguageClient, tmp_path: Path) -> None:
+async def test_renaming_names_in_sections(client: LanguageClient, tmp_path: Path) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
 g (float[2] x, bool c) => (float[2] z) <float[1] s = {1}, float[1] p = {2}> {
@@ -272,7 +272,7 @@ quantization {
     )
 
 
-async def test_renaming_what_trainings_bind(client: LanguageClient, tmp_path: Path) -> None:
+async def test_renaming_training_bindings(client: LanguageClient, tmp_path: Path) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g (float[2] x) => (float[2] z) <float[2] w = {1, 2}> {
@@ -300,7 +300,7 @@ training {
 
 
 async def complete(session: Session, line: str, *, after: str) -> dict[str, t.CompletionItem]:
-    """The items at the mark in a line that is put behind another one."""
+    """Return the completions at the mark in a line that is inserted after another one."""
     at = session.text.index(after) + len(after)
     end = session.text.index("\n", at) + 1
     session.edit(end, end, line.replace("|", "") + "\n")

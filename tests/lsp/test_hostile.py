@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is typed, the server answers every request without an error and stays alive."""
+"""For any input, the server answers every request without an error, and survives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from onnxtext.lsp.features.rename import REFUSED
+from onnxtext.lsp.server.protocol import REQUEST_FAILED
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import Session
 
@@ -30,7 +30,7 @@ PIECES = [
 
 
 async def ask_everything(session: Session, offset: int) -> None:
-    """Every request of the protocol at one place, all at once as an editor may send them."""
+    """Send every request of the protocol for one position, all at once."""
     client, document = session.client, session.document
     at = session.position(offset)
     place: dict[str, Any] = {"text_document": document, "position": at}
@@ -79,11 +79,11 @@ async def ask_everything(session: Session, offset: int) -> None:
         await client.text_document_rename_async(t.RenameParams(new_name="renamed", **place))
     except JsonRpcException as error:
         refusal = error
-    assert refusal is None or refusal.code == REFUSED  # and no mistake of ours
+    assert refusal is None or refusal.code == REQUEST_FAILED  # not an internal error
 
 
 async def edit_at_random(client: LanguageClient, seed: int, *, edits: int) -> None:
-    """Edit examples at random, each so many times: mistakes heap up, and each one takes time."""
+    """Edit examples at random, a few times each: errors accumulate, and recovery takes time."""
     random.seed(seed)
     paths = sorted(EXAMPLES.glob("*.onnxtxt"))
     for round in range(30):
@@ -148,7 +148,7 @@ async def test_hostile_texts(client: LanguageClient, tmp_path: Path) -> None:
         assert not client.log_messages, name
 
 
-async def test_what_no_client_should_send(client: LanguageClient, tmp_path: Path) -> None:
+async def test_invalid_requests(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", "g () => () {}")
     unknown = t.TextDocumentIdentifier("file:///not/open.onnxtxt")
     far = t.Position(10**6, 10**6)

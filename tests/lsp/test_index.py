@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The index of a document: laws that hold for every example and for texts made of them."""
+"""The index of a document: laws for every example and for edited examples."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def index_of(text: str, cache: PlacesCache | None = None) -> Index:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_name_is_found_where_it_stands(name: str) -> None:
+def test_every_name_is_found_at_its_offset(name: str) -> None:
     text = example(name)
     index = index_of(text)
     assert isinstance(index.model, Model)
@@ -58,8 +58,8 @@ def test_every_name_is_found_where_it_stands(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_places_are_kept_by_text(name: str) -> None:
-    """An index made with the places of an older version is like one made from nothing."""
+def test_span_maps_are_cached_by_text(name: str) -> None:
+    """An index with cached span maps of an older version equals a fresh one."""
     cache = PlacesCache()
     text = example(name)
     first = index_of(text, cache)
@@ -76,7 +76,7 @@ def test_places_are_kept_by_text(name: str) -> None:
         assert left.span == right.span
 
 
-def test_what_a_name_means() -> None:
+def test_meanings_of_names() -> None:
     index = index_of(example("collatz"))
     text = index.source.text
     found = symbol_at(index, text.index("Div (n, two") + 8)
@@ -171,7 +171,7 @@ quantization { x: ["SCALE_TENSOR": "s"]  a.then_branch.c: [] }
         ("# y = |", "nothing", []),
     ],
 )  # fmt: skip
-def test_what_may_be_written(line: str, kind: str, operator: list[str]) -> None:
+def test_completion_contexts(line: str, kind: str, operator: list[str]) -> None:
     text = example("convnet")
     at = text.index("  direction =")
     made = text[:at] + line.replace("|", "") + "\n" + text[at:]
@@ -181,7 +181,7 @@ def test_what_may_be_written(line: str, kind: str, operator: list[str]) -> None:
 
 
 @given(st.text("ab\n", max_size=60), st.text("ab\n", max_size=60))
-def test_minimal_edits_make_the_text(old: str, new: str) -> None:
+def test_minimal_edits_produce_the_text(old: str, new: str) -> None:
     made = old
     for edit in reversed(minimal_edits(old, new)):
         made = made[: edit.span.start] + edit.text + made[edit.span.end :]
@@ -196,7 +196,7 @@ def test_one_keystroke_is_one_edit() -> None:
 
 
 def test_enumerated_values_of_the_standard() -> None:
-    """What descriptions name: every attribute that has the default of its schema names that."""
+    """Values from descriptions include the default of the schema."""
     schemas = known_schemas()
     version = newest_versions()[""]
 
@@ -215,8 +215,8 @@ def test_enumerated_values_of_the_standard() -> None:
 
 @settings(max_examples=60)
 @given(st.sampled_from(NAMES), st.data())
-def test_texts_with_mistakes_have_an_index(name: str, data: st.DataObject) -> None:
-    """A statement that is broken takes no other with it, but for those it is mixed up with."""
+def test_texts_with_errors_have_an_index(name: str, data: st.DataObject) -> None:
+    """An invalid statement affects only itself and statements that merge with it."""
     text = example(name)
     document = Document.open("file:///x", Path("/x"), text, 1, "utf-16")
     whole = document.version.index

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A document with mistakes keeps every feature for the rest of it."""
+"""In a document with syntax errors, every feature works on the rest."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_every_feature_for_the_rest(client: LanguageClient, place: str) ->
     found = await session.diagnostics()
     errors = [item for item in found if item.severity == t.DiagnosticSeverity.Error]
     assert errors
-    # Nothing that is right is called wrong because of it.
+    # There are no cascading errors.
     line = session.text[: session.text.index(new[:12])].count("\n")
     assert all(abs(item.range.start.line - line) <= 2 for item in errors), errors
 
@@ -126,7 +126,7 @@ async def test_formatting_links_and_workspace_symbols(client: LanguageClient, pl
         t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", options)
     )
     assert typed == part
-    # As a whole it is left alone.
+    # The whole document is not formatted.
     assert not await client.text_document_formatting_async(
         t.DocumentFormattingParams(session.document, options)
     )
@@ -134,7 +134,7 @@ async def test_formatting_links_and_workspace_symbols(client: LanguageClient, pl
     assert [symbol.name for symbol in found].count("Attention") == 2
 
 
-async def test_links_in_a_text_with_mistakes(client: LanguageClient, tmp_path: Path) -> None:
+async def test_links_in_a_text_with_errors(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "query.npy").write_bytes(b"x")
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
@@ -150,7 +150,7 @@ g () => () <float[2] a = file"query.npy"> {
     assert [session.part(link.range) for link in found] == ["query.npy"]
 
 
-async def test_a_fix_of_a_mistake(client: LanguageClient) -> None:
+async def test_a_fix_of_an_error(client: LanguageClient) -> None:
     text = example("attention").replace("<axis = 0> (length, length)", "<axis = 0> (length length)")
     session = Session(client, EXAMPLES / "attention.onnxtxt", text)
     (found,) = await session.syntax()
@@ -174,5 +174,5 @@ async def test_while_a_statement_is_typed(client: LanguageClient) -> None:
         )
         assert [s.name for s in symbols] == ["soft_dictionary", "Scores", "Attention", "Attention"]
     found = await session.diagnostics()
-    # The rules know by now that Add takes no bool.
+    # The checker has run: Add does not take bool.
     assert {item.code for item in found if item.severity == 1} == {"type-mismatch"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every request is answered exactly once, whatever it is; what nobody waits for is not computed."""
+"""Every request is answered exactly once; outdated requests are not computed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEED = fresh_seed()
 
 
 class Wire:
-    """A server without a process: what is sent to it, and what it answers."""
+    """A server in this process, and its answers."""
 
     def __init__(self) -> None:
         self.server: Server = create_server()
@@ -35,7 +35,7 @@ class Wire:
         self.number = 0
 
     def write(self, data: bytes) -> None:
-        """What the server sends."""
+        """Collects the messages of the server."""
         message = json.loads(data)
         if "method" not in message:
             self.answers.setdefault(message["id"], []).append(message)
@@ -44,12 +44,12 @@ class Wire:
         """Do nothing: there is no stream."""
 
     def send(self, **message: Any) -> None:
-        """Hand a message to the server, as if it had been read."""
+        """Pass a message to the server, as if it had been read."""
         text = json.dumps({"jsonrpc": "2.0", **message})
         self.protocol.handle_message(json.loads(text, object_hook=self.protocol.structure_message))
 
     def ask(self, method: Any, params: Any) -> int:
-        """Send a request; its id."""
+        """Send a request; return its id."""
         self.number += 1
         self.send(id=self.number, method=method, params=params)
         return self.number
@@ -72,13 +72,13 @@ class Wire:
         self.send(method="textDocument/didOpen", params={"textDocument": document})
 
     def code(self, number: int) -> int | None:
-        """The code of the error that a request was answered with; None for a result."""
+        """Return the code of the error that a request was answered with; None for a result."""
         (answer,) = self.answers[number]
         return answer["error"]["code"] if "error" in answer else None
 
 
 def run(test: Callable[[Wire], Awaitable[None]]) -> None:
-    """Run a test in a loop of its own; the server ends with it."""
+    """Run a test in a new event loop, and stop the server at its end."""
 
     async def main() -> None:
         wire = Wire()
@@ -141,11 +141,11 @@ FILES = {
     "onnxtext/verify": {"uri": "file:///none"},
     "onnxtext/convert": {"uri": "file:///none", "target": "file:///none", "direction": "x"},
 }
-"""Requests that are about files."""
+"""Requests about files."""
 
 
 def places(params: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all parts of parameters; `data` may be anything."""
+    """Yield the paths of all parts of parameters; `data` may be anything."""
     yield path
     keys: Any = params if isinstance(params, dict) else ()
     for key in range(len(params)) if isinstance(params, list) else keys:
@@ -153,7 +153,7 @@ def places(params: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def replaced(params: Any, path: tuple[Any, ...], part: Any) -> Any:
-    """A copy of parameters with another part; without it if it is `...`."""
+    """Return a copy of parameters with one part replaced, or removed if it is `...`."""
     if not path:
         return part
     made = params.copy()
@@ -166,11 +166,11 @@ def replaced(params: Any, path: tuple[Any, ...], part: Any) -> Any:
 
 MAY_BE_MISSING = {("positions", 0), ("item", "uri")}  # an empty list; it has a name as well
 WRONG: list[Any] = [None, True, 1.5, [None], {"a": 1}, [[]]]
-"""Wrong wherever a string, a number, an object or a list of objects is expected."""
+"""Values with the wrong type for strings, numbers, objects and lists of objects."""
 
 
 def test_invalid_parameters_are_answered() -> None:
-    """Whatever part of the parameters is missing or has a wrong type, the answer is an error."""
+    """If any part of the parameters is missing or has a wrong type, the answer is an error."""
 
     async def test(wire: Wire) -> None:
         await wire.start()
@@ -238,7 +238,7 @@ def test_requests_of_one_id_are_all_answered(number: int | str) -> None:
         for method, params in REQUESTS.items():
             wire.send(id=number, method=method, params=params)
             wire.send(id=number, method=method, params=params)
-            wire.send(id=number, result=None)  # the answer to a request that we have not made
+            wire.send(id=number, result=None)  # a response without a request
         while len(wire.answers.get(number, ())) < 2 * len(REQUESTS):
             await asyncio.sleep(0.001)
         assert all("error" not in answer for answer in wire.answers.pop(number))
@@ -272,7 +272,7 @@ def change(version: int, text: str, line: int = 2, column: int = 14) -> dict[str
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("method", REQUESTS)
-def test_what_is_cancelled_or_outdated_is_not_computed(method: str) -> None:
+def test_cancelled_and_outdated_requests_are_not_computed(method: str) -> None:
     async def test(wire: Wire) -> None:
         await wire.start()
         asked: list[int] = []
@@ -295,8 +295,8 @@ def test_what_is_cancelled_or_outdated_is_not_computed(method: str) -> None:
     run(test)
 
 
-def test_a_large_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As long as keys come, nothing is read; behind the last one the text is read once."""
+def test_a_large_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While keys arrive, nothing is parsed; after the last one the text is parsed once."""
     monkeypatch.setattr("onnxtext.lsp.server.server.PAUSE", 1.0)
 
     async def test(wire: Wire) -> None:
@@ -305,7 +305,7 @@ def test_a_large_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         await wire.settle()
         assert wire.code(first) is None
         document = wire.server.documents[URI]
-        document.version.cost = 10.0  # as in a text that takes long
+        document.version.cost = 10.0  # as for a slow text
         versions = []
         for number in range(10):
             wire.send(method="textDocument/didChange", params=change(number + 2, " "))
@@ -319,7 +319,7 @@ def test_a_large_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     run(test)
 
 
-def test_a_long_answer_is_stopped_by_an_edit() -> None:
+def test_an_edit_stops_a_long_answer() -> None:
     async def test(wire: Wire) -> None:
         await wire.start(large())
         asked = wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
@@ -361,7 +361,7 @@ ODD: list[Any] = [None, True, -1, 10**30, 1.5, "x", [], {}, [{}], {"uri": URI}, 
 
 
 def spoiled(rng: random.Random, value: Any) -> Any:
-    """A copy of parameters with something else in one place."""
+    """Return a copy of parameters with one random part replaced."""
     if isinstance(value, dict) and value and rng.random() < 0.8:
         key = rng.choice(list(value))
         return {**value, key: spoiled(rng, value[key])}
@@ -373,7 +373,7 @@ def position(rng: random.Random) -> dict[str, int]:
 
 
 def message(rng: random.Random, uris: list[str]) -> tuple[str, Any]:
-    """A notification or request."""
+    """Return a notification or request."""
     uri = rng.choice(uris)
     named: dict[str, Any] = {"uri": uri}
     match rng.randrange(10):
@@ -436,13 +436,13 @@ async def anything(wire: Wire, seed: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_anything_in_any_order(number: int) -> None:
+def test_random_messages(number: int) -> None:
     run(lambda wire: anything(wire, SEED + number, 250))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(40))
-def test_much_of_anything_in_any_order(number: int) -> None:
+def test_many_random_messages(number: int) -> None:
     run(lambda wire: anything(wire, SEED + 1000 + number, 1000))
 
 
@@ -464,7 +464,7 @@ HEADERS: dict[bytes, list[bytes | None]] = {
 
 @pytest.mark.parametrize("sent", HEADERS, ids=lambda sent: repr(sent[:40]))
 def test_headers(sent: bytes) -> None:
-    """Whatever comes as a header, the next message is read."""
+    """After any header, the next message is read."""
 
     async def main() -> None:
         sent_all = sent + b"Content-Length: 4\r\n\r\nnext"
@@ -481,16 +481,16 @@ def test_headers(sent: bytes) -> None:
     asyncio.run(main())
 
 
-def test_a_pipe_is_read_without_waiting() -> None:
+def test_a_pipe_is_read_without_blocking() -> None:
     async def main() -> None:
         read, write = os.pipe()
         with os.fdopen(read, "rb") as stream:
             reader = PipeReader(stream)
             os.write(write, b"Content-Length: 4\r\n\r\nbody")
             assert await reader.message() == b"body"
-            assert not reader.waits()
+            assert not reader.has_input()
             os.write(write, b"Content-Length: 5\r\n\r\nmore")
-            while not reader.waits():
+            while not reader.has_input():
                 await asyncio.sleep(0.001)
             os.close(write)
             assert await reader.message() is None

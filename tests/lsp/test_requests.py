@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requests of our own: binary models as texts, conversion, verification, the graph view."""
+"""Custom requests: binary models as texts, conversion, verification, the graph view."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def binary() -> bytes:
-    """A model with a weight that is too large to be inline."""
+    """Return a model with a weight that is too large to be inline."""
     weight = np.arange(300, dtype=np.float32).reshape(3, 100)
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["x", "w"], ["y"])],
@@ -89,13 +89,13 @@ async def test_a_text_with_errors_is_not_written(client: LanguageClient, tmp_pat
     assert path.read_bytes() == binary()
 
 
-async def test_a_file_that_somebody_else_changed(client: LanguageClient, tmp_path: Path) -> None:
+async def test_to_binary_keeps_a_changed_original(client: LanguageClient, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(binary())
     read = await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
     changed = binary() + b"\x12\x00"
     path.write_bytes(changed)
-    with pytest.raises(JsonRpcException, match="changed by something else"):
+    with pytest.raises(JsonRpcException, match="has changed on disk"):
         await ask(
             client,
             "onnxtext/toBinary",
@@ -106,14 +106,14 @@ async def test_a_file_that_somebody_else_changed(client: LanguageClient, tmp_pat
     assert path.read_bytes() == changed
 
 
-async def test_what_is_no_model(client: LanguageClient, tmp_path: Path) -> None:
+async def test_from_binary_errors(client: LanguageClient, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"this is no model")
     with pytest.raises(JsonRpcException, match=r"m\.onnx"):
         await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
     with pytest.raises(JsonRpcException, match="cannot read"):
         await ask(client, "onnxtext/fromBinary", uri=(tmp_path / "none.onnx").as_uri())
-    with pytest.raises(JsonRpcException, match="no file of this machine"):
+    with pytest.raises(JsonRpcException, match="not a local file"):
         await ask(client, "onnxtext/fromBinary", uri="untitled:Untitled-1")
 
 
@@ -166,7 +166,7 @@ async def test_the_graph_view(client: LanguageClient) -> None:
     assert all(nodes[holder][1].bodies for holder in holders)
     edges = [edge for graph in drawn.graphs for edge in graph.edges]
     assert edges
-    assert all(edge[0] in nodes for edge in edges)  # `from`, which is no name in Python
+    assert all(edge[0] in nodes for edge in edges)  # `from` is a keyword in Python
     assert all(edge.to in nodes for edge in edges)
     assert any(edge.type for edge in edges)
 

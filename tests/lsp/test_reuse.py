@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept from version to version, and shorter ways: the answers are those without them."""
+"""Caches across versions and fast paths do not change answers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_places
 from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.index.reuse import common_start
 from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import Places, locate
@@ -49,7 +50,7 @@ EDITS = 8
 
 @cache
 def texts() -> list[str]:
-    """The examples, and what is printed of a graph as exporters write it."""
+    """Return the examples, and a printed graph like exporters write it."""
     found = [path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.onnxtxt"))]
     printed = onnxtext.from_binary(next(transformer(200)))
     bare = re.sub(r'"[^"\n]*[/.][^"\n]*"', lambda name: re.sub(r"\W", "_", name.group()), printed)
@@ -61,7 +62,7 @@ def opened(text: str) -> Document:
 
 
 def edit(document: Document, number: int, generator: random.Random) -> None:
-    """Type something somewhere, or take something away."""
+    """Make a random edit."""
     lines, size = document.version.lines, len(document.version.text)
     start = generator.randrange(size)
     end = min(size, start + generator.choice((0, 0, 0, 1, 40)))
@@ -71,7 +72,7 @@ def edit(document: Document, number: int, generator: random.Random) -> None:
 
 
 def normal(places: Places) -> Any:
-    """Places without the parts that say once more where the whole is."""
+    """Return a span map without parts that repeat the span of the whole."""
     parts = {name: normal(part) for name, part in places.parts.items()}
     if len(parts) == 1:
         (only,) = parts.values()
@@ -80,7 +81,7 @@ def normal(places: Places) -> Any:
     return places.span, parts, [None if item is None else normal(item) for item in places.items]
 
 
-def test_plain_statements_are_as_the_parser_places_them() -> None:
+def test_plain_statements_have_the_spans_of_the_parser() -> None:
     plain = 0
     for text in texts():
         for statement in opened(text).version.index.statements[:1500]:
@@ -109,7 +110,7 @@ def test_plain_statements_are_as_the_parser_places_them() -> None:
         "float[2][3] w = [1]", "float[a:b] w = [1]", "float float = 1", "float true",
     ],
 )  # fmt: skip
-def test_what_looks_plain_is_refused_or_right(chunk: str) -> None:
+def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
     kind = "node" if "(" in chunk else "value_info"
     found = plain_places(kind, chunk)
     try:
@@ -128,9 +129,7 @@ def outline(document: Document) -> Any:
 
 
 @pytest.mark.parametrize("number", range(len(texts())))
-def test_answers_after_edits_are_those_of_the_text(
-    number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seed = fresh_seed()
     print("seed", seed)  # shown if the test fails
     generator = random.Random(seed)
@@ -147,7 +146,7 @@ def test_answers_after_edits_are_those_of_the_text(
         assert lengths == asyncio.run(other.lengths())
         assert draw(document, lengths) == draw(other, lengths)
         if document.version.syntax:
-            continue  # what is not closed in one statement folds nothing of the others
+            continue  # an unclosed bracket does not fold other statements
         folds = list(folding._ranges(document.version, lengths))
         with monkeypatch.context() as patch:
             patch.setattr(
@@ -172,11 +171,11 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
         assert len(found[0]) == 5
 
 
-def test_what_two_lists_begin_with() -> None:
+def test_common_start() -> None:
     generator = random.Random(0)
     for _ in range(200):
         one = [generator.randrange(2) for _ in range(generator.randrange(12))]
         other = [generator.randrange(2) for _ in range(generator.randrange(12))]
-        count = semantic_tokens.common_start(one, other)
+        count = common_start(one, other)
         assert one[:count] == other[:count]
         assert one[count : count + 1] != other[count : count + 1] or not one[count:]

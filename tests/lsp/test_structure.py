@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Features of the structure of a document and of its layout, each on a real document."""
+"""Features about the structure and layout of a document."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_folding_and_selection(client: LanguageClient) -> None:
 def decoded(
     session: Session, data: Any, legend: t.SemanticTokensLegend
 ) -> list[tuple[str, str, set[str]]]:
-    """Semantic tokens as text, type and modifiers."""
+    """Return semantic tokens as text, type and modifiers."""
     found = []
     line = column = 0
     data = list(data)

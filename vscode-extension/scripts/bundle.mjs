@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills bundled/libs with the Python that the extension brings along: onnxtext itself, and what it
-// needs that is pure Python. What is compiled (onnx, numpy, protobuf, ml_dtypes, orjson) has to be
-// in the user's interpreter.
+// Fill bundled/libs with the Python packages of the extension: onnxtext and its pure-Python
+// dependencies. Compiled packages (onnx, numpy, protobuf, ml_dtypes, orjson) have to be installed in
+// the user's interpreter.
 //
 //     PYTHON=python3 node scripts/bundle.mjs
 import { execFileSync } from 'node:child_process';
@@ -18,7 +18,7 @@ const PURE = fs.readFileSync(path.join(root, 'scripts/bundled-requirements.txt')
 fs.rmSync(libs, { recursive: true, force: true });
 const pip = (...words) => execFileSync(python,
   ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--root-user-action', 'ignore', '--no-deps', '--no-compile', '--target', libs, ...words],
-  // Pure Python runs everywhere: the native core is left out.
+  // Without the native core, the bundle runs on every platform.
   { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ONNXTEXT_CORE: 'python' } });
 pip('--only-binary', ':all:', '--implementation', 'py', '--abi', 'none', '--platform', 'any', '--python-version', '3.10', ...PURE);
 pip(path.resolve(root, '..'));

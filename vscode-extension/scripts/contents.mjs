@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fails if a .vsix holds something it should not, or lacks something. Of the bundled Python it looks
-// at the packages only.
+// Fail if a .vsix has unexpected or missing files. Of the bundled Python, only packages are checked.
 //
 //     node scripts/contents.mjs onnxtext.vsix
 import { execFileSync } from 'node:child_process';

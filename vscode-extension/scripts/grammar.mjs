@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes syntaxes/onnxtxt.tmLanguage.json: the TextMate grammar. Its lists of words are those of
-// ../grammar/onnxtext.lark, the one definition of the syntax; the rules are here, where regular
-// expressions can have names and comments.
+// Generate the TextMate grammar, syntaxes/onnxtxt.tmLanguage.json. Its word lists come from
+// ../grammar/onnxtext.lark, which defines the syntax; the rules are here, since JavaScript allows
+// names and comments for regular expressions.
 //
 //     node scripts/grammar.mjs           # write it
 //     node scripts/grammar.mjs --check   # fail if it is out of date
 //
-// A TextMate grammar reads line by line and knows no types. So it tells things apart by what
-// stands around them: `{…}` after a graph's signature holds nodes, `<…>` holds attributes, header
-// entries or typed values, `(…)` holds values. The language server's semantic tokens say the rest.
+// A TextMate grammar matches line by line, without types. So it distinguishes constructs by context:
+// `{…}` after a graph's signature has nodes, `<…>` has attributes, header entries or typed values,
+// `(…)` has values. The language server's semantic tokens add the rest.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -39,7 +39,7 @@ const between = (begin, end, name, patterns, more = {}) => ({
 });
 
 const DEFINED = 'variable.other.definition';
-/** A name that is said with or without quotes. */
+/** A name with or without quotes. */
 const named = (scope) => [
   { match: `b?"(?!"")(?:[^"\\\\]|\\\\.)*"`, name: `${scope}.quoted.onnxtxt` },
   { match: WORD, name: `${scope}.onnxtxt` },
@@ -48,7 +48,7 @@ const named = (scope) => [
 const repository = {
   comment: {
     patterns: [
-      // Comments that the formatter and the checker obey.
+      // Directives of the formatter and the checker.
       {
         match: '(#)\\s*(fmt:\\s*(?:off|on|skip)|onnxtext:\\s*ignore)\\b(.*)$',
         name: 'comment.line.number-sign.onnxtxt',
@@ -116,7 +116,7 @@ const repository = {
         endCaptures: capture('punctuation.section.parens.end'),
         patterns: include('comment', 'key', 'string', 'number', 'boolean', 'record', 'list', 'word', 'punctuation'),
       },
-      // The value of an attribute of the function that this is in.
+      // A reference to an attribute parameter of the function.
       { match: `(@)(${NAME})`, captures: captures('keyword.operator.reference', 'variable.parameter.attribute') },
     ],
   },
@@ -145,7 +145,7 @@ const repository = {
           ...include('type', 'string', 'word', 'punctuation'),
         ],
       },
-      // No type where only a name can stand: before an equals sign, a dot or a colon, or as an input.
+      // Not a type before an equals sign, a dot or a colon, or as an input: only a name is valid there.
       { match: `\\b(${PRIM})\\b(?!\\s*(?:=(?!>)|\\.(?!\\.)|:|,|\\)\\s*[^\\s{]))`, name: 'storage.type.tensor.onnxtxt' },
     ],
   },
@@ -161,7 +161,7 @@ const repository = {
       { match: '\\?', name: 'constant.language.unknown.onnxtxt' },
     ],
   },
-  // Of a header, a section or a record: `ir_version:`, `"ai.onnx.ml":`, `999:`.
+  // Keys of a header, section or record: `ir_version:`, `"ai.onnx.ml":`, `999:`.
   key: {
     patterns: [
       { match: `\\b(${WORD})\\s*(:)`, captures: captures('support.type.property-name', 'punctuation.separator.colon') },
@@ -181,7 +181,7 @@ const repository = {
   // raw_data(b"…") float_data{1}
   field: { match: `\\b${FIELD}(?=\\s*[({])`, name: 'support.function.field.onnxtxt' },
 
-  // Values, types and attributes, header entries: all that stands in `<…>`.
+  // Values, types, attributes and header entries: everything in `<…>`.
   angle: between('<', '>', 'punctuation.section.angle', include(
     'comment', 'attribute-type', 'key', 'decorator', 'field', 'nan', 'graph', 'arrow', 'type', 'attribute', 'string', 'number', 'boolean',
     'list', 'record', 'arguments', 'plain-value', 'punctuation',
@@ -224,7 +224,7 @@ const repository = {
 
   body: between('\\{', '\\}', 'punctuation.section.block', include('statement'), { name: 'meta.body.onnxtxt' }),
 
-  // What stands in a body: nodes.
+  // The nodes of a body.
   statement: { patterns: include('comment', 'decorator', 'operator', 'label', 'type', 'output', 'angle', 'signature', 'arrow', 'punctuation') },
   label: {
     begin: '\\[', end: '\\]',
@@ -248,7 +248,7 @@ const repository = {
   },
   output: { patterns: [{ match: '""(?!")', name: 'string.quoted.double.empty.onnxtxt' }, ...named(DEFINED)] },
 
-  // What follows the graph: metadata {…}, resources none, configuration "name" {…}.
+  // The sections: metadata {…}, resources none, configuration "name" {…}.
   section: {
     patterns: [
       {
@@ -264,7 +264,7 @@ const repository = {
   },
   'section-body': between('\\{', '\\}', 'punctuation.section.block', [
     ...include('comment', 'decorator'),
-    // `node q {`, `value x {`: what the entries belong to.
+    // `node q {`, `value x {`: the owner of the entries.
     {
       match: `\\b(${WORD})((?:\\s+|\\s*\\.\\s*)[^:{}()]*?)?(?:(:)(${NAME}))?\\s*(?=\\{)`,
       captures: captures('storage.type.subject', 'variable.other.value', 'punctuation.separator.colon', 'entity.name.tag.overload'),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the scopes of the grammar with the snapshots beside the texts: all of ../examples, and
-// language.onnxtxt. `node scripts/snapshots.mjs -u` writes the snapshots anew.
+// Compare the scopes of the grammar with the snapshots beside the texts: all of ../examples, and
+// language.onnxtxt. `node scripts/snapshots.mjs -u` rewrites the snapshots.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ for (const name of examples) fs.copyFileSync(path.join(root, '../examples', name
 
 const texts = fs.readdirSync(folder).filter((name) => name.endsWith('.onnxtxt'));
 const update = process.argv.includes('-u');
-// The tool writes what is missing without a word; here that is a mistake.
+// The tool silently creates missing snapshots; here they are an error.
 const missing = texts.filter((name) => !fs.existsSync(path.join(folder, `${name}.snap`)));
 const stale = fs.readdirSync(folder).filter((name) => name.endsWith('.snap') && !texts.includes(name.slice(0, -'.snap'.length)));
 if (!update && missing.length + stale.length > 0) {

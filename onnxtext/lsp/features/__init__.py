@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the language server answers, a kind of request a module; each reads a document's index."""
+"""The features of the language server, one module per feature; each reads a document's index."""
 
 from __future__ import annotations
 

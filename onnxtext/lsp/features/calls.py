@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The call hierarchy of functions: who calls one, and what it calls."""
+"""Answer call hierarchy requests: callers and callees of functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def register(server: Server) -> None:
 def prepare(
     server: Server, params: t.CallHierarchyPrepareParams
 ) -> list[t.CallHierarchyItem] | None:
-    """The function, or the graph, under the cursor."""
+    """Return the function or graph under the cursor."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -50,7 +50,7 @@ def prepare(
 def incoming(
     server: Server, params: t.CallHierarchyIncomingCallsParams
 ) -> list[t.CallHierarchyIncomingCall] | None:
-    """The graphs and functions whose nodes call a function."""
+    """Return the graphs and functions that call a function."""
     document, wanted = _given(server, params.item)
     if document is None:
         return None
@@ -69,7 +69,7 @@ def incoming(
 def outgoing(
     server: Server, params: t.CallHierarchyOutgoingCallsParams
 ) -> list[t.CallHierarchyOutgoingCall] | None:
-    """The functions that a graph or function calls."""
+    """Return the functions that a graph or function calls."""
     document, wanted = _given(server, params.item)
     if document is None:
         return None
@@ -88,7 +88,7 @@ def outgoing(
 
 
 def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
-    """All calls of functions: which, from which graph or function, and where."""
+    """Return all calls of functions: callee, caller and span."""
     found = []
     for key, symbol in index.symbols.items():
         if key[0] != "function" or key[2] not in index.functions():
@@ -121,7 +121,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 
 
 def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
-    """The document and the graph or function of an item that the client gives back."""
+    """Return the document and the graph or function of an item from the client."""
     document = server.document(item.uri)
     if document is None:
         return None, None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code actions: the fixes of diagnostics, one by one or all safe ones, and silencing a finding."""
+"""Offer code actions: apply fixes, one by one or all safe ones, and silence findings."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def register(server: Server) -> None:
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
-    """What can be done about the diagnostics in a range."""
+    """Return the actions for the diagnostics in a range."""
     document = server.document(params.text_document.uri)
     if document is None or document.diagnosed != document.version.number:
         return None
     span = document.version.lines.span(params.range)
     wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
     found: list[t.CodeAction] = []
-    if _asked(t.CodeActionKind.QuickFix.value, wanted):
+    if _is_requested(t.CodeActionKind.QuickFix.value, wanted):
         for diagnostic in _at(document, span)[:_MOST]:
             found += _fixes(server, document, diagnostic)
-    if _asked(FIX_ALL, wanted):
+    if _is_requested(FIX_ALL, wanted):
         found += _fix_all(server, document)
     return found
 
 
-def _asked(kind: str, wanted: list[str]) -> bool:
-    """Whether a kind of action was asked for; kinds are hierarchical (LSP, CodeActionKind)."""
+def _is_requested(kind: str, wanted: list[str]) -> bool:
+    """Whether a kind of action is requested; kinds are hierarchical (LSP, CodeActionKind)."""
     return not wanted or any(kind == item or kind.startswith(f"{item}.") for item in wanted)
 
 
@@ -85,7 +85,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
 
 
 def silence(document: Document, diagnostic: Diagnostic) -> Edit:
-    """A comment above the statement of a finding that silences it."""
+    """Return the edit that adds a suppression comment above the statement of a finding."""
     version = document.version
     place = span_of(diagnostic, len(version.text))
     statement = version.index.statement_at(place.start)
@@ -98,7 +98,7 @@ def silence(document: Document, diagnostic: Diagnostic) -> Edit:
 
 
 def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
-    """All safe fixes that do not get in each other's way."""
+    """Yield one action for all safe fixes that do not overlap."""
     edits: list[Edit] = []
     for diagnostic in document.diagnostics:
         fix = diagnostic.fix
@@ -109,7 +109,7 @@ def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
     if edits:
         lines = document.version.lines
         yield t.CodeAction(
-            "Fix all that is safe to fix",
+            "Apply all safe fixes",
             FIX_ALL,
             edit=workspace_edit(server, document, text_edits(lines, edits)),
         )

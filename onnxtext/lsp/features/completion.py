@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Completion: operators, attributes and their values, values in scope, types, keys, functions."""
+"""Complete operators, functions, attributes and their values, values in scope, types and keys."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MOST = 400
-"""So many items are sent; what is typed next makes fewer."""
+"""Maximum number of items that are sent; more input narrows them down."""
 
 _CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
 _DECORATORS = {
@@ -57,7 +57,7 @@ def register(server: Server) -> None:
 
 
 def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | None:
-    """What may stand at the cursor."""
+    """Return the completions at the cursor."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -82,7 +82,7 @@ def _snippets(server: Server) -> bool:
 
 
 def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
-    """The documentation of an item, once somebody looks at it."""
+    """Add the documentation of an item when the editor shows it."""
     data: Any = params.data
     name = _text(data, "operator")
     version = _number(data, "version")
@@ -90,11 +90,11 @@ def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
         signature = known_schemas().find(_text(data, "domain"), name, version)
         if signature is not None:
             attribute = _text(data, "attribute")
-            said = documentation(signature, full=False)
+            text = documentation(signature, full=False)
             if attribute in signature.attributes:
-                said = attribute_line(signature, attribute)
+                text = attribute_line(signature, attribute)
             head = "" if attribute else f"```onnxtxt\n{signature_text(signature)}\n```\n\n"
-            params.documentation = t.MarkupContent(t.MarkupKind.Markdown, head + said)
+            params.documentation = t.MarkupContent(t.MarkupKind.Markdown, head + text)
     return params
 
 
@@ -130,7 +130,7 @@ class _Maker:
         self.range = self.lines.range(context.span)
 
     def items(self) -> Iterator[t.CompletionItem]:
-        """All that fits, the likeliest first."""
+        """Yield all completions, the likeliest first."""
         match self.context.kind:
             case "operator":
                 yield from self._operators()
@@ -140,9 +140,7 @@ class _Maker:
                 yield from self._attributes()
             case "attribute-value":
                 yield from self._attribute_values()
-            case "declaration":
-                yield from self._types()
-            case "body":
+            case "declaration" | "body":
                 yield from self._types()
             case "header":
                 yield from self._keys()
@@ -241,7 +239,7 @@ class _Maker:
         yield item
 
     def _target(self) -> Signature | Scope | None:
-        """What the operator before the cursor is."""
+        """Return the target of the operator before the cursor."""
         if not self.context.operator:
             return None
         return target_of(self.document, self.context, self.offset)
@@ -315,7 +313,7 @@ class _Maker:
             count += 1
 
     def _visible(self) -> Iterable[tuple[Scope, str]]:
-        """The values that may be used at the cursor, the nearest definition first."""
+        """Yield the values that are visible at the cursor, the nearest definition first."""
         scope = self.scope
         seen: set[str] = set()
         limit = self.offset
@@ -329,7 +327,7 @@ class _Maker:
             limit = scope.holder.at if scope.holder is not None else limit
             scope = scope.parent or scope.main_graph
 
-    # ---- The rest ---------------------------------------------------------------------------
+    # ---- Types and headers ------------------------------------------------------------------
 
     def _types(self) -> Iterator[t.CompletionItem]:
         for name in ELEMENTS:
@@ -362,13 +360,13 @@ class _Maker:
 
 
 def _matches(prefix: str, name: str) -> bool:
-    """Whether the letters of a prefix stand in a name in this order, as editors match."""
+    """Whether a name contains the letters of a prefix in this order, as editors match."""
     letters = iter(name.casefold())
     return all(letter in letters for letter in prefix)
 
 
 def _call(label: str, signature: Signature) -> str:
-    """A snippet that calls an operator: its required attributes, its required inputs."""
+    """Return a snippet that calls an operator with required attributes and inputs."""
     stop = 1
     attributes = []
     for name, formal in signature.attributes.items():
@@ -390,5 +388,5 @@ def _stop(number: int, text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text in a placeholder of a snippet (LSP, Snippet Syntax)."""
+    """Escape text for a placeholder of a snippet (LSP, Snippet Syntax)."""
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics as the protocol has them."""
+"""Convert diagnostics to those of the protocol."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ _UNUSED = ("value-unused", "function-unused", "opset-import-unused", "unused-sup
 
 
 def convert(found: Iterable[Diagnostic], lines: Lines, uri: str) -> list[t.Diagnostic]:
-    """Diagnostics of a text for the editor."""
+    """Convert diagnostics of a text for the editor."""
     return [_convert(item, lines, uri) for item in found]
 
 
 def span_of(diagnostic: Diagnostic, size: int) -> Span:
-    """The primary place, within a text of this size; the beginning for what has none."""
+    """Return the primary span, clamped to the text's size; the start of the text if none."""
     span = diagnostic.span or Span(0, 0)
     return Span(min(span.start, size), min(span.end, size))
 
 
 def _convert(diagnostic: Diagnostic, lines: Lines, uri: str) -> t.Diagnostic:
-    message = diagnostic.message
     first = diagnostic.labels[0].message if diagnostic.labels else ""
-    said = [first, *diagnostic.notes]
+    more = [first, *diagnostic.notes]
     if diagnostic.help:
-        said.append(f"help: {diagnostic.help}")
-    message = "\n".join([message, *filter(None, said)])
+        more.append(f"help: {diagnostic.help}")
+    message = "\n".join([diagnostic.message, *filter(None, more)])
     related = [
         t.DiagnosticRelatedInformation(
             t.Location(uri, lines.range(label.span)), label.message or "here too"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edits of documents: as small as they can be, and bound to the version they are made for."""
+"""Create minimal edits of documents, bound to their version."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from lsprotocol import types as t
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.reuse import common_start
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MOST_LINES = 4000
-"""Parts of a text that differ in more lines are replaced as a whole: finding out more is slow."""
+"""Parts that differ in more lines are replaced as a whole: a finer diff is slow."""
 
 
 def workspace_edit(
     server: Server, document: Document, edits: Sequence[t.TextEdit]
 ) -> t.WorkspaceEdit:
-    """Edits of one document, refused by the client if it has changed since, where it can."""
+    """Return edits of one document; clients that support it reject them if it has changed."""
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     if edit is not None and edit.document_changes:
@@ -34,20 +35,20 @@ def workspace_edit(
 
 
 def text_edits(lines: Lines, edits: Iterable[Edit]) -> list[t.TextEdit]:
-    """Edits of a text for the editor."""
+    """Convert edits of a text for the editor."""
     return [t.TextEdit(lines.range(edit.span), edit.text) for edit in edits]
 
 
 def minimal_edits(old: str, new: str) -> list[Edit]:
-    """What has to be changed in a text to make another of it, line by line.
+    """Return line edits that turn one text into another.
 
-    Lines that both begin or end with are left alone, so that the cursor and the folds stay.
+    Common lines at the start and end are not touched, so that the cursor and folds stay.
     """
     if old == new:
         return []
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head = common_start(before, after)
+    tail = common_start(before[head:][::-1], after[head:][::-1])
     start = sum(map(len, before[:head]))
     left, right = before[head : len(before) - tail], after[head : len(after) - tail]
     if max(len(left), len(right)) > _MOST_LINES:
@@ -69,12 +70,3 @@ def minimal_edits(old: str, new: str) -> list[Edit]:
                 Edit(Span(offsets[i1 + pairs], offsets[i2]), "".join(right[j1 + pairs : j2]))
             )
     return edits
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count

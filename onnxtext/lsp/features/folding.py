@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be folded: brackets over several lines, comments, sections, long strings."""
+"""Find folding ranges: brackets over several lines, comments, sections, long strings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def register(server: Server) -> None:
 
 
 async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.FoldingRange] | None:
-    """The ranges, outer and inner ones."""
+    """Return all folding ranges, nested ones included."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -76,7 +76,7 @@ def _ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRange]:
 
 
 def _pieces(version: Version, lengths: list[int]) -> Iterator[re.Match[str]]:
-    """Brackets, comments and strings, but for those of statements that lie on one line."""
+    """Yield brackets, comments and strings, except those in statements on one line."""
     text = version.text
     done = 0
     for at, length in zip(version.index.starts, lengths, strict=True):
@@ -89,7 +89,7 @@ def _pieces(version: Version, lengths: list[int]) -> Iterator[re.Match[str]]:
 
 
 def _close(open_brackets: list[tuple[str, int]], wanted: str) -> int | None:
-    """Take off the stack what a bracket closes; in a text with mistakes that may be none."""
+    """Pop the opening bracket; return its line, or None if none matches."""
     for depth in range(len(open_brackets) - 1, max(len(open_brackets) - 8, -1), -1):
         if open_brackets[depth][0] == wanted:
             line = open_brackets[depth][1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formatting: the whole text, a range of lines, or what was just typed, by `onnxtext fmt`."""
+"""Format the whole text, a range of lines, or the statement just typed, like `onnxtext fmt`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def register(server: Server) -> None:
 
 
 async def whole(server: Server, params: t.DocumentFormattingParams) -> list[t.TextEdit] | None:
-    """Edits to the canonical layout; none for a text with mistakes, which is left as it is."""
+    """Return the edits to the canonical layout; none for a text with errors."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -41,7 +41,7 @@ async def whole(server: Server, params: t.DocumentFormattingParams) -> list[t.Te
 
 
 async def part(server: Server, params: t.DocumentRangeFormattingParams) -> list[t.TextEdit] | None:
-    """Edits of the lines in a range."""
+    """Return the edits of the lines in a range."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -51,9 +51,9 @@ async def part(server: Server, params: t.DocumentRangeFormattingParams) -> list[
 async def on_type(
     server: Server, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Edits of the statement that was just ended by a line break or a bracket.
+    """Return the edits of the statement that a line break or bracket just ended.
 
-    The line the cursor is in is left alone, so that nothing moves under it.
+    The line of the cursor is not touched, so that nothing moves under it.
     """
     document = server.document(params.text_document.uri)
     if document is None or params.position.line == 0:
@@ -81,12 +81,12 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
 def formatting_edits(
     source: Source, span: Span | None = None, model: Model | None = None
 ) -> list[Edit] | None:
-    """The edits that format a text; None if it cannot be formatted.
+    """Return the edits that format a text; None if it cannot be formatted.
 
     Args:
         source: the text.
-        span: only edits of its lines; they are proven to change nothing of what the text says.
-        model: what the text was parsed to without an error, if it was parsed already.
+        span: limits the edits to its lines; the result is checked to parse to the same tree.
+        model: the tree of the text, if it was already parsed without errors.
     """
     from onnxtext.checker.engine.repair import apply_edits
     from onnxtext.format.text import format_source
@@ -106,9 +106,9 @@ def formatting_edits(
 
 
 def statement_edits(version: Version, span: Span) -> list[Edit]:
-    """The edits that format the nodes of a range that stand on one line each.
+    """Return the edits that format the nodes of a range that are on one line each.
 
-    So the rest of a text with mistakes can be formatted. Indentation and comments stay.
+    This formats the valid parts of a text with errors. Indentation and comments do not change.
     """
     from onnxtext.format.document import write_document
 
@@ -134,7 +134,7 @@ def statement_edits(version: Version, span: Span) -> list[Edit]:
 
 
 def _touches(edit: Edit, text: str, span: Span) -> bool:
-    """Whether an edit is of lines of a range only."""
+    """Whether an edit is within the lines of a span."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", max(span.end - (span.end > span.start), span.start))
     end = len(text) if end < 0 else end + 1

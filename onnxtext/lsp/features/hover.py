@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hover: operators and their documentation, types of values, what tensors hold, attributes."""
+"""Show hovers: documentation of operators and attributes, types of values, tensor statistics."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def register(server: Server) -> None:
 
 
 def hover(server: Server, params: t.HoverParams) -> t.Hover | None:
-    """What to say about what stands under the mouse."""
+    """Return the hover of the target under the mouse."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -44,15 +44,15 @@ def hover(server: Server, params: t.HoverParams) -> t.Hover | None:
     at_cursor = target_at(version.index, version.lines.offset(params.position))
     if at_cursor is None:
         return None
-    said = describe(document, at_cursor)
-    if not said:
+    text = describe(document, at_cursor)
+    if not text:
         return None
-    content = t.MarkupContent(t.MarkupKind.Markdown, said)
+    content = t.MarkupContent(t.MarkupKind.Markdown, text)
     return t.Hover(content, version.lines.range(at_cursor.span))
 
 
 def describe(document: Document, at_cursor: CursorTarget) -> str | None:
-    """What to say, in Markdown."""
+    """Return a description of a target in Markdown."""
     match at_cursor.kind:
         case "operator":
             return _operator(document, at_cursor)
@@ -92,7 +92,7 @@ def _operator(document: Document, at_cursor: CursorTarget) -> str | None:
     opsets = at_cursor.statement.scope.opsets
     if opsets is not None and domain not in opsets.versions:
         return f"`{node.op_type}`: its domain `{domain or 'ai.onnx'}` is not imported"
-    return f"`{node.op_type}`: no schema of it is known in `{domain or 'ai.onnx'}`"
+    return f"`{node.op_type}`: unknown operator of `{domain or 'ai.onnx'}`"
 
 
 def _function(document: Document, at_cursor: CursorTarget) -> str | None:
@@ -100,8 +100,8 @@ def _function(document: Document, at_cursor: CursorTarget) -> str | None:
     scope = document.version.index.functions().get(at_cursor.key[2])
     if scope is None:
         return None
-    said = function_documentation(scope)
-    return f"{_fence(function_text(scope))}\n\nfunction of this model\n\n{said}".rstrip()
+    text = function_documentation(scope)
+    return f"{_fence(function_text(scope))}\n\nfunction of this model\n\n{text}".rstrip()
 
 
 def _value(document: Document, at_cursor: CursorTarget) -> str | None:
@@ -112,7 +112,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
     head = f"{type} {word(at_cursor.name)}" if type is not None else word(at_cursor.name)
     lines = [_fence(head), *_origin(scope, at_cursor.name)]
     if type is None and at_cursor.name in scope.position:
-        lines.append("its type is not known")
+        lines.append("its type is unknown")
     tensor = _tensor(document, scope, at_cursor.name)
     if tensor is not None:
         lines.append(tensor)
@@ -123,7 +123,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
 
 
 def _origin(scope: Scope, name: str) -> Iterator[str]:
-    """Where a value comes from."""
+    """Yield the definition of a value, and the graph whose output it is."""
     at = scope.position.get(name)
     where = scope.describe()
     if at is None:
@@ -157,7 +157,7 @@ def _tensor(document: Document, scope: Scope, name: str) -> str | None:
 
 
 def _doc(scope: Scope, name: str) -> str:
-    """The doc string of a value, or of the node that computes it."""
+    """Return the doc string of a value, or of the node that computes it."""
     items: list[Any] = [*scope.inputs, *scope.initializers, *scope.infos]
     decorators = [d for item in items if item.name == name for d in item.decorators]
     at = scope.position.get(name, GIVEN)
@@ -165,9 +165,9 @@ def _doc(scope: Scope, name: str) -> str:
         decorators += scope.nodes[at].decorators
     for decorator in decorators:
         if decorator.name == "doc" and decorator.arguments:
-            said = decorator.arguments[0].value
-            if isinstance(said, bytes):
-                return said.decode("utf-8", "replace")
+            text = decorator.arguments[0].value
+            if isinstance(text, bytes):
+                return text.decode("utf-8", "replace")
     return ""
 
 
@@ -176,25 +176,27 @@ def _attribute(document: Document, at_cursor: CursorTarget) -> str | None:
     target = document.version.index.target(at_cursor.statement)
     if isinstance(target, Signature) and at_cursor.name in target.attributes:
         return attribute_documentation(target, at_cursor.name)
-    if isinstance(target, Scope) and target.function is not None:
-        for item in target.function.attributes:
-            if (item.name if isinstance(item, Attribute) else item) == at_cursor.name:
-                return f"{_fence(parameter_of(item))}\n\nparameter of `{target.name}`"
+    if isinstance(target, Scope):
+        return _parameter_hover(target, at_cursor.name, f"parameter of `{target.name}`")
     return None
 
 
 def _parameter(document: Document, at_cursor: CursorTarget) -> str | None:
     assert at_cursor.key is not None
-    function = document.version.index.scopes[at_cursor.key[1]].function
-    for item in function.attributes if function is not None else ():
-        if (item.name if isinstance(item, Attribute) else item) == at_cursor.key[2]:
-            assert function is not None
-            return f"{_fence(parameter_of(item))}\n\nattribute parameter of `{function.name}`"
+    scope = document.version.index.scopes[at_cursor.key[1]]
+    name = "" if scope.function is None else scope.function.name
+    return _parameter_hover(scope, at_cursor.key[2], f"attribute parameter of `{name}`")
+
+
+def _parameter_hover(scope: Scope, name: str, note: str) -> str | None:
+    for item in () if scope.function is None else scope.function.attributes:
+        if (item.name if isinstance(item, Attribute) else item) == name:
+            return f"{_fence(parameter_of(item))}\n\n{note}"
     return None
 
 
 def _literal(document: Document, at_cursor: CursorTarget) -> str | None:
-    """What a tensor in the text holds."""
+    """Describe a literal: the statistics of a tensor, or the attribute."""
     assert at_cursor.statement is not None
     base = None if document.path is None else document.path.parent
     model = document.version.index.model

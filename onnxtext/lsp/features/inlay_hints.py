@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inlay hints: the inferred types of values that the text declares no type for."""
+"""Show inlay hints: the inferred types of values without a declared type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def register(server: Server) -> None:
 
 
 def hints(server: Server, params: t.InlayHintParams) -> list[t.InlayHint] | None:
-    """The hints in a range, as far as the checker is done with this version."""
+    """Return the hints in a range, if the checker is done with this version."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -48,7 +48,7 @@ def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.I
             continue
         place = located.find("name") if statement.kind != "node" else _output(located, number)
         if place is not None and span.start <= place.start <= span.end:
-            # The type stands where it would be written; to accept the hint writes it.
+            # The hint is where the type would be written; accepting it inserts the type.
             position = lines.position(place.start)
             typed = t.TextEdit(t.Range(position, position), f"{type} ")
             yield t.InlayHint(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links to files that a document names: external data, data files, stores, and its own blobs."""
+"""Link blobs and file names in a document to their files: external data, data files, stores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _LINKS = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'  # passed over
+    r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'  # skipped
     r'|blob"(?P<blob>[0-9a-f]+)"'
     r'|file"(?P<file>[^"\\\n]+)"'
     r'|"location"\s*:\s*"(?P<location>[^"\\\n]+)"'
@@ -37,7 +37,7 @@ def register(server: Server) -> None:
 
 
 def links(server: Server, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
-    """The links of a document; only to what is there."""
+    """Return the links of a document whose targets exist."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -79,9 +79,9 @@ def _links(document: Document) -> Iterator[t.DocumentLink]:
 
 
 def _pieces(version: Version) -> Iterator[re.Match[str]]:
-    """The pieces of the lines that may name something; of the whole text if it has long strings.
+    """Yield the matches in lines with keywords, or in the whole text if it has long strings.
 
-    Most lines of a large text name nothing, and looking for a few words takes no time.
+    Few lines of a large text have keywords, and searching for them is fast.
     """
     text = version.text
     if '"""' in text:
@@ -95,13 +95,13 @@ def _pieces(version: Version) -> Iterator[re.Match[str]]:
             if start >= 0:
                 yield from _LINKS.finditer(text, start, end)
             start = lines.line_start(line)
-        end = lines.line_end(line + 1)  # a name may be in the line after its key
+        end = lines.line_end(line + 1)  # a name may be on the line after its key
     if start >= 0:
         yield from _LINKS.finditer(text, start, end)
 
 
 def _file(base: Path, name: str) -> str | None:
-    """The URI of a file beside the text; None if it is not there or leads out of the directory."""
+    """Return the URI of a file beside the text; None if missing or outside of the directory."""
     try:
         path = inside(base, name)
         return path.as_uri() if path.exists() else None
@@ -118,7 +118,7 @@ def _resources(text: str) -> dict[str, int]:
 
 
 def _stored(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
-    """The file of a blob in a store."""
+    """Return the file of a blob in a store, if any."""
     from onnxtext.weights.store import Store
 
     for place in getattr(root, "places", ()):

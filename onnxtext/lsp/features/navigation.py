@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a name is defined, where it is used, and both at once while the cursor stands on it."""
+"""Find definitions and references of names, and highlight the name under the cursor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KINDS = {
 
 
 class Cursor(Protocol):
-    """What the parameters of every request about a place in a document have."""
+    """The parameters of a request about a position in a document."""
 
     text_document: t.TextDocumentIdentifier
     position: t.Position
@@ -37,7 +37,7 @@ def register(server: Server) -> None:
 
 
 def symbol_under(server: Server, params: Cursor) -> tuple[Document, Symbol, CursorTarget] | None:
-    """The document of a request, the name under its cursor, and the place where it stands there."""
+    """Return the document, symbol and target under the cursor."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -46,20 +46,20 @@ def symbol_under(server: Server, params: Cursor) -> tuple[Document, Symbol, Curs
     return None if found is None else (document, *found)
 
 
-def places(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
-    """Where a name stands, in the order of the text; places with mistakes are left out."""
+def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
+    """Return roles and spans of a symbol in the order of the text, except in invalid statements."""
     index = document.version.index
     found = [(item.role, index.span(item)) for item in symbol.occurrences]
     return sorted({(role, span) for role, span in found if span is not None}, key=lambda p: p[1])
 
 
 def definition(server: Server, params: t.DefinitionParams) -> list[t.Location] | None:
-    """Where the name under the cursor is defined; where it is declared if nothing defines it."""
+    """Return the definitions of the name under the cursor, or else its declarations."""
     found = symbol_under(server, params)
     if found is None:
         return None
     document, symbol, _ = found
-    known = places(document, symbol)
+    known = occurrences(document, symbol)
     for role in ("definition", "declaration"):
         spans = [span for item, span in known if item == role]
         if spans:
@@ -69,7 +69,7 @@ def definition(server: Server, params: t.DefinitionParams) -> list[t.Location] |
 
 
 def references(server: Server, params: t.ReferenceParams) -> list[t.Location] | None:
-    """All places of the name under the cursor."""
+    """Return all occurrences of the name under the cursor."""
     found = symbol_under(server, params)
     if found is None:
         return None
@@ -77,7 +77,7 @@ def references(server: Server, params: t.ReferenceParams) -> list[t.Location] | 
     whole = params.context.include_declaration
     return [
         t.Location(document.uri, document.version.lines.range(span))
-        for role, span in places(document, symbol)
+        for role, span in occurrences(document, symbol)
         if whole or role != "definition"
     ]
 
@@ -85,7 +85,7 @@ def references(server: Server, params: t.ReferenceParams) -> list[t.Location] | 
 def highlight(
     server: Server, params: t.DocumentHighlightParams
 ) -> list[t.DocumentHighlight] | None:
-    """All places of the name under the cursor, and whether each defines or uses it."""
+    """Return all occurrences of the name under the cursor, and the role of each."""
     found = symbol_under(server, params)
     if found is None:
         return None
@@ -93,5 +93,5 @@ def highlight(
     lines = document.version.lines
     return [
         t.DocumentHighlight(lines.range(span), _KINDS[role])
-        for role, span in places(document, symbol)
+        for role, span in occurrences(document, symbol)
     ]

@@ -1,28 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Renaming values, functions and their parameters: quoted where needed, never onto another name."""
+"""Rename values, functions and their parameters; quote new names, and reject conflicts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
-from pygls.exceptions import JsonRpcException
 
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.features.edits import workspace_edit
-from onnxtext.lsp.features.navigation import places, symbol_under
+from onnxtext.lsp.features.navigation import occurrences, symbol_under
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Symbol, parameter_names
 from onnxtext.lsp.index.sections import name_of
+from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
-
-REFUSED = -32803
 
 
 def register(server: Server) -> None:
@@ -32,7 +30,7 @@ def register(server: Server) -> None:
 
 
 def prepare(server: Server, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
-    """What would be renamed, and its name as it is now."""
+    """Return the range and current name of the symbol under the cursor."""
     found = symbol_under(server, params)
     if found is None:
         return None
@@ -41,10 +39,10 @@ def prepare(server: Server, params: t.PrepareRenameParams) -> t.PrepareRenamePla
 
 
 def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
-    """Give all places of a name another one.
+    """Rename all occurrences of a symbol.
 
     Raises:
-        JsonRpcException: the new name is empty, or means something else already.
+        RequestError: the new name is empty, or already has another meaning.
     """
     found = symbol_under(server, params)
     if found is None:
@@ -53,9 +51,9 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     new = name_of(params.new_name.strip())
     if new == symbol.name:
         return None
-    objection = _objection(document.version.index, symbol, new) if new else "a name cannot be empty"
-    if objection is not None:
-        raise JsonRpcException(objection, REFUSED)
+    conflict = _conflict(document.version.index, symbol, new) if new else "a name cannot be empty"
+    if conflict is not None:
+        raise RequestError(conflict)
     return workspace_edit(server, document, _edits(document, symbol, new))
 
 
@@ -63,8 +61,8 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
     spelled = value_name(new) if symbol.key[0] == "value" else word(new)
     lines, text = document.version.lines, document.version.text
     edits = []
-    for span in dict.fromkeys(span for _, span in places(document, symbol)):
-        # In a section a name may stand where the language wants a string.
+    for span in dict.fromkeys(span for _, span in occurrences(document, symbol)):
+        # In a section, names of values may have to be strings.
         string = symbol.key[0] == "value" and _in_section(document, span)
         string = string and text.startswith(('"', 'b"'), span.start)
         edits.append(t.TextEdit(lines.range(span), quoted(new) if string else spelled))
@@ -76,42 +74,42 @@ def _in_section(document: Document, span: Span) -> bool:
     return bool(sections) and span.start > sections[0].at
 
 
-def _objection(index: Index, symbol: Symbol, new: str) -> str | None:
-    """Why a name cannot be given; None if it can."""
+def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
+    """Return the conflict of a new name; None if there is none."""
     match symbol.key[0]:
         case "value":
             assert symbol.scope is not None
-            return _value_objection(index, symbol, symbol.scope, new)
+            return _value_conflict(index, symbol, symbol.scope, new)
         case "parameter":
             scope = index.scopes[symbol.key[1]]
             if new in parameter_names(scope):
-                return f"`{new}` is a parameter of this function already"
+                return f"`{new}` is already a parameter of this function"
         case "function":
             domain, _, overload = symbol.key[2]
             if (domain, new, overload) in index.functions():
-                return f"there is a function `{new}` already"
+                return f"there is already a function `{new}`"
             for scope in index.scopes:
                 for node in scope.nodes:
                     if node.op_type == new and plain_domain(node.domain) == domain:
-                        return f"there are nodes that call `{new}`, which would call this function"
+                        return f"nodes that call `{new}` would call this function"
     return None
 
 
-def _value_objection(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
-    """Values of a graph and of those around and in it have different names (IR spec, Names)."""
+def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
+    """Return the conflict with a value of the same, an outer or inner graph (IR spec, Names)."""
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue
         if _related(scope, other.scope):
             words = other.scope.describe()
             if other.defined:
-                return f"`{new}` is a value of {words} already"
-            return f"`{new}` is used in {words}, where nothing defines it: it would mean this value"
+                return f"`{new}` is already a value of {words}"
+            return f"`{new}` is used in {words} without a definition: it would mean this value"
     return None
 
 
 def _related(one: Scope, other: Scope) -> bool:
-    """Whether a graph is in another, or they are the same."""
+    """Whether two graphs are the same, or one contains the other."""
     for inner, outer in ((one, other), (other, one)):
         if inner is outer or any(around is outer for around, _ in inner.outer()):
             return True

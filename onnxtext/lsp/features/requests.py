@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of our own, for editors that show binary models and draw graphs.
+"""Answer custom requests of editors that show binary models and draw graphs.
 
 - `onnxtext/fromBinary` {uri} -> {text, size, digest}
 - `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}
@@ -7,7 +7,7 @@
 - `onnxtext/verify` {uri} -> {ok, report}
 - `onnxtext/graph` {uri} -> {version, graphs, truncated}
 
-What cannot be done is an error whose message says why.
+A request that fails is answered with an error, whose message gives the reason.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -30,17 +29,12 @@ from onnxtext.files import write_atomically
 from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
 from onnxtext.lsp.index.graph_view import draw
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.lsp.server.protocol import GRAPH
+from onnxtext.lsp.server.protocol import GRAPH, RequestError
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.lsp.server.server import Server
-
-REFUSED = -32803
-"""`RequestFailed` (LSP 3.18, ErrorCodes): the request is right, but could not be done."""
-
-_VERBS = {"to-binary": "to-binary", "from-binary": "from-binary"}
 
 
 def register(server: Server) -> None:
@@ -52,20 +46,13 @@ def register(server: Server) -> None:
     server.answer(GRAPH, graph)
 
 
-class RequestRefused(JsonRpcException):
-    """A request that could not be done; the message is for people."""
-
-    def __init__(self, message: str, data: Any = None) -> None:
-        super().__init__(message, REFUSED, data)
-
-
 def _path(uri: object) -> Path:
-    """The file of a URI."""
+    """Return the file of a URI."""
     if not isinstance(uri, str):
-        raise RequestRefused("a uri is missing from the request")
+        raise RequestError("a uri is missing from the request")
     path = to_fs_path(uri) if uri.startswith("file:") else None
     if path is None:
-        raise RequestRefused(f"{uri} is no file of this machine")
+        raise RequestError(f"{uri} is not a local file")
     return Path(path)
 
 
@@ -73,14 +60,14 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise RequestRefused(f"cannot read {path}: {error.strerror or error}") from None
+        raise RequestError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-# ---- Binary models as texts ---------------------------------------------------------------------
+# ---- Binary models as text ----------------------------------------------------------------------
 
 
 async def from_binary(server: Server, params: Any) -> dict[str, Any]:
-    """A binary model as text, without the bytes of its blobs."""
+    """Return a binary model as text, without its blobs."""
     path = _path(getattr(params, "uri", None))
     return await asyncio.to_thread(_from_binary, path)
 
@@ -94,21 +81,21 @@ def _from_binary(path: Path) -> dict[str, Any]:
             warnings.simplefilter("ignore")
             text, _ = print_binary(data, None, weights="none", name=str(path))
     except OnnxTextError as error:
-        raise RequestRefused("\n".join(map(str, error.diagnostics))) from None
+        raise RequestError("\n".join(map(str, error.diagnostics))) from None
     except RecursionError:
-        raise RequestRefused(f"{path}: its graphs are nested too deep") from None
+        raise RequestError(f"{path}: its graphs are nested too deep") from None
     return {"text": text, "size": len(data), "digest": hashlib.sha256(data).hexdigest()}
 
 
 async def to_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Write a text as binary model; the blobs it does not hold come from the model it was made of.
+    """Write a text as a binary model; missing blobs come from the original model.
 
     Raises:
-        RequestRefused: the text has errors, the original is another one by now, or writing failed.
+        RequestError: the text has errors, the original has changed, or writing failed.
     """
     text = getattr(params, "text", None)
     if not isinstance(text, str):
-        raise RequestRefused("a text is missing from the request")
+        raise RequestError("a text is missing from the request")
     original = _path(getattr(params, "original", None))
     target = getattr(params, "target", None)
     goal = original if target is None else _path(target)
@@ -120,7 +107,7 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
         first = error.diagnostics[0].message
         more = len(error.diagnostics) - 1
         message = f"the text has errors: {first}" + (f" (and {more} more)" if more else "")
-        raise RequestRefused(message, {"diagnostics": found}) from None
+        raise RequestError(message, {"diagnostics": found}) from None
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
@@ -129,8 +116,8 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
     data = _read(original)
     if digest is not None and hashlib.sha256(data).hexdigest() != digest:
-        raise RequestRefused(
-            f"{original} was changed by something else since it was opened: nothing was written; "
+        raise RequestError(
+            f"{original} has changed on disk since it was opened, and was not written; "
             "open it again, or save under another name"
         )
     source = Source(text, str(original))
@@ -143,25 +130,25 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
     try:
         write_atomically(target, made)
     except OSError as error:
-        raise RequestRefused(f"cannot write {target}: {error.strerror or error}") from None
+        raise RequestError(f"cannot write {target}: {error.strerror or error}") from None
     return {"written": len(made), "digest": hashlib.sha256(made).hexdigest()}
 
 
 def _bring_blobs(model: Model, data: bytes) -> None:
-    """Give a model the blobs that a binary holds and that its text was printed without."""
+    """Add the blobs of a binary model to a model whose text was printed without them."""
     from onnxtext.conversion import lift_placed
 
     model.resources_left_out = False
     try:
         held = lift_placed(data, weights="section").resources
     except ValueError as error:  # LiftError is one
-        raise RequestRefused(f"the weights cannot be read from the original: {error}") from None
+        raise RequestError(f"the weights cannot be read from the original: {error}") from None
     for digest, content in held.items():
         model.resources.setdefault(digest, content)
 
 
 def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: Path) -> list[Any]:
-    """Diagnostics as JSON."""
+    """Convert diagnostics to JSON objects."""
     lines = Lines(text, server.encoding)
     converter = server.protocol._converter
     return [
@@ -173,26 +160,26 @@ def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: 
 
 
 async def convert(server: Server, params: Any) -> dict[str, Any]:
-    """Convert a file as the command line does, checks included."""
+    """Convert a file like the command line, with checks."""
     path = _path(getattr(params, "uri", None))
     target = _path(getattr(params, "target", None))
-    verb = _VERBS.get(getattr(params, "direction", ""))
-    if verb is None:
-        raise RequestRefused("direction is to-binary or from-binary")
+    verb = getattr(params, "direction", "")
+    if verb not in ("to-binary", "from-binary"):
+        raise RequestError("direction has to be to-binary or from-binary")
     arguments = [verb, str(path), "-o", str(target), "--output-format", "json"]
     if getattr(params, "force", False):
         arguments.append("--force")
     status, _, said = await _run(arguments)
     if status:
-        raise RequestRefused(_messages(said) or f"onnxtext {verb} failed")
+        raise RequestError(_messages(said) or f"onnxtext {verb} failed")
     return {"target": target.as_uri()}
 
 
 async def verify(server: Server, params: Any) -> dict[str, Any]:
-    """What `onnxtext verify` says of a file."""
+    """Return the result of `onnxtext verify` on a file."""
     path = _path(getattr(params, "uri", None))
     if not path.exists():
-        raise RequestRefused(f"{path} does not exist")
+        raise RequestError(f"{path} does not exist")
     status, output, said = await _run(["verify", "--color", "never", str(path)])
     return {"ok": status == 0, "report": (output + said).strip()}
 
@@ -221,7 +208,7 @@ async def _run(arguments: list[str]) -> tuple[int, str, str]:
 
 
 def _messages(said: str) -> str:
-    """The messages of findings that were told as JSON."""
+    """Return the messages of findings in JSON."""
     try:
         found = json.loads(said)
     except ValueError:
@@ -239,14 +226,14 @@ def _messages(said: str) -> str:
 
 
 async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
-    """The graphs of an open document, for drawing."""
+    """Return the graphs of an open document, for drawing."""
     uri = params.uri
     document = server.document(uri)
     if document is None:
-        raise RequestRefused(f"{uri} is not open")
+        raise RequestError(f"{uri} is not open")
     number, lengths = document.version.number, await document.lengths()
     answer = {"version": number, **draw(document, lengths)}
     try:
         return orjson.Fragment(orjson.dumps(answer))  # ten times as fast as `json`
-    except TypeError:  # bytes that are no UTF-8 in a name
+    except TypeError:  # a name that is not UTF-8
         return answer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Growing a selection: name, part of a statement, statement, list, graph, text."""
+"""Expand a selection: name, part of a statement, statement, list, graph, text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def register(server: Server) -> None:
 
 
 def selection(server: Server, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:
-    """For each position the ranges around it, inner ones first."""
+    """Return the nested ranges around each position."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Semantic tokens: what the names of a text mean, for colours that no grammar can give."""
+"""Compute semantic tokens: colours that depend on the meaning of names."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lsprotocol import types as t
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.names import Statement
-from onnxtext.lsp.index.reuse import fill
+from onnxtext.lsp.index.reuse import common_start, fill
 from onnxtext.lsp.index.token_kinds import (
     MODIFIERS,
     TYPES,
     Token,
-    beside,
     given_meanings,
     meanings,
-    of_statement,
     plain_tokens,
+    statement_tokens,
+    tokens_outside_statements,
 )
 from onnxtext.source import Span
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 
-Run = tuple[int, list[int], int, tuple[object, ...]]
-"""The tokens of a statement that lies on one line: how far behind it the first one begins, all as
-the protocol has them, how far behind it the last one begins, and what they depend on."""
+LineTokens = tuple[int, list[int], int, tuple[object, ...]]
+"""The tokens of a statement on one line: the column of the first token relative to the statement,
+all tokens as encoded in the protocol, the column of the last token, and their meanings."""
 
 
 def register(server: Server) -> None:
@@ -44,13 +44,13 @@ def register(server: Server) -> None:
 
 
 async def full(server: Server, params: t.SemanticTokensParams) -> orjson.Fragment | None:
-    """The tokens of the whole text."""
+    """Return the tokens of the whole text."""
     document = server.document(params.text_document.uri)
     return None if document is None else _whole(*await _remember(document))
 
 
 def part(server: Server, params: t.SemanticTokensRangeParams) -> t.SemanticTokens | None:
-    """The tokens of a part of the text."""
+    """Return the tokens of a range."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -62,7 +62,7 @@ def part(server: Server, params: t.SemanticTokensRangeParams) -> t.SemanticToken
 async def delta(
     server: Server, params: t.SemanticTokensDeltaParams
 ) -> orjson.Fragment | t.SemanticTokensDelta | None:
-    """What has changed since the client asked last."""
+    """Return the changes since the last request."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -88,38 +88,28 @@ async def _remember(document: Document) -> tuple[str, list[int]]:
     return document.tokens
 
 
-def common_start(one: list[int], other: list[int]) -> int:
-    """How many numbers two lists begin with in common."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 async def all_tokens(document: Document) -> list[int]:
-    """The tokens of the whole text as the protocol has them."""
+    """Return the encoded tokens of the whole text."""
     version = document.version
     writer = Writer(version)
     column, before = document.columns.take("tokens", version.index)
     writer.forget(column, before)
     try:
-        await fill(version.index, column, writer.run)
-    finally:  # it may be cancelled: what was made holds all the same
+        await fill(version.index, column, writer.line_tokens)
+    finally:  # keep the entries made so far if this is cancelled
         document.columns.keep("tokens", version.index, column, writer.context)
-    return _join(version, column, sorted({*beside(version.index), *writer.others}))
+    return _join(
+        version, column, sorted({*tokens_outside_statements(version.index), *writer.others})
+    )
 
 
 class Writer:
-    """Writes the tokens of the statements of one version.
+    """Encodes the tokens of the statements of one version.
 
     Attributes:
-        context: what the tokens of statements depend on besides their texts: operator sets and
-            functions, and for each graph or body what its inputs and initializers mean.
-        others: tokens in statements that have several lines, hold graphs, or have mistakes.
+        context: what tokens depend on besides the texts of statements: operator sets, functions,
+            and the meanings of inputs and initializers in each graph or body.
+        others: tokens in statements that have several lines, contain graphs, or have errors.
     """
 
     def __init__(self, version: Version) -> None:
@@ -130,12 +120,12 @@ class Writer:
         opsets = [None if s.opsets is None else s.opsets.versions for s in index.scopes]
         self.context = opsets, set(index.functions()), self._given
 
-    def forget(self, column: list[Run | None], before: Any) -> None:
-        """Take those tokens out of a column of an older version that are others by now.
+    def forget(self, column: list[LineTokens | None], before: Any) -> None:
+        """Remove tokens whose meaning has changed from a column of an older version.
 
         Args:
-            column: the tokens of the statements that are as they were.
-            before: the `context` of that version; None without one.
+            column: the tokens of the unchanged statements.
+            before: the `context` of that version, if any.
         """
         if before is None:
             return
@@ -154,11 +144,11 @@ class Writer:
             if run[3] != self._meanings(statement):
                 column[number] = None
 
-    def run(self, statement: Statement) -> Run | None:
-        """The tokens of a statement that lies on one line; those of another are put beside."""
+    def line_tokens(self, statement: Statement) -> LineTokens | None:
+        """Return the tokens of a statement on one line; collect those of others in `others`."""
         version, lines = self._version, self._version.lines
         if statement.number in statement.scope.children:
-            self.others += of_statement(self._index, statement)
+            self.others += statement_tokens(self._index, statement)
             return None
         means = self._meanings(statement)
         chunk = version.text[statement.at : statement.limit]
@@ -173,7 +163,7 @@ class Writer:
                 last = column
             first = numbers[1]
             return first, numbers, last, means
-        tokens = of_statement(self._index, statement)
+        tokens = statement_tokens(self._index, statement)
         line, column = lines.place(statement.at)
         if not tokens or lines.line_of(max(token[1] for token in tokens)) > line:
             self.others += tokens
@@ -187,8 +177,8 @@ class Writer:
         return meanings(self._index, statement, given)
 
 
-def _join(version: Version, column: list[Run | None], rest: list[Token]) -> list[int]:
-    """Join the tokens of statements and others, which never lie within these statements."""
+def _join(version: Version, column: list[LineTokens | None], rest: list[Token]) -> list[int]:
+    """Merge the tokens of statements with the others, which are outside of these statements."""
     data: list[int] = []
     line = at_column = following = 0
     starts = version.index.starts
@@ -215,7 +205,7 @@ def _join(version: Version, column: list[Run | None], rest: list[Token]) -> list
 def _append(
     version: Version, data: list[int], found: list[Token], line: int, column: int
 ) -> tuple[int, int]:
-    """Append tokens to those that end at a place; where the last one is."""
+    """Append tokens after a position; return the position of the last one."""
     numbers = encode(version, found, (line, column))
     data += numbers
     for index in range(0, len(numbers), 5):
@@ -225,7 +215,7 @@ def _append(
 
 
 def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0)) -> list[int]:
-    """Tokens as the protocol has them: five numbers each, relative to the one before.
+    """Encode tokens for the protocol: five numbers each, relative to the token before.
 
     Args:
         version: the text.
@@ -241,7 +231,7 @@ def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0))
             continue
         line, column = lines.place(start)
         if end > lines.line_end(line):
-            continue  # a name with a line break: editors want tokens of one line
+            continue  # a name with a line break: tokens must not span lines
         shift = column - last_column if line == last_line else column
         data += (line - last_line, shift, lines.width(version.text[start:end]), kind, modifiers)
         last_line, last_column, last_end = line, column, end
@@ -249,9 +239,9 @@ def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0))
 
 
 def tokens(version: Version, span: Span) -> list[Token]:
-    """The tokens that begin in a part of the text, in no order."""
+    """Return the tokens that begin in a span, unordered."""
     index = version.index
-    found = beside(index)
+    found = tokens_outside_statements(index)
     for statement in index.statements_in(span.start, span.end):
-        found += of_statement(index, statement)
+        found += statement_tokens(index, statement)
     return [token for token in found if span.start <= token[0] < span.end]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signature help: the inputs and attributes of an operator while its call is being written."""
+"""Show signature help: the inputs and attributes of an operator while its call is typed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def register(server: Server) -> None:
 
 
 def signature_help(server: Server, params: t.SignatureHelpParams) -> t.SignatureHelp | None:
-    """The signature of the operator whose call the cursor is in."""
+    """Return the signature of the operator call around the cursor."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -55,7 +55,7 @@ def signature_help(server: Server, params: t.SignatureHelpParams) -> t.Signature
 
 
 def target_of(document: Document, context: Context, offset: int) -> Signature | Scope | None:
-    """What an operator's name means at an offset."""
+    """Return the signature or function that an operator's name refers to at an offset."""
     index = document.version.index
     domain = plain_domain(".".join(context.operator[:-1]))
     function = index.functions().get((domain, context.operator[-1], context.overload))
@@ -105,12 +105,12 @@ def _of_function(scope: Scope, context: Context) -> t.SignatureHelp:
 
 
 def _help(
-    label: str, labels: list[str], docs: list[str], active: int, said: str
+    label: str, labels: list[str], docs: list[str], active: int, text: str
 ) -> t.SignatureHelp:
     parameters = [
         t.ParameterInformation(name, t.MarkupContent(t.MarkupKind.Markdown, doc) if doc else None)
         for name, doc in zip(labels, docs, strict=True)
     ]
-    documented = t.MarkupContent(t.MarkupKind.Markdown, said) if said else None
+    documented = t.MarkupContent(t.MarkupKind.Markdown, text) if text else None
     information = t.SignatureInformation(label, documented, parameters)
     return t.SignatureHelp([information], 0, max(active, 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbols: the outline of a document, and the names of all open ones."""
+"""List symbols: the outline of a document, and a search over all open documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MOST_FOUND = 500
 _DEEPEST = 60
 _MARK = "\0"
-"""Stands for the line in the symbol of a statement; JSON has no such character."""
+"""Placeholder for the line number in the JSON of a symbol."""
 
 
 def register(server: Server) -> None:
@@ -34,7 +34,7 @@ def register(server: Server) -> None:
 
 
 async def outline(server: Server, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
-    """Graphs and functions, in them their inputs, initializers and nodes, as JSON."""
+    """Return graphs and functions with their inputs, initializers and nodes, as JSON."""
     document = server.document(params.text_document.uri)
     if document is None:
         return None
@@ -42,7 +42,7 @@ async def outline(server: Server, params: t.DocumentSymbolParams) -> orjson.Frag
     column, _ = document.columns.take("symbols", made.index)
     try:
         await fill(made.index, column, made.row)
-    finally:  # it may be cancelled: what was made holds all the same
+    finally:  # keep the entries made so far if this is cancelled
         document.columns.keep("symbols", made.index, column)
     made.place(column)
     roots = [made.scope(scope) for scope in made.index.scopes if scope.parent is None]
@@ -52,8 +52,8 @@ async def outline(server: Server, params: t.DocumentSymbolParams) -> orjson.Frag
 class _Outline:
     """Writes the symbols of one version as JSON.
 
-    A large text has ten thousands of them, and most are as they were in the version before but for
-    their line. So a statement's symbol has a mark for its line as long as it lies on one.
+    A large text has tens of thousands, and an edit changes little more than the line numbers. So
+    the symbol of a statement on one line is cached with a placeholder for its line.
     """
 
     def __init__(self, version: Version) -> None:
@@ -64,11 +64,11 @@ class _Outline:
         self._written: dict[int, str] = {}
 
     def row(self, statement: Statement) -> str | None:
-        """The symbol of a statement that lies on one line, with a mark for that.
+        """Return the symbol of a statement on one line, with a placeholder for its line.
 
         Returns:
-            "" for a statement that is no symbol; None if graphs belong to it, or if it has several
-            lines or a mistake.
+            "" for a statement without a symbol; None if it contains graphs, has several lines, or
+            has an error.
         """
         if statement.group == "info":
             return ""
@@ -81,7 +81,7 @@ class _Outline:
             width = self.lines.width
             ends = [column + width(chunk[:at]) for at in (found.end(), *found.span(2))]
             range = _RANGE % (_MARK, column, _MARK, ends[0])
-            return _symbol(*_words(statement), range, _RANGE % (_MARK, ends[1], _MARK, ends[2]))
+            return _symbol(*_describe(statement), range, _RANGE % (_MARK, ends[1], _MARK, ends[2]))
         written = self._statement(statement, 0)
         located = self.index.located(statement)
         if located is None or self.lines.line_of(located.span.end) > line:
@@ -92,7 +92,7 @@ class _Outline:
         return f'{head}"range":{marked}'
 
     def place(self, column: list[str | None]) -> None:
-        """Put the lines of the statements into their symbols."""
+        """Replace the placeholders by the lines of the statements."""
         statements, by_scope = self.index.statements, self._by_scope
         places = self.lines.places(self.index.starts)
         for statement, row, (line, _) in zip(statements, column, places, strict=True):
@@ -100,7 +100,7 @@ class _Outline:
             by_scope.setdefault(id(statement.scope), []).append((statement, placed))
 
     def scope(self, scope: Scope, depth: int = 0) -> str:
-        """A graph or function with what is in it."""
+        """Return a graph or function with its statements."""
         start = max(scope.place.at, 0)
         end = max(start, self.index.scope_end(scope))
         span = Span(start, start + len(self.text[start:end].rstrip()))
@@ -133,7 +133,7 @@ class _Outline:
             whole, part = located.span, named or located.span
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()
         children = [self.scope(body, depth + 1) for body in bodies]
-        return _symbol(*_words(statement), self._range(whole), self._range(part), children)
+        return _symbol(*_describe(statement), self._range(whole), self._range(part), children)
 
     def _range(self, span: Span) -> str:
         return _RANGE % (*self.lines.place(span.start), *self.lines.place(span.end))
@@ -142,8 +142,8 @@ class _Outline:
 _RANGE = '{"start":{"line":%s,"character":%d},"end":{"line":%s,"character":%d}}'
 
 
-def _words(statement: Statement) -> tuple[str, t.SymbolKind, str]:
-    """Name, kind and detail of a statement's symbol."""
+def _describe(statement: Statement) -> tuple[str, t.SymbolKind, str]:
+    """Return name, kind and detail of a statement's symbol."""
     item = statement.item
     if statement.kind != "node":
         kind = t.SymbolKind.Constant if item.data is not None else t.SymbolKind.Variable
@@ -170,7 +170,7 @@ def _hull(one: Span, other: Span) -> Span:
 
 
 def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSymbol] | None:
-    """Graphs, functions and values whose names hold what was typed, in all open documents."""
+    """Find graphs, functions and values by a part of their names, in all open documents."""
     query = params.query.casefold()
     found: list[t.WorkspaceSymbol] = []
     for document in server.documents.values():
@@ -205,7 +205,7 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
 
 
 def _defined(statement: Statement) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:
-    """The values that a statement defines, and where their names stand in it."""
+    """Yield the values that a statement defines, and the paths to their names."""
     if statement.kind == "node":
         for number, name in enumerate(statement.item.outputs):
             if name:

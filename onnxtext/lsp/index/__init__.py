@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One index a version of a document: names, uses, statements, positions."""
+"""Index each version of a document: names, uses, statements and positions."""

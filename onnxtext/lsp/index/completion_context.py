@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody is about to write at an offset, found from the tokens before it.
+"""Find the completion context at an offset from the tokens before it.
 
-The statement that is being written is the one that cannot be parsed yet; so this looks at brackets
-and words only, from the last statement that could be read.
+A statement cannot be parsed while it is being typed, so only brackets and words are read, starting
+after the last statement that could be parsed.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _MOST_CHARACTERS = 200_000
 
 @dataclass(slots=True)
 class Context:
-    """What is about to be written.
+    """What can be completed at an offset.
 
     Attributes:
-        kind: what may stand here.
-        prefix: what of it is there already, and where.
-        span: of the prefix.
-        operator: the parts of the operator's name, for its inputs and attributes.
+        kind: the kind of the completed item.
+        prefix: the part of it that is already typed.
+        span: the span of the prefix.
+        operator: the parts of the operator's name, for inputs and attributes.
         overload: its overload.
         outputs: the names before the `=` of the node.
-        number: which input or item of a list it is.
-        attribute: whose value it is; of a header, the key.
-        given: the attributes or keys that are there.
-        at: where the operator's name begins.
+        number: the index of the input or list item.
+        attribute: the attribute, or the key of a header, whose value it is.
+        given: the attributes or keys that are already written.
+        at: the offset of the operator's name.
     """
 
     kind: Kind
@@ -59,14 +59,14 @@ class Context:
 
 
 def context_at(index: Index, offset: int) -> Context:
-    """What may be written at an offset."""
+    """Return the completion context at an offset."""
     text = index.source.text
     line = text.rfind("\n", 0, offset) + 1
     before = text[line:offset]
     if _COMMENT.match(before):
         return Context("nothing", "", Span(offset, offset))
     word = _WORD.search(before)
-    # A quote that closes a string before begins no prefix.
+    # A closing quote does not begin a prefix.
     if word is not None and before[: word.start()].count('"') % 2:
         word = re.search(r"[A-Za-z_][A-Za-z0-9_]*\Z", before)
         if word is None or before[: word.start()].count('"') % 2:
@@ -80,7 +80,7 @@ def context_at(index: Index, offset: int) -> Context:
 
 
 def _begin(index: Index, end: int) -> int:
-    """An offset before another one at which no bracket but that of a body is open."""
+    """Return an offset before `end` at which at most the brackets of a body are open."""
     for number in range(bisect_left(index.starts, end) - 1, -1, -1):
         statement = index.statements[number]
         if statement.kind == "node" and statement.scope.parent is None:
@@ -91,17 +91,17 @@ def _begin(index: Index, end: int) -> int:
 
 
 class _Reader:
-    """Reads the tokens, keeping what is open."""
+    """Reads the tokens and tracks open brackets."""
 
     def __init__(self, tokens: list[Token], made: Context, *, in_body: bool) -> None:
         self.tokens = tokens
         self.made = made
         self.in_body = in_body
-        self.open: list[int] = []  # indices of the brackets that are open
-        self.closed: dict[int, int] = {}  # index of a closing bracket to that of its opening one
+        self.open: list[int] = []  # indices of the open brackets
+        self.closed: dict[int, int] = {}  # index of a closing bracket -> its opening one
 
     def read(self) -> Context:
-        """The context at the end of the tokens."""
+        """Return the context at the end of the tokens."""
         for index, token in enumerate(self.tokens):
             if token in _OPENING or (token.startswith("@") and token.endswith("(")):
                 self.open.append(index)
@@ -158,7 +158,7 @@ class _Reader:
             self.made.kind = "nothing"
 
     def _brackets(self, bracket: int) -> None:
-        """A list: of an attribute's values, of a header key, or the label of a node."""
+        """Handle a list: the values of an attribute or header key, or the label of a node."""
         outer = self.open[-2] if len(self.open) > 1 else -1
         before = str(self.tokens[bracket - 1]) if bracket else ""
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
@@ -166,7 +166,7 @@ class _Reader:
             self.made.number = self._commas(bracket)
 
     def _angles(self, bracket: int, upto: int | None = None) -> None:
-        """Attributes of a node, a header, or the list of values of a graph."""
+        """Handle the attributes of a node, a header, or the value list of a graph."""
         made = self.made
         items = self._items(bracket, upto)
         last = items[-1]
@@ -190,7 +190,7 @@ class _Reader:
                 made.kind = "header"
 
     def _items(self, bracket: int, upto: int | None) -> list[list[Token]]:
-        """The items of a list so far, each without what its own brackets hold."""
+        """Return the items of a list so far, without the contents of nested brackets."""
         end = len(self.tokens) if upto is None else upto
         items: list[list[Token]] = [[]]
         index = bracket + 1
@@ -210,13 +210,13 @@ class _Reader:
         return len(self._items(bracket, None)) - 1
 
     def _type_or_name(self, bracket: int) -> None:
-        """After a type comes the name of something new."""
+        """Complete nothing after a type: a new name follows."""
         last = self._items(bracket, None)[-1]
         if last and last[-1] not in ("(", "<"):
             self.made.kind = "nothing"
 
     def _operator_before(self, bracket: int) -> bool:
-        """Whether a bracket follows an operator's name; keeps that if so."""
+        """Whether a bracket follows an operator's name; if so, store the name."""
         index = bracket - 1
         if index >= 0 and self.tokens[index] == ">" and index in self.closed:
             index = self.closed[index] - 1
@@ -234,7 +234,7 @@ class _Reader:
         return True
 
     def _call_before(self, bracket: int) -> bool:
-        """Whether a bracket follows the inputs of a node: attributes may stand there too."""
+        """Whether a bracket follows the inputs of a node: attributes are allowed there too."""
         if bracket < 1 or self.tokens[bracket - 1] != ")" or bracket - 1 not in self.closed:
             return False
         return self._operator_before(self.closed[bracket - 1])
@@ -264,7 +264,7 @@ class _Reader:
         self.made.outputs = names[::-1]
 
     def _statement(self, bracket: int) -> None:
-        """In a body: after `=` an operator, else a new node; outside of all bodies, the top."""
+        """Handle a body (after `=` an operator, else a new node) or the top level."""
         index = len(self.tokens) - 1
         words: list[Token] = []
         while index > bracket and (self.tokens[index] == "." or _is_name(str(self.tokens[index]))):
@@ -281,7 +281,7 @@ class _Reader:
             self.made.kind = "top"
 
     def _closed_body(self) -> bool:
-        """Whether what was read last lies outside of all bodies."""
+        """Whether the end of the tokens is outside of all bodies."""
         return self.tokens[-1] == "}" if self.tokens else not self.in_body
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands at an offset of a document: a value, an operator, an attribute, and so on."""
+"""Find the target at an offset of a document: a value, an operator, an attribute, and so on."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Step = tuple[str | int, Places]
 
 @dataclass(slots=True)
 class CursorTarget:
-    """What stands at an offset.
+    """The target at an offset.
 
     Attributes:
-        kind: what it is.
+        kind: its kind.
         name: its name, or its text.
-        span: where it stands.
-        statement: the statement it is in; None outside of statements.
-        key: what the name means, for names that are in the index.
-        attribute: the index of the attribute it is in; -1 outside of attributes.
+        span: its span.
+        statement: the statement that contains it, if any.
+        key: the meaning of the name, for names in the index.
+        attribute: the index of the attribute that contains it; -1 outside of attributes.
     """
 
     kind: Kind
@@ -41,7 +41,7 @@ class CursorTarget:
 
 
 def target_at(index: Index, offset: int) -> CursorTarget | None:
-    """What stands at an offset; None for blanks, comments and what has no meaning of its own."""
+    """Return the target at an offset; None for blanks, comments and punctuation."""
     section = _in_sections(index, offset)
     if section is not None:
         return section
@@ -61,7 +61,7 @@ def target_at(index: Index, offset: int) -> CursorTarget | None:
 
 
 def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
-    """The symbol that stands at an offset."""
+    """Return the symbol at an offset, and the target."""
     at_cursor = target_at(index, offset)
     if at_cursor is None or at_cursor.key is None:
         return None
@@ -176,7 +176,7 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
 
 
 def _in_heads(index: Index, offset: int) -> CursorTarget | None:
-    """The names of graphs and functions, and the parameters of functions."""
+    """Find the name of a graph or function, or a function's parameter."""
     for scope in index.scopes:
         at = scope.place.at
         if at < 0 or at > offset:

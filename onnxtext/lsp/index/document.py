@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An open document: its text, what could be read of it, and what the checker found out about it."""
+"""Hold an open document: its text, its parsed tree, and the result of the checker."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.analysis import Analysis
 
 MOST_CHARACTERS = 32 << 20
-"""A longer text is not read: every keystroke would wait for it."""
+"""Longer texts are not parsed: every keystroke would wait for the parser."""
 
 _MOST_SALVAGES = 4
 
 
 class Version:
-    """One version of a document's text; what is computed of it is computed once, when asked for.
+    """One version of a document's text; derived data is computed once, on demand.
 
     Attributes:
-        number: as the client counts.
+        number: the client's version number.
         source: the text.
         lines: its lines.
-        cost: the seconds that reading the version before took.
-        made: when it was made, by the monotonic clock.
+        cost: the seconds of parsing it; those of the version before until it is parsed.
+        made: its creation time by the monotonic clock.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Version:
 
     @cached_property
     def parsed(self) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
-        """What could be read, and what is wrong with the text."""
+        """The parsed tree, if any, and the syntax errors."""
         if len(self.text) > MOST_CHARACTERS:
             return None, (_too_large(self.source),)
         start = time.process_time()
@@ -88,7 +88,7 @@ class Version:
         return "parsed" in self.__dict__
 
     def steps(self, *, with_index: bool) -> Iterator[Callable[[], object]]:
-        """What remains to be computed before a request, in parts that others may work between."""
+        """Yield the remaining computations of a request; other tasks may run between them."""
         if "parsed" not in self.__dict__:
             yield lambda: self.parsed
         if with_index and "index" not in self.__dict__:
@@ -96,23 +96,23 @@ class Version:
 
     @property
     def root(self) -> Model | Fragment | None:
-        """What could be read."""
+        """The parsed tree, if any."""
         return self.parsed[0]
 
     @property
     def syntax(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with the text."""
+        """The syntax errors."""
         return self.parsed[1]
 
     @cached_property
     def index(self) -> Index:
-        """What is where."""
+        """The index."""
         root = self.root
         with paused_collector():
             return Index(self.source, root, self._cache)
 
     def declared(self, scope: Scope) -> dict[str, Type]:
-        """The types that the text declares for the values of a graph or body."""
+        """Return the declared types of the values of a graph or body."""
         known = self._declared.get(id(scope))
         if known is None:
             known = self._declared[id(scope)] = declared_types(scope)
@@ -124,17 +124,18 @@ class Document:
     """A document that is open in the editor.
 
     Attributes:
-        uri: how the client calls it.
-        path: its file; None if it is in none.
-        encoding: what columns count.
-        version: the text as it is now.
-        analysis: what the checker found out last, and about which version.
-        analysed: the number of that version.
-        diagnostics: what the client was told last; `diagnosed` is the version it was told of.
-        tokens: the semantic tokens that the client has, and how it calls them.
-        columns: what features have made of the statements.
-        told_syntax: whether the client was told of mistakes in the text.
-        told_check: the number of the version of which it was last told what the checker found.
+        uri: its URI.
+        path: its file, if any.
+        encoding: the unit of columns.
+        version: the current text.
+        analysis: the last result of the checker.
+        analysed: the number of the version of `analysis`.
+        diagnostics: the diagnostics that were last published.
+        diagnosed: the number of the version of `diagnostics`.
+        reported_syntax: whether syntax errors are published.
+        reported_check: the number of the version whose findings were last published.
+        tokens: the result id and data of the semantic tokens that the client has.
+        columns: the results of features for each statement.
     """
 
     uri: str
@@ -146,21 +147,21 @@ class Document:
     analysed: int = -1
     diagnostics: list[Diagnostic] = field(default_factory=list)
     diagnosed: int = -1
-    told_syntax: bool = False
-    told_check: int = -1
+    reported_syntax: bool = False
+    reported_check: int = -1
     tokens: tuple[str, list[int]] | None = None
     columns: Columns = field(default_factory=Columns)
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
-        """A document with its first text."""
+        """Return a document with its first text."""
         cache = PlacesCache()
         name = uri if path is None else str(path)
         version = Version(number, Source(text, name), encoding, cache)
         return cls(uri, path, encoding, version, cache)
 
     def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
-        """Make the next version of changes, one after the other."""
+        """Apply changes in order, and make the next version."""
         text = self.version.text
         lines: Lines | None = self.version.lines
         for event in changes:
@@ -171,11 +172,11 @@ class Document:
 
     @property
     def current(self) -> Analysis | None:
-        """What the checker found out about the text as it is now; None if it is not done."""
+        """The result of the checker for the current version; None until it is done."""
         return self.analysis if self.analysed == self.version.number else None
 
     async def lengths(self) -> list[int]:
-        """How many characters each statement has; -1 if it has several lines or a mistake."""
+        """Return the length of each statement; -1 if it has several lines or an error."""
         index, text = self.version.index, self.version.text
 
         def length(statement: Statement) -> int:
@@ -193,16 +194,16 @@ class Document:
         column, _ = self.columns.take("lengths", index)
         try:
             await fill(index, column, length)
-        finally:  # it may be cancelled: what was found out holds all the same
+        finally:  # keep the entries made so far if this is cancelled
             self.columns.keep("lengths", index, column)
         return column
 
     def declared(self, scope: Scope) -> dict[str, Type]:
-        """The types that the text declares for the values of a graph or body."""
+        """Return the declared types of the values of a graph or body."""
         return self.version.declared(scope)
 
     def type_of(self, scope: Scope, name: str) -> str | None:
-        """The type of a value: as it was inferred, else as it is declared; None if not known."""
+        """Return the type of a value, inferred or else declared; None if unknown."""
         if self.current is not None:
             inferred = self.current.types.get(scope.place.at, {}).get(name)
             if inferred is not None:
@@ -212,10 +213,9 @@ class Document:
 
 
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
-    """What can be read of a text, a model or a function, and what is wrong with it.
+    """Parse a model or a function with error recovery; return the tree, if any, and the errors.
 
-    Where too little is left to make a model of, the lines with mistakes are left out, so that the
-    rest keeps its meaning for the editor.
+    If recovery fails, lines with errors are blanked, so that features work on the rest.
     """
     from onnxtext.checker.engine.sources import looks_like_function
 
@@ -232,12 +232,12 @@ def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnos
 
 
 def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
-    """How far a text could be read before its first mistake."""
+    """Return the offset of the first error."""
     return min((item.span.start for item in diagnostics if item.span is not None), default=0)
 
 
 def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:
-    """Read a text without the lines that have mistakes in them; offsets stay as they are."""
+    """Parse a text without the lines that have errors; offsets do not change."""
     text = source.text
     if diagnostics and diagnostics[0].code == "invalid-character":
         return None
@@ -256,7 +256,7 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
 
 
 def _blank(text: str, span: Span) -> str:
-    """A text with blanks in the place of the line in which something is wrong."""
+    """Return a text whose lines of a span are replaced by spaces."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
     end = len(text) if end < 0 else end
@@ -268,9 +268,9 @@ def _too_large(source: Source) -> Diagnostic:
 
     return Diagnostic(
         "model-too-large",
-        f"the text has more than {MOST_CHARACTERS >> 20} MiB: the editor does not read it",
+        f"the text is larger than {MOST_CHARACTERS >> 20} MiB: the language server skips it",
         "info",
         source=source,
         labels=(Label(Span(0, 0)),),
-        help="keep its weights beside the text, in a store (`onnxtext from-binary`)",
+        help="move its weights to a store beside the text (`onnxtext from-binary`)",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where graphs, bodies and statements end, which the tree does not say."""
+"""Find the ends of graphs, bodies and statements, which the tree does not store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_TOKENS = 10_000
 
 
 def find_end(index: Index, scope: Scope) -> int:
-    """The first `}` behind the last statement of a graph, or behind its own `{`."""
+    """Return the offset after the first `}` after a graph's last statement or its own `{`."""
     at, nodes = max(scope.place.at, 0), False
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
     for item in (group[-1] for group in groups if group):
@@ -38,7 +38,7 @@ def find_end(index: Index, scope: Scope) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Where the next graph, or what holds this one, ends it at the latest."""
+    """Return the last possible end of a graph: that of its node, or the start of the next graph."""
     if scope.holder is not None:
         statement = index.statement_of.get(id(index.original(scope.holder)))
         if statement is not None:
@@ -52,7 +52,7 @@ def _limit_of(index: Index, scope: Scope) -> int:
 
 
 def limit_statements(index: Index) -> None:
-    """Find where each statement can end at the latest."""
+    """Set the limit of each statement: its last possible end."""
     starts = index.starts
     others = {scope.place.at for scope in index.scopes if scope.place.at >= 0}
     others |= {section.at for section in index.sections[:1]}
@@ -72,7 +72,7 @@ def limit_statements(index: Index) -> None:
 
 
 def _limit_holders(index: Index, ordered: list[int]) -> None:
-    """Find where the statements that hold graphs can end at the latest: behind those."""
+    """Set the limits of statements that contain graphs: after those."""
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # inner ones first
         if scope.parent is None:

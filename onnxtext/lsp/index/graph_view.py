@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graphs of a document as nodes and edges, for a drawing beside the text."""
+"""Convert the graphs of a document to nodes and edges for a drawing."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from onnxtext.lsp.index.operators import value_text
 from onnxtext.source import Span
 
 MOST_NODES = 5000
-"""So many nodes are sent; nobody can read a drawing of more."""
+"""Maximum number of nodes that are sent; larger drawings are unreadable."""
 
 _LONGEST_DETAIL = 120
 
 
 def draw(document: Document, lengths: list[int]) -> dict[str, Any]:
-    """Graphs, their nodes and edges, in the order of the text.
+    """Return graphs, their nodes and edges, in the order of the text.
 
     Args:
         document: the document.
-        lengths: of its statements, as far as they lie on one line.
+        lengths: the lengths of its statements; -1 for those on several lines.
 
     Returns:
-        `graphs` and `truncated`, as in the request `onnxtext/graph`.
+        `graphs` and `truncated`, the result of the request `onnxtext/graph`.
     """
     drawing = _Drawing(document, lengths)
     for scope in drawing.index.scopes:
@@ -36,7 +36,7 @@ def draw(document: Document, lengths: list[int]) -> dict[str, Any]:
 
 
 class _Drawing:
-    """The graphs so far."""
+    """Collects graphs."""
 
     def __init__(self, document: Document, lengths: list[int]) -> None:
         self.document = document
@@ -49,7 +49,7 @@ class _Drawing:
         self._sources: dict[tuple[int, str], str] = {}
 
     def add(self, scope: Scope) -> None:
-        """Add a graph or body with its nodes and the edges that end in it."""
+        """Add a graph or body with its nodes and incoming edges."""
         number = self.index.number(scope)
         name = f"g{number}"
         nodes: list[dict[str, Any]] = []
@@ -175,7 +175,7 @@ class _Drawing:
 
 
 def _detail(node: Node) -> str:
-    """The attributes of a node in short."""
+    """Return a short form of the attributes of a node."""
     parts = [_short(attribute) for attribute in node.attributes[:8]]
     text = ", ".join(parts)
     return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One index a version of a document: what is defined and used where, and the statements by offset.
+"""Index one version of a document: definitions and uses of names, and statements by offset.
 
-All features read it. It is made of the syntax tree that could be read, so a text with mistakes has
-one as well; scopes are those of the checker (IR spec, Names Within a Graph).
+All features read it. It is built from a partial syntax tree if the text has errors. Scopes are
+those of the checker (IR spec, Names Within a Graph).
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 
 
 class Index:
-    """What is where in one version of a document.
+    """The index of one version of a document.
 
     Attributes:
         source: the text.
-        root: what could be read of it; None if that is nothing.
+        root: its syntax tree, maybe partial; None if nothing could be parsed.
         subject: its scopes.
-        statements: all, in the order of the text.
-        starts: where they begin.
+        statements: all statements, in the order of the text.
+        starts: their offsets.
     """
 
     def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
@@ -88,12 +88,12 @@ class Index:
 
     @cached_property
     def statement_of(self) -> dict[int, Statement]:
-        """The statements by the identity of their items in the tree."""
+        """Statements by the `id` of their items in the tree."""
         return {id(statement.item): statement for statement in self.statements}
 
     @cached_property
     def symbols(self) -> dict[Key, Symbol]:
-        """What is defined and used, by what it means; made when it is asked for first."""
+        """Symbols by their meaning; built on first use."""
         for scope in self.scopes:
             self._head(scope)
         for statement in self._unsorted:
@@ -139,7 +139,7 @@ class Index:
         ]
 
     def _names(self, number: int, statement: Statement) -> None:
-        """The names in a node."""
+        """Add the names in a node."""
         item = statement.item
         for i, name in enumerate(item.outputs):
             if name:
@@ -153,13 +153,13 @@ class Index:
         self._calls(statement, item)
 
     def _head(self, scope: Scope) -> None:
-        """The names in a function's head: its own, and those of its parameters."""
+        """Add the names in a function's head: its own, and those of its parameters."""
         for key, span in self.function_heads(scope):
             name = key[2][1] if key[0] == "function" else key[2]
             self._mark(key, name, Occurrence("definition", None, known=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
-        """The names in a function's head, what each means and where it stands."""
+        """Return the meaning and span of each name in a function's head."""
         known = self._heads.get(id(scope))
         if known is None:
             known = self._heads[id(scope)] = list(self._find_heads(scope))
@@ -224,7 +224,7 @@ class Index:
             symbol.defined = True
 
     def _section(self, name: SectionName) -> None:
-        """A name in a section, which is that of what the section is about."""
+        """Add a use of a name in a section."""
         scope = self.section_scope(name)
         if scope is None:
             return
@@ -237,7 +237,7 @@ class Index:
             self._occur(self.number(scope), name.name, known)
 
     def section_scope(self, name: SectionName) -> Scope | None:
-        """The graph or body that a section's path leads to."""
+        """Return the graph or body that a section's path leads to."""
         assert self.subject is not None
         if name.function is not None:
             key = name.function
@@ -265,22 +265,22 @@ class Index:
 
     @cached_property
     def sections(self) -> list[SectionName]:
-        """The names in the sections at the end."""
+        """The names in the sections at the end of the text."""
         return section_names(self.source.text) if self.model is not None else []
 
     def original(self, item: object) -> object:
-        """The statement of the tree that an effective one stands for."""
+        """Return the item of the tree for an item with resolved fields."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 
-    # ---- Asking -------------------------------------------------------------------------------
+    # ---- Queries ------------------------------------------------------------------------------
 
     def number(self, scope: Scope) -> int:
-        """The number of a scope."""
+        """Return the number of a scope."""
         return self._numbers[id(scope)]
 
     def resolve(self, scope: Scope, name: str) -> Scope:
-        """The scope whose value a name means; the outermost one if none defines it."""
+        """Return the scope that defines a value; the outermost one if none does."""
         if name in scope.position:
             return scope
         found = scope.find_outer(name)
@@ -288,23 +288,23 @@ class Index:
             return found[0]
         last = scope
         for around, _ in scope.outer():
-            if name in around.position:  # defined only later: the checker tells
+            if name in around.position:  # used before its definition: the checker reports it
                 return around
             last = around
         return last
 
     @cached_property
     def places(self) -> TextPlaces:
-        """Places of what is no statement: headers, graphs, functions."""
+        """Spans outside of statements: headers, graphs, functions."""
         assert self.subject is not None
         return TextPlaces(self.source, self.subject, budget=10_000)
 
     def name_span(self, item: Graph | Function) -> Span:
-        """Where the name of a graph or function stands."""
+        """Return the span of the name of a graph or function."""
         return self.places.span(Place(item, ("name",)))
 
     def located(self, statement: Statement) -> Located | None:
-        """The places of a statement; None if its text has a mistake."""
+        """Return the located span map of a statement; None if its text has an error."""
         try:
             return self._located[statement.at]
         except KeyError:
@@ -315,7 +315,7 @@ class Index:
             return found
 
     def span(self, occurrence: Occurrence) -> Span | None:
-        """Where a name stands; None if the text has a mistake there."""
+        """Return the span of an occurrence; None if its statement has an error."""
         if occurrence.known is not None:
             return occurrence.known
         assert occurrence.statement is not None
@@ -329,7 +329,7 @@ class Index:
         return None
 
     def statement_at(self, offset: int) -> Statement | None:
-        """The innermost statement that holds an offset."""
+        """Return the innermost statement that contains an offset."""
         number = bisect_right(self.starts, offset) - 1
         for _ in range(_MOST_BACK):
             if number < 0:
@@ -345,14 +345,14 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> Iterator[Statement]:
-        """The statements that begin in a part of the text, and the one that stands at its start."""
+        """Yield the statements that begin in a range, and the last one before it."""
         number = max(bisect_left(self.starts, start) - 1, 0)
         while number < len(self.statements) and self.statements[number].at < end:
             yield self.statements[number]
             number += 1
 
     def inputs(self, scope: Scope) -> frozenset[str]:
-        """The names of the inputs of a graph or body."""
+        """Return the names of the inputs of a graph or body."""
         known = self._inputs.get(id(scope))
         if known is None:
             known = frozenset(value.name for value in scope.inputs)
@@ -360,16 +360,16 @@ class Index:
         return known
 
     def target(self, statement: Statement) -> Target:
-        """What a node calls; None if that is not known."""
+        """Return the signature or function that a node calls; None if unknown."""
         assert self.subject is not None
         return targets(self.subject)[id(statement.scope)][statement.number]
 
     def functions(self) -> dict[FunctionKey, Scope]:
-        """The functions of the model."""
+        """Return the functions of the model."""
         return {} if self.subject is None else self.subject.functions
 
     def scope_at(self, offset: int) -> Scope | None:
-        """The innermost graph or body around an offset, found by where the next ones begin."""
+        """Return the innermost graph or body around an offset; the main graph if none."""
         best: Scope | None = None
         for scope in self.scopes:
             start = scope.place.at
@@ -380,7 +380,7 @@ class Index:
         return best
 
     def scope_end(self, scope: Scope) -> int:
-        """Where a graph or body ends: behind the bracket that closes it."""
+        """Return the end of a graph or body: the offset after its closing brace."""
         known = self._ends.get(id(scope))
         if known is None:
             known = self._ends[id(scope)] = find_end(self, scope)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the index of a document is made of: statements, and names with what they mean."""
+"""Data classes of the index: statements, symbols and their occurrences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnxtext.source import Span
 Role = Literal["definition", "declaration", "use"]
 Group = Literal["input", "initializer", "info", "output", "node"]
 Key = tuple[str, int, Any]
-"""What a name means: `value`, `parameter` or `function`; the scope's number; the name."""
+"""The meaning of a name: `value`, `parameter` or `function`; the scope's number; the name."""
 
 
 @dataclass(slots=True, eq=False)
@@ -21,13 +21,13 @@ class Statement:
     """A node or a value's declaration.
 
     Attributes:
-        at: where it begins.
-        kind: as `syntax.locate` knows it: `node` or `value_info`.
-        item: the statement in the tree.
-        scope: the graph or body it stands in.
-        group: what a value is declared as; `node` for a node.
-        number: the index of a node among those of its scope.
-        limit: where the next statement that is not part of this one begins.
+        at: its offset.
+        kind: its rule in `syntax.span_map`.
+        item: its item in the tree.
+        scope: the graph or body that contains it.
+        group: the role of a declared value; `node` for a node.
+        number: the index of a node in its scope.
+        limit: its last possible end, the start of the next statement that is not part of it.
     """
 
     at: int
@@ -41,13 +41,13 @@ class Statement:
 
 @dataclass(slots=True)
 class Occurrence:
-    """A place where a name stands.
+    """An occurrence of a name.
 
     Attributes:
-        role: whether it defines the name, says something about it, or uses it.
-        statement: the statement it is in; None for a place that is known already.
-        path: the part of the statement, the first of these that the text has.
-        known: the place, where it is in no statement.
+        role: whether it defines, declares or uses the name.
+        statement: the statement that contains it; None if `known` is set.
+        path: paths in the span map of the statement; the first that exists counts.
+        known: the span, if it is outside of statements.
     """
 
     role: Role
@@ -63,9 +63,9 @@ class Symbol:
     Attributes:
         key: the meaning.
         name: the name.
-        scope: where it is defined; the outermost one around its uses if it is not.
-        defined: whether anything defines it.
-        occurrences: all places it stands at.
+        scope: the scope that defines it; the outermost one around its uses if none does.
+        defined: whether it has a definition.
+        occurrences: all its occurrences.
     """
 
     key: Key
@@ -76,7 +76,7 @@ class Symbol:
 
 
 def parameter_names(scope: Scope) -> list[str]:
-    """The attribute parameters of the function a scope is in."""
+    """Return the attribute parameters of the function around a scope."""
     function = scope.function
     if function is None:
         return []
@@ -84,7 +84,7 @@ def parameter_names(scope: Scope) -> list[str]:
 
 
 def outermost(scope: Scope) -> Scope:
-    """The graph or body that a scope is nested in; itself if it is in none."""
+    """Return the outermost scope around a scope, or the scope itself."""
     while scope.parent is not None:
         scope = scope.parent
     return scope

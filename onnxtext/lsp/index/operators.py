@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators and functions in the words of an editor: signatures, documentation, examples of use."""
+"""Describe operators and functions for the editor: signatures, documentation, placeholders."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _LONGEST_DOC = 6000
 
 @cache
 def known_schemas() -> Schemas:
-    """The operators that the installed onnx knows, read once for all documents."""
+    """Return the operators of the installed onnx, read once for all documents."""
     return Schemas()
 
 
 def parameter_text(parameter: Parameter) -> str:
-    """A formal input or output: `X: T`, `B?: T`, `inputs...: T`."""
+    """Format a formal input or output: `X: T`, `B?: T`, `inputs...: T`."""
     mark = {"single": "", "optional": "?", "variadic": "..."}[parameter.option]
     return f"{parameter.name}{mark}: {parameter.type}"
 
 
 def signature_text(signature: Signature) -> str:
-    """A signature on one line, as a node is written."""
+    """Format a signature on one line, in the syntax of a node."""
     outputs = ", ".join(map(parameter_text, signature.outputs))
     inputs = ", ".join(map(parameter_text, signature.inputs))
     name = f"{signature.domain}.{signature.name}" if signature.domain else signature.name
@@ -53,12 +53,12 @@ def signature_text(signature: Signature) -> str:
 
 @cache
 def schema(signature: Signature) -> Any:
-    """The schema of a signature."""
+    """Return the schema of a signature."""
     return schema_of(signature)
 
 
 def documentation(signature: Signature, *, full: bool = True) -> str:
-    """The documentation of an operator in Markdown; only its first paragraph if not full."""
+    """Return the documentation of an operator in Markdown, or only its first paragraph."""
     found = schema(signature)
     doc = clean(found.doc or "")
     if not full:
@@ -75,17 +75,17 @@ def documentation(signature: Signature, *, full: bool = True) -> str:
 
 
 def clean(doc: str) -> str:
-    """Documentation without its indentation."""
+    """Remove indentation from documentation."""
     return inspect.cleandoc(doc).strip()
 
 
 def one_line(doc: str) -> str:
-    """Documentation as one line."""
+    """Join documentation to one line."""
     return " ".join(doc.split())
 
 
 def attribute_line(signature: Signature, name: str) -> str:
-    """An attribute, its type, default and meaning, on one line."""
+    """Describe an attribute on one line: type, default and meaning."""
     formal = schema(signature).attributes[name]
     kind = AttributeType(signature.attributes[name].type).name.lower()
     default = default_text(signature, name)
@@ -94,18 +94,18 @@ def attribute_line(signature: Signature, name: str) -> str:
 
 
 def attribute_documentation(signature: Signature, name: str) -> str:
-    """An attribute in Markdown."""
+    """Describe an attribute in Markdown."""
     formal = schema(signature).attributes[name]
     kind = AttributeType(signature.attributes[name].type).name.lower()
     default = default_text(signature, name)
     head = f"{name}: {kind}" + (f" = {default}" if default else "")
     note = "required attribute" if formal.required else "attribute"
-    said = clean(formal.description)
-    return f"```onnxtxt\n{head}\n```\n\n{note} of `{signature.name}`-{signature.since}\n\n{said}"
+    text = clean(formal.description)
+    return f"```onnxtxt\n{head}\n```\n\n{note} of `{signature.name}`-{signature.since}\n\n{text}"
 
 
 def default_text(signature: Signature, name: str) -> str:
-    """The default of an attribute as the language writes it; "" if it has none."""
+    """Return the default of an attribute in onnxtext syntax; "" if it has none."""
     import onnx
 
     proto = schema(signature).attributes[name].default_value
@@ -116,7 +116,7 @@ def default_text(signature: Signature, name: str) -> str:
 
 
 def literal(value: object) -> str:
-    """A number, string or list as the language writes it."""
+    """Format a number, string or list in onnxtext syntax."""
     match value:
         case bytes():
             return quoted(value.decode("utf-8", "surrogateescape"))
@@ -130,17 +130,17 @@ def literal(value: object) -> str:
 
 
 def enumerated(signature: Signature, name: str) -> list[str]:
-    """The values that the documentation of a string attribute names; [] if it names none.
+    """Return the values of a string attribute from its documentation; [] if there are none.
 
-    Schemas do not list them, their descriptions do, in several ways: "Must be one of forward
-    (default), reverse, or bidirectional", "'none': no reduction", "`zeros`(default), `border`".
+    Schemas list them only in prose, in several forms: "Must be one of forward (default), reverse,
+    or bidirectional", "'none': no reduction", "`zeros`(default), `border`".
     """
     if signature.attributes[name].type != AttributeType.STRING:
         return []
-    said = one_line(schema(signature).attributes[name].description)
+    description = one_line(schema(signature).attributes[name].description)
     default = default_text(signature, name).strip('"')
     for find in (_quoted_words, _listed_words, _TICKED.findall, _UPPER.findall):
-        found = [word for word in find(said) if word not in signature.attributes]
+        found = [word for word in find(description) if word not in signature.attributes]
         values = list(dict.fromkeys([*([default] if default else []), *found]))
         if len(values) > 1:
             return values
@@ -161,7 +161,7 @@ def _listed_words(text: str) -> list[str]:
 
 
 def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> str:
-    """What to write for an attribute to begin with."""
+    """Return an initial value for an attribute."""
     default = default_text(signature, name)
     if default:
         return default
@@ -185,7 +185,7 @@ def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> 
 
 
 def function_text(scope: Scope) -> str:
-    """The head of a function on one line, as a node is written."""
+    """Format the head of a function on one line, in the syntax of a node."""
     function = scope.owner
     assert isinstance(function, Function)
     outputs = ", ".join(_formal(value.name, value.type) for value in scope.outputs)
@@ -202,7 +202,7 @@ def _formal(name: str, type: Any) -> str:
 
 
 def parameter_of(item: str | Attribute) -> str:
-    """A parameter of a function: `alpha`, or `alpha: float = 1.0`."""
+    """Format a parameter of a function: `alpha`, or `alpha: float = 1.0`."""
     if isinstance(item, str):
         return item
     kind = f": {item.type.name.lower()}" if item.type is not None else ""
@@ -210,7 +210,7 @@ def parameter_of(item: str | Attribute) -> str:
 
 
 def value_text(value: object) -> str:
-    """A short form of an attribute's value."""
+    """Return a short form of an attribute's value."""
     match value:
         case Float32():
             return float32_text(value.bits, point=True)
@@ -226,7 +226,7 @@ def value_text(value: object) -> str:
 
 
 def function_documentation(scope: Scope) -> str:
-    """What a function says of itself."""
+    """Return the doc string of a function."""
     function = scope.owner
     assert isinstance(function, Function)
     return clean(function.doc_string or "")

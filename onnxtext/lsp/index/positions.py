@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offsets to the positions of the protocol and back.
+"""Convert offsets to positions of the protocol and back.
 
-The protocol counts lines from 0, ended by LF, CRLF or CR, and columns in units of the encoding that
-client and server agreed on (LSP 3.18, Position). Offsets count characters (code points).
+In the protocol, lines count from 0 and end with LF, CRLF or CR; columns count code units of the
+negotiated encoding (LSP 3.18, Position). Offsets count code points.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Lines:
 
     Attributes:
         text: the text.
-        encoding: what columns count: `utf-8`, `utf-16` or `utf-32`.
-        is_plain: whether columns count characters.
+        encoding: the unit of columns: `utf-8`, `utf-16` or `utf-32`.
+        is_plain: whether columns equal code points.
     """
 
     def __init__(self, text: str, encoding: str) -> None:
@@ -38,15 +38,15 @@ class Lines:
 
     @property
     def count(self) -> int:
-        """How many lines there are; the last one may be empty."""
+        """The number of lines; the last one may be empty."""
         return len(self._starts)
 
     def line_start(self, line: int) -> int:
-        """The offset of a line's first character; the text's end for a line behind the last."""
+        """Return the offset of a line's first character; the text's end after the last line."""
         return self._starts[line] if line < len(self._starts) else len(self.text)
 
     def line_end(self, line: int) -> int:
-        """The offset behind a line's last character, its line end not counted."""
+        """Return the offset of a line's end, before its line break."""
         if line + 1 >= len(self._starts):
             return len(self.text)
         end = self._starts[line + 1]
@@ -55,11 +55,11 @@ class Lines:
         return end
 
     def line_of(self, offset: int) -> int:
-        """The line an offset is in."""
+        """Return the line of an offset."""
         return bisect_right(self._starts, offset) - 1
 
     def position(self, offset: int) -> t.Position:
-        """The position of an offset, clamped to the text."""
+        """Return the position of an offset, clamped to the text."""
         return t.Position(*self.place(offset))
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -80,7 +80,7 @@ class Lines:
         return [(line, at - starts[line]) for line, at in zip(lines, offsets, strict=True)]
 
     def width(self, part: str) -> int:
-        """How many units a part of a line takes."""
+        """Return the width of a part of a line in code units."""
         if self.is_plain or part.isascii():
             return len(part)
         if self.encoding == "utf-8":
@@ -88,7 +88,7 @@ class Lines:
         return len(part.encode("utf-16-le", "surrogatepass")) // 2
 
     def offset(self, position: t.Position) -> int:
-        """The offset of a position; what lies beyond a line is its end (LSP 3.18, Position)."""
+        """Return the offset of a position; columns are clamped to the line (LSP 3.18, Position)."""
         line = max(position.line, 0)
         if line >= len(self._starts):
             return len(self.text)
@@ -102,17 +102,17 @@ class Lines:
         return start + _characters(part, column, self.encoding)
 
     def range(self, span: Span) -> t.Range:
-        """The range of a span."""
+        """Return the range of a span."""
         return t.Range(self.position(span[0]), self.position(span[1]))
 
     def span(self, range: t.Range) -> Span:
-        """The span of a range; a range that ends before it begins is empty."""
+        """Return the span of a range; empty if it ends before it begins."""
         start = self.offset(range.start)
         return Span(start, max(start, self.offset(range.end)))
 
 
 def _characters(part: str, column: int, encoding: str) -> int:
-    """How many characters the first units of a line are; a split one counts as not reached."""
+    """Return how many whole characters the first `column` code units of a line are."""
     units = 0
     for index, character in enumerate(part):
         point = ord(character)
@@ -128,7 +128,7 @@ def _characters(part: str, column: int, encoding: str) -> int:
 def change(
     text: str, lines: Lines | None, event: t.TextDocumentContentChangeEvent, encoding: str
 ) -> str:
-    """A text after a change that a client tells."""
+    """Apply a change from the client to a text."""
     if isinstance(event, t.TextDocumentContentChangeWholeDocument):
         return event.text
     start, end = (lines or Lines(text, encoding)).span(event.range)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found out about each statement, taken over from one version of a text to the next.
+"""Reuse results for unchanged statements from one version of a text to the next.
 
-Between two versions little changes: the texts begin and end alike, and so do the lists of their
-statements. What a feature has made of a statement from its text and its column still holds there.
+An edit changes little: two versions share a long common prefix and suffix of text and statements.
+Results that depend only on a statement's text and column remain valid there.
 """
 
 from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,18 +17,18 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Statement
 
 _AT_ONCE = 100
-"""So many entries are made before others may work; that takes some milliseconds."""
+"""Number of entries made before other tasks may run: a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """Where the statements of one version are, without its tree.
+    """The positions of the statements of one version, without its tree.
 
     Attributes:
         text: the whole text.
-        starts: where the statements begin.
-        limits: where they can end at the latest.
-        marks: what they are declared as and, if there are several graphs, in which.
+        starts: the offsets of the statements.
+        limits: their last possible ends.
+        marks: their groups and, if there are several graphs, the number of the graph.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Layout:
 
     @classmethod
     def of(cls, index: Index) -> Layout:
-        """The layout of an index."""
+        """Return the layout of an index."""
         statements = index.statements
         limits = [statement.limit for statement in statements]
         marks: list[str] = [statement.group for statement in statements]
@@ -49,7 +49,7 @@ class Layout:
 
 
 class Columns:
-    """Lists with an entry for each statement, by name; an entry is None until it is made."""
+    """Named lists with one entry per statement; None for an entry that is not made yet."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Layout, list[Any], Any]] = {}
@@ -57,10 +57,10 @@ class Columns:
         self._aligned: tuple[Layout, Layout, int, int] | None = None
 
     def take(self, name: str, index: Index) -> tuple[list[Any], Any]:
-        """A column for an index, with the entries of the statements that are as they were.
+        """Return a column for an index, with the entries of unchanged statements.
 
         Returns:
-            The column, and what was kept with it; None if nothing was.
+            The column, and the data kept with it, if any.
         """
         layout = self._layout_of(index)
         count = len(layout.starts)
@@ -91,7 +91,7 @@ class Columns:
 
 
 async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]) -> None:
-    """Make the entries of a column that are missing; others may work in between."""
+    """Make the missing entries of a column; other tasks may run in between."""
     statements, made = index.statements, 0
     for number, entry in enumerate(column):
         if entry is None:
@@ -102,9 +102,9 @@ async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]
 
 
 def align(old: Layout, new: Layout) -> tuple[int, int]:
-    """How many statements at the start and at the end of two versions are the same.
+    """Return how many statements at the start and at the end of two versions are unchanged.
 
-    Those at the end begin in lines that are the same, and so in the same columns.
+    Those at the end begin in unchanged lines, and so in the same columns.
     """
     same = common_start(old.text, new.text)
     head = min(_ending_by(old, same), _ending_by(new, same))
@@ -127,7 +127,7 @@ def align(old: Layout, new: Layout) -> tuple[int, int]:
 
 
 def _ending_by(layout: Layout, offset: int) -> int:
-    """How many statements at the start end by an offset."""
+    """Return how many statements at the start end before or at an offset."""
     count = bisect_right(layout.starts, offset)
     while count and layout.limits[count - 1] > offset:
         count -= 1
@@ -145,12 +145,12 @@ def _rows(layout: Layout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:
     return list(zip(*_part(layout, first, len(layout.starts), shift), strict=True))
 
 
-def common_start(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+def common_start(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """Return the length of the common prefix."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        if one.startswith(other[low:middle], low):
+        if one[low:middle] == other[low:middle]:
             low = middle
         else:
             high = middle - 1
@@ -158,7 +158,7 @@ def common_start(one: str, other: str) -> int:
 
 
 def common_end(one: str, other: str, most: int) -> int:
-    """How many characters two texts end with in common, of so many at most."""
+    """Return the length of the common suffix, at most `most`."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

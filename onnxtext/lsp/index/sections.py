@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names in the sections at the end of a model, which lead back to its parts (SPEC 13).
+"""Find the names in the sections at the end of a model, which refer to its parts (SPEC 13).
 
-The tree keeps what the sections say, not where; their names are found from their tokens.
+The tree has no positions of them, so they are found from the tokens.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class SectionName:
     """A name in a path of a section.
 
     Attributes:
-        at: where its section begins.
+        at: the offset of its section.
         name: the name.
-        span: where it stands.
-        path: how to get from the main graph, or the function, to the graph it is in: output,
-            attribute and number of a graph in a list.
-        within: the function that the block stands in; None for the main graph.
-        function: the function that is named; None for the name of a value.
-        training: which training section it is in, and the graph of it that is meant.
+        span: its span.
+        path: the path from the main graph, or the function, to its graph: output, attribute and
+            index of a graph in a list.
+        within: the function of the block; None for the main graph.
+        function: the named function; None for the name of a value.
+        training: the index of the training section, and the attribute of the named graph.
     """
 
     at: int
@@ -47,9 +47,9 @@ class SectionName:
 
 
 def section_names(text: str) -> list[SectionName]:
-    """The names of values and functions in the sections `metadata` and `quantization`."""
+    """Return the names of values and functions in all sections."""
     found: list[SectionName] = []
-    # Looking for words is ten times as fast as the regular expression; most texts have none.
+    # Searching words is ten times as fast as the regular expression; most texts have none.
     if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):
         return found
     trainings = 0
@@ -116,7 +116,7 @@ class _Reader:
                 waiting.append(token)
 
     def _pairs(self) -> list[tuple[Token, Token]]:
-        """The pairs of a list `["a": "b", …]`."""
+        """Return the pairs of a list `["a": "b", …]`."""
         depth = 0
         inside: list[Token] = []
         for _ in range(_MOST):
@@ -131,7 +131,7 @@ class _Reader:
         return list(zip(inside[::2], inside[1::2], strict=False))
 
     def read_training(self, found: list[SectionName], number: int) -> None:
-        """Read a training section: its bindings are from initializers to outputs of its graphs."""
+        """Read a training section: it binds initializers to outputs of its graphs."""
         depth = 0
         key = ""
         for _ in range(_MOST):
@@ -158,7 +158,7 @@ class _Reader:
         within: tuple[str, str, str] | None,
         found: list[SectionName],
     ) -> tuple[str, str, str] | None:
-        """The path of a block; what it says if it is a function's."""
+        """Read the path of a block; return the function's key if it is one."""
         if not tokens or tokens[0] not in _BLOCKS:
             return None
         if tokens[0] != "function":
@@ -182,10 +182,10 @@ class _Reader:
         within: tuple[str, str, str] | None,
         found: list[SectionName],
     ) -> tuple[tuple[str, str, int | None], ...]:
-        """A path `output.attribute[1].output`: each output in it is a value's name.
+        """Read a path `output.attribute[1].output`; each output is the name of a value.
 
         Returns:
-            How to get to the graph of the last name.
+            The path to the graph of the last name.
         """
         steps: list[tuple[Step, Token]] = []
         for token in tokens:
@@ -209,7 +209,7 @@ class _Reader:
 
 
 def name_of(token: str) -> str:
-    """The name that a token says."""
+    """Return the name that a token spells."""
     try:
         if token.startswith('b"'):
             return byte_string(token)

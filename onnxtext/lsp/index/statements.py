@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The places in statements, found when they are asked for and kept from version to version.
+"""Compute span maps of statements on demand, and cache them across versions.
 
-A statement is parsed again to find its parts (`syntax.locate`), unless it is plain (`lsp.plain`).
-What was found is kept by the statement's text, so that after a keystroke only the one statement
-that changed is parsed again.
+A statement is parsed again for its span map (`syntax.span_map`), unless it is plain
+(`exporter_lines`). The cache is keyed by the statement's text, so that a keystroke invalidates one
+statement only.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import Places, locate
 
 _MOST = 50_000
-"""How many statements are remembered; a large text has fewer that anybody looks at."""
+"""Maximum number of cached statements."""
 
 
 class PlacesCache:
-    """Places by the kind and the text of a statement, relative to its beginning.
+    """Span maps by the kind and text of a statement, relative to its start.
 
     Attributes:
-        misses: how many statements were not known.
+        misses: the number of cache misses.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class PlacesCache:
         self.misses = 0
 
     def find(self, kind: str, chunk: str) -> Places | None:
-        """The places of the statement that a chunk of text begins with; None if none does."""
+        """Return the span map of the statement at the start of a chunk; None if there is none."""
         key = kind, chunk
         try:
             return self._known[key]
@@ -48,11 +48,11 @@ class PlacesCache:
 
 
 class Located:
-    """The places of one statement in a document.
+    """The span map of one statement in a document.
 
     Attributes:
-        at: where it begins.
-        places: of it and its parts, relative to `at`.
+        at: its offset.
+        places: its span map, relative to `at`.
     """
 
     __slots__ = ("at", "places")
@@ -63,22 +63,22 @@ class Located:
 
     @property
     def span(self) -> Span:
-        """The whole statement."""
+        """The span of the whole statement."""
         return self.absolute(self.places)
 
     def absolute(self, places: Places) -> Span:
-        """Where a part is in the document."""
+        """Return the span of a part in the document."""
         return Span(self.at + places.span.start, self.at + places.span.end)
 
     def find(self, *path: str | int) -> Span | None:
-        """Where a part is, by its path; None if the text has no such part."""
+        """Return the span of a part by its path; None if there is no such part."""
         try:
             return self.absolute(self.places.find(*path))
         except (LookupError, IndexError):
             return None
 
     def path_to(self, offset: int) -> list[tuple[str | int, Places]]:
-        """The steps to the innermost part that holds an offset; both ends of a part count."""
+        """Return the steps to the innermost part around an offset, its end included."""
         relative = offset - self.at
         steps: list[tuple[str | int, Places]] = []
         place = self.places
@@ -97,6 +97,6 @@ def _child(place: Places, at: int) -> tuple[str | int, Places] | None:
             best = name, part
     for index, item in enumerate(place.items):
         if item is not None and item.span.start <= at <= item.span.end:
-            # Between two parts that touch, the later one is meant: `x` of `(x`.
+            # Between two adjacent parts, choose the later one: `x` of `(x`.
             best = index, item
     return best

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the numbers of a tensor are like, for hover."""
+"""Compute the statistics of a tensor for hover."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onnxtext.tensor.blobs import BlobError
 from onnxtext.tensor.elements import ELEMENTS
 
 MOST_BYTES = 64 << 20
-"""Larger tensors are not looked at: whoever hovers does not want to wait."""
+"""Larger tensors are skipped: hovering must not wait."""
 
 _FIELDS = {"float_data": "float", "int32_data": "int32", "int64_data": "int64",
            "uint64_data": "uint64", "double_data": "double"}  # fmt: skip
@@ -34,13 +34,13 @@ def statistics(
     model: Model | None,
     base_dir: Path | None,
 ) -> str | None:
-    """A line on the numbers of a tensor; None where there is nothing to say.
+    """Return a line of statistics of a tensor; None if it has none.
 
     Args:
         type: its type.
         data: its data.
-        model: the model, which may hold the bytes of blobs.
-        base_dir: the directory of the document, for blobs beside it.
+        model: the model, for blobs in the text.
+        base_dir: the directory of the document, for blobs in files.
     """
     from onnxtext.weights.statistics import describe
 
@@ -70,13 +70,15 @@ def statistics(
     if found is None:
         return None
     if len(found) > MOST_BYTES:
-        return f"{len(found):,} bytes, too many to look at while typing"
+        return f"{len(found):,} bytes, too many for statistics"
     return describe(element, found)
 
 
 def _bytes(
     data: TensorData, type: TensorType, model: Model | None, base_dir: Path | None
 ) -> bytes | memoryview | None:
+    from onnxtext.weights.reader import Reader
+
     match data:
         case RawData(held):
             return held
@@ -86,15 +88,7 @@ def _bytes(
                     return held
             if model is None or not model.places:
                 raise BlobError("the bytes of this blob are not in the text")
-            return _reader(model, base_dir, digest)
+            return Reader(base_dir, model.places).find(digest)
         case DataFile():
-            from onnxtext.weights.reader import Reader
-
             return Reader(base_dir, ()).array(data, type)
     return None
-
-
-def _reader(model: Model, base_dir: Path | None, digest: str) -> memoryview:
-    from onnxtext.weights.reader import Reader
-
-    return Reader(base_dir, model.places).find(digest)

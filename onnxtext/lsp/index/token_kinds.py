@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the names in a text are, for semantic tokens: kinds and modifiers of parts of statements."""
+"""Classify the names in a text for semantic tokens: types and modifiers."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _INITIALIZER = _TYPE["variable"], _MODIFIER["readonly"]
 _DECLARATION = _MODIFIER["declaration"]
 
 Token = tuple[int, int, int, int]
-"""Where it starts and ends, its type and its modifiers."""
+"""Start, end, type and modifiers."""
 
 
-def beside(index: Index) -> list[Token]:
-    """The tokens that are in no statement."""
+def tokens_outside_statements(index: Index) -> list[Token]:
+    """Return the tokens outside of statements."""
     found: list[Token] = []
     for scope in index.scopes:
         holder = None if scope.holder is None else index.original(scope.holder)
         for token in _heads(index, scope):
-            # In a text with mistakes, what is taken for a head may lie in a statement.
+            # After a syntax error, a supposed head may be inside of a statement.
             around = index.statement_at(token[0])
             if around is None or around.item is holder:
                 found.append(token)
@@ -47,8 +47,8 @@ def beside(index: Index) -> list[Token]:
     return found
 
 
-def of_statement(index: Index, statement: Statement) -> list[Token]:
-    """The tokens of any statement; none if it has a mistake."""
+def statement_tokens(index: Index, statement: Statement) -> list[Token]:
+    """Return the tokens of any statement; none if it has an error."""
     located = index.located(statement)
     if located is None:
         return []
@@ -81,7 +81,7 @@ def _value(index: Index, statement: Statement, located: Located) -> Iterator[Tok
 
 
 def _type(span: Span, text: str) -> Iterator[Token]:
-    """The element type of a type, without its dimensions."""
+    """Yield the token of an element type, without its dimensions."""
     end = text.find("[", span.start, span.end)
     first = end if end >= 0 else span.end
     if text.find("(", span.start, first) < 0:
@@ -89,7 +89,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 
 
 def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
-    """The kind of a value: an input, an initializer, or what a node computes."""
+    """Return type and modifiers of a value: an input, an initializer, or computed by a node."""
     if scope.position.get(name) != GIVEN:
         return COMPUTED
     return _INPUT if name in index.inputs(scope) else _INITIALIZER
@@ -125,12 +125,12 @@ def _node(index: Index, statement: Statement, located: Located) -> Iterator[Toke
 def plain_tokens(
     statement: Statement, found: re.Match[str], meanings: tuple[object, ...]
 ) -> list[Token]:
-    """The tokens of a plain statement, as offsets from its beginning.
+    """Return the tokens of a plain statement, relative to its start.
 
     Args:
         statement: the statement.
-        found: the match of its text (`plain.match_plain`).
-        meanings: as `meanings` says.
+        found: the match of its text (`exporter_lines.match_plain`).
+        meanings: the result of `meanings`.
     """
     chunk = found.string
     if statement.kind != "node":
@@ -172,16 +172,16 @@ def _plain_value(
 def meanings(
     index: Index, statement: Statement, given: dict[str, tuple[int, int]] | None
 ) -> tuple[object, ...]:
-    """What the tokens of a statement depend on besides its text.
+    """Return what the tokens of a statement depend on besides its text.
 
     Args:
-        index: of the document.
+        index: the index of the document.
         statement: the statement.
-        given: what the inputs and initializers of its graph or body mean, if it sees no other.
+        given: the result of `given_meanings` for its scope.
 
     Returns:
-        Of a value, what it is; of a node, whether its operator is known and deprecated, and what
-        its inputs are, None for one that is left out.
+        For a value, its type and modifiers; for a node, whether its operator is deprecated (None
+        if unknown), then type and modifiers of each input (None if omitted).
     """
     scope, item = statement.scope, statement.item
     if statement.kind != "node":
@@ -197,7 +197,7 @@ def meanings(
 
 
 def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
-    """What the inputs and initializers of a graph or body mean; None if it sees others."""
+    """Return the meanings of inputs and initializers; None if outer values are visible too."""
     if scope.parent is not None or scope.main_graph is not None:
         return None
     inputs = {value.name for value in scope.inputs}
@@ -218,7 +218,7 @@ def _operator(index: Index, statement: Statement, located: Located) -> Iterator[
 
 
 def _called(deprecated: object) -> int:
-    """The modifiers of an operator: whether it is deprecated, None if it is not known."""
+    """Return the modifiers of an operator; `deprecated` is None if it is unknown."""
     if deprecated is None:
         return 0
     return _MODIFIER["defaultLibrary"] | (_MODIFIER["deprecated"] if deprecated else 0)

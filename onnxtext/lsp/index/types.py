@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types that a text declares."""
+"""Collect the types that a text declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnxtext.checker.context.scopes import Scope
 
 
 def declared_types(scope: Scope) -> dict[str, Type]:
-    """The types that a graph or body declares for its values; of several the first counts."""
+    """Return the declared types of the values of a graph or body; the first one counts."""
     found: dict[str, Type] = {}
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
         type = _type_of(value)

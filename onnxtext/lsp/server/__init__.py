@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol: requests, documents, and the process that checks."""
+"""Serve the protocol: messages, requests, documents, and the checking process."""

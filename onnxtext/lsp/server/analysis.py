@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What takes longer than a keystroke may: the rules of the checker, and inference.
-
-It is computed by another process (`worker`) on a snapshot of the text; only plain data comes back.
-"""
+"""Check a text and infer types, in the checking process (`worker`); only plain data comes back."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label
 from onnxtext.source import Source, Span
 
-DEPEND_ON_ALL = frozenset(
+NEED_VALID_SYNTAX = frozenset(
     (
         "value-undefined", "graph-output-undefined", "function-output-undefined", "node-order",
         "op-unknown", "op-unknown-domain", "function-unused", "value-unused", "value-info-unknown",
@@ -25,26 +22,26 @@ DEPEND_ON_ALL = frozenset(
         "opset-import-missing", "opset-domain-not-imported", "ir-version-missing",
         "producer-missing", "subgraph-arity", "quantization-annotation", "attribute-required",
         "input-count", "output-count", "attribute-ref-unknown", "optional-input-missing",
+        "unused-suppression",
     )
 )  # fmt: skip
-"""Rules that tell of what is missing. In a text with mistakes it may stand where these are."""
+"""Rules that are off while a text has syntax errors: the cause may be a statement not parsed."""
 
 MOST_FINDINGS = 1000
-"""So many findings of one document are sent to the editor, errors first."""
+"""Maximum number of findings of a document that are sent to the editor, errors first."""
 
 
-Tell = Callable[[list[Diagnostic]], None]
-"""Is told what the checker found."""
+Report = Callable[[list[Diagnostic]], None]
+"""Called with the findings of the checker."""
 
 
 @dataclass(slots=True)
 class Analysis:
-    """What was found out about one version of a text.
+    """The result of the checker for one version of a text.
 
     Attributes:
-        diagnostics: what the checker found, without sources.
-        types: the types of values, as the language writes them: for each graph or body, by the
-            offset it begins at, by name.
+        diagnostics: the findings, without sources.
+        types: the types of values in onnxtext syntax, by the offset of the graph or body, and name.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -56,16 +53,16 @@ def analyse(
     name: str,
     base_dir: Path | None,
     answers: Answers | None = None,
-    tell: Tell | None = None,
+    report: Report | None = None,
 ) -> Analysis:
     """Check a text and infer the types of its values.
 
     Args:
-        text: the text; it may have mistakes.
-        name: what to call it.
-        base_dir: the directory it is in; None if it is in none.
-        answers: what the inference of onnx said about other versions; it is added to.
-        tell: is told the diagnostics before the types are inferred, which may take longer.
+        text: the text; it may have errors.
+        name: its name.
+        base_dir: its directory, if any.
+        answers: cached results of the inference of onnx; results are added.
+        report: called with the diagnostics before the slower inference of types.
     """
     from onnxtext.checker.inference.value_types import value_types
     from onnxtext.lsp.index.document import read_partial
@@ -77,8 +74,8 @@ def analyse(
             return Analysis()
         try:
             subject, found = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
-            if tell is not None:
-                tell(found)
+            if report is not None:
+                report(found)
             return Analysis(found, value_types(subject))
         except RecursionError:
             message = "graphs or types are nested too deeply to be checked"
@@ -120,17 +117,12 @@ def _check(
     )
     found += diagnose(subject, findings, source=source)
     if broken:
-        found = [item for item in found if item.code not in DEPEND_ON_ALL and _is_sure(item)]
-    return subject, _light(found)
+        found = [item for item in found if item.code not in NEED_VALID_SYNTAX]
+    return subject, _without_source(found)
 
 
-def _is_sure(diagnostic: Diagnostic) -> bool:
-    """Whether a finding in a text with mistakes does not come of them."""
-    return diagnostic.code != "unused-suppression"
-
-
-def _light(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Findings that can be sent to another process: without the text."""
+def _without_source(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return the findings to send to the server: without the text, errors first, not too many."""
     rank = {"error": 0, "warning": 1}
     chosen = sorted(found, key=lambda item: rank.get(item.severity, 2))[:MOST_FINDINGS]
     return [replace(item, source=None) for item in chosen]

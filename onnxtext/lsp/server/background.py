@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server's side of the process that checks: jobs are delayed, superseded and cancelled.
+"""Schedule checks in the checking process: delay, supersede and cancel jobs.
 
-While a document changes, its check waits. A check of a version that is no longer the newest is
-stopped, at once if it takes long, and its result is never used.
+A check waits until its document stops changing. The result of an outdated check is discarded; the
+check is stopped if it takes too long.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from onnxtext.lsp.server.worker import HEAD, Failure, Job, pack
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
 GRACE = 1.0
-"""Seconds that an outdated check may still take before its process is stopped: starting another
-one takes about as long, and it knows nothing of the text."""
+"""Seconds until an outdated check is stopped: starting a new process takes about as long, and
+loses the cache."""
 LONGEST = 60.0
-"""Seconds after which a check is given up."""
+"""Timeout of a check in seconds."""
 
 Done = Callable[[str, int, Analysis | Failure], None]
 Found = Callable[[str, int, list[Diagnostic]], None]
@@ -37,11 +37,11 @@ class Checker:
     """Checks documents, the newest version of one at a time.
 
     Args:
-        done: is told that a check has ended.
-        found: is told the diagnostics before that, as soon as they are known.
+        done: called when a check has ended.
+        found: called with the diagnostics before that, as soon as they are known.
 
     Attributes:
-        stopped: how many checks were cancelled.
+        stopped: the number of checks that were stopped.
     """
 
     def __init__(self, done: Done, found: Found | None = None) -> None:
@@ -51,7 +51,7 @@ class Checker:
         self._waiting: dict[str, tuple[int, Job]] = {}
         self._running: tuple[str, int, float] | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._thread = ThreadPoolExecutor(1, "checker")  # speaks with the process
+        self._thread = ThreadPoolExecutor(1, "checker")  # does blocking I/O with the process
         self._task: asyncio.Task[None] | None = None
         self._kill: asyncio.TimerHandle | None = None
         self._outdated = False
@@ -65,14 +65,14 @@ class Checker:
         self._delays[uri] = loop.call_later(delay, self._due, uri, number, job)
 
     def cancel(self, uri: str) -> None:
-        """Forget the checks of a document that are not done."""
+        """Cancel the checks of a document."""
         delay = self._delays.pop(uri, None)
         if delay is not None:
             delay.cancel()
         self._waiting.pop(uri, None)
         if self._running is None or self._running[0] != uri:
             return
-        self._outdated = True  # a document that is opened again may have the same numbers
+        self._outdated = True  # a reopened document may have the same version numbers
         if self._kill is None:
             loop = asyncio.get_running_loop()
             left = self._running[2] + GRACE - loop.time()
@@ -109,18 +109,18 @@ class Checker:
             self._running = uri, number, loop.time()
             self._outdated = False
             made: Analysis | Failure | None
-            told = partial(self._tell, uri, number)
-            asked = loop.run_in_executor(
-                self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, told)
+            report = partial(self._report, uri, number)
+            answer = loop.run_in_executor(
+                self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, report)
             )
             try:
-                made = await asyncio.wait_for(asyncio.shield(asked), LONGEST)
+                made = await asyncio.wait_for(asyncio.shield(answer), LONGEST)
             except asyncio.TimeoutError:
                 self._stop()
-                await asyncio.wait([asked])
+                await asyncio.wait([answer])
                 made = Failure(f"checking took more than {LONGEST:.0f} seconds")
             except (OSError, EOFError, ValueError):
-                # Stopped by us, or it died: then another version may do better.
+                # Stopped by us, or crashed: the next version starts a new process.
                 made = None if self._process is None else Failure("the checking process died")
                 self._discard()
             if self._kill is not None:
@@ -131,7 +131,7 @@ class Checker:
                 self._done(uri, number, made)
             self._spawn()
 
-    def _tell(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+    def _report(self, uri: str, number: int, found: list[Diagnostic]) -> None:
         if self._found is not None and not self._closed and not self._outdated:
             self._found(uri, number, found)
 
@@ -156,22 +156,22 @@ class Checker:
         if process is not None:
             process.kill()
             process.wait()
-            if self._running is None:  # else the thread that reads meets the end of the pipe
+            if self._running is None:  # else the reading thread closes the pipes
                 _close(process)
 
 
 def _ask(
-    process: subprocess.Popen[bytes] | None, job: Job, tell: Callable[[list[Diagnostic]], object]
+    process: subprocess.Popen[bytes] | None, job: Job, report: Callable[[list[Diagnostic]], object]
 ) -> Analysis | Failure:
-    """Have a job done, in a thread that waits for it.
+    """Send a job to the process and wait for the result, in a thread.
 
     Args:
-        process: it does it; None if there is none.
-        job: what to do.
-        tell: is told the diagnostics as soon as they are known.
+        process: the checking process, if any.
+        job: the job.
+        report: called with the diagnostics as soon as they are known.
 
     Raises:
-        OSError: the process is gone; so EOFError, ValueError.
+        OSError, EOFError, ValueError: the process is gone.
     """
     if process is None or process.stdin is None or process.stdout is None:
         raise EOFError
@@ -182,7 +182,7 @@ def _ask(
             made = _message(process.stdout)
             if not isinstance(made, list):
                 return made
-            tell(made)
+            report(made)
     except (OSError, EOFError, ValueError):
         _close(process)
         raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipes to the editor: reading in a thread, so that it is known whether input waits."""
+"""Read and write the pipes to the editor; a thread reads, so that pending input is known."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Any, BinaryIO
 
 _SIZE = 1 << 16
 _FAIR = 200
-"""So many lines are read before others may work, if input comes without end."""
+"""Number of lines after which other tasks may run, if input never pauses."""
 _LONGEST_LINE = 1 << 16
 _MOST_DIGITS = 9
-"""The most digits of a `Content-Length`; longer messages are refused, as each is held in memory."""
+"""Maximum number of digits of a `Content-Length`: each message is held in memory."""
 
 log = logging.getLogger(__name__)
 
 
 class BadHeader(ValueError):
-    """The header of a message says no length that can be."""
+    """The header of a message has no valid length."""
 
 
 class PipeReader:
-    """Reads messages; what has arrived is handed out without suspending."""
+    """Reads messages; messages that have arrived are returned without suspending."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        # Without the buffer of the stream, whose lock may be held at exit.
+        # Bypass the buffer of the stream, whose lock may be held at exit.
         self._stream: Any = getattr(stream, "raw", stream)
         self._arrived: deque[bytes] = deque()
         self._buffer = bytearray()
@@ -37,15 +37,15 @@ class PipeReader:
         self._lines = 0
         self._waiter: asyncio.Future[None] | None = None
 
-    def waits(self) -> bool:
-        """Whether input waits to be read."""
+    def has_input(self) -> bool:
+        """Whether unread input has arrived."""
         return bool(self._arrived)
 
     async def message(self) -> bytes | None:
-        """The next message without its header; None at the end of the input.
+        """Return the next message without its header; None at the end of the input.
 
         Raises:
-            BadHeader: there is a header without a length that can be.
+            BadHeader: a header has no valid length.
         """
         length: bytes | None = None
         is_empty = True
@@ -57,18 +57,18 @@ class PipeReader:
                 is_empty = False
             elif not is_empty:
                 if length is None or not length.isdigit() or len(length) > _MOST_DIGITS:
-                    raise BadHeader("the header of a message says no valid Content-Length")
+                    raise BadHeader("the header of a message has no valid Content-Length")
                 return await self._bytes(int(length))
         return None
 
     def stop(self) -> None:
-        """Read no further."""
+        """Stop reading."""
         self._arrived.clear()
         self._arrived.append(b"")
         self._wake()
 
     async def _line(self) -> bytes:
-        """A line with its line feed; nothing at the end of the input."""
+        """Return a line with its line feed; nothing at the end of the input."""
         self._lines += 1
         if self._lines % _FAIR == 0:
             await asyncio.sleep(0)
@@ -80,7 +80,7 @@ class PipeReader:
         return self._take(end + 1)
 
     async def _bytes(self, size: int) -> bytes | None:
-        """So many bytes; None if there are fewer before the end."""
+        """Return `size` bytes; None if the input ends before."""
         while len(self._buffer) < size:
             if not await self._more():
                 return None
@@ -127,14 +127,14 @@ class PipeReader:
 
 
 class PipeWriter:
-    """Writes to the editor; the stream stays open for whoever owns it."""
+    """Writes to the editor; does not close the stream."""
 
     def __init__(self, stream: BinaryIO, lost: Callable[[], None]) -> None:
         """Write to a stream.
 
         Args:
             stream: the pipe to the editor.
-            lost: called once nothing can be written any more.
+            lost: called when the connection is lost.
         """
         self._stream = stream
         self._lost = lost
@@ -153,4 +153,4 @@ class PipeWriter:
             self._lost()
 
     def close(self) -> None:
-        """Do nothing: each message is flushed, and the command flushes standard output again."""
+        """Do nothing: each message is flushed already."""

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol: messages are validated, requests wait until all input is read, documents are ours.
+"""Extend the protocol of pygls: validate messages, queue requests, and keep our own documents.
 
-pygls answers requests in the order they come, before it reads on: a request that the client has
-cancelled meanwhile, or that an edit has outdated, would be computed all the same. Here a request
-waits in a queue until nothing is left to be read. pygls drops messages with invalid parameters;
-here they are answered with an error (JSON-RPC 2.0, section 5.1).
+pygls answers a request before it reads on, so it would compute requests that are already cancelled
+or outdated. Here requests wait in a queue until all input is read. pygls drops messages with
+invalid parameters; here they are answered with an error (JSON-RPC 2.0, section 5.1).
 
-pygls keeps the text of each document too, and cuts it into lines as Python does: at U+2028 and
-other characters that end no line in the protocol (LSP 3.18, Text Documents). A change behind one
-arrives at the wrong place, or raises, and then our handler is not called. We keep the texts.
+pygls also keeps the text of each document, and splits lines like Python, at U+2028 and other
+characters that are not line breaks in the protocol (LSP 3.18, Text Documents). A change after one
+is misplaced or raises, and our handler is not called. So we keep the texts ourselves.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
@@ -38,11 +38,12 @@ INVALID_PARAMS = -32602
 NOT_INITIALIZED = -32002
 CANCELLED = -32800
 CONTENT_MODIFIED = -32801
+REQUEST_FAILED = -32803
 
 GRAPH = "onnxtext/graph"
 
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
-"""Requests that change what the server is, and so are answered in the order they come."""
+"""Requests that change the state of the server: answered immediately, in order."""
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ _DEEPEST = 20
 
 
 def _check_types(params: Any, depth: int = 0) -> None:
-    """Raise an error for a number where a string should be, and so on: pygls converts them.
+    """Check the types of parameters: pygls would convert them.
 
     Raises:
         TypeError: a parameter has the wrong type.
@@ -79,7 +80,7 @@ def _check_types(params: Any, depth: int = 0) -> None:
             _check_types(value, depth + 1)
 
 
-OWN: dict[str, dict[str, type | tuple[type, ...]]] = {
+CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
     "onnxtext/fromBinary": {"uri": str},
     "onnxtext/toBinary": {
         "text": str,
@@ -97,11 +98,11 @@ OWN: dict[str, dict[str, type | tuple[type, ...]]] = {
     "onnxtext/checked": {"uri": str},
     GRAPH: {"uri": str},
 }
-"""The parameters of requests of our own; those that may be None may be missing."""
+"""The parameters of custom requests; those that may be None may be missing."""
 
 
-def _check_own(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
-    """Raise an error for parameters that a request of our own does not take.
+def _check_custom(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
+    """Check the parameters of a custom request.
 
     Raises:
         TypeError: a parameter is missing or has the wrong type.
@@ -113,17 +114,24 @@ def _check_own(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
             raise TypeError(key)
 
 
+class RequestError(JsonRpcException):
+    """A request failed; the message is for users."""
+
+    def __init__(self, message: str, data: Any = None) -> None:
+        super().__init__(message, REQUEST_FAILED, data)
+
+
 @dataclass(slots=True)
-class Waiting:
+class PendingRequest:
     """A request that is not answered yet.
 
     Attributes:
-        id: of the request.
-        method: of the request.
+        id: its id.
+        method: its method.
         params: its parameters.
-        uri: the document it is about; None if it is about none.
-        version: of that document when the request came.
-        dropped: whether it has been answered with an error.
+        uri: its document, if any.
+        version: the version of the document when the request arrived.
+        dropped: whether it was answered with an error.
     """
 
     id: int | str
@@ -138,16 +146,16 @@ class Protocol(LanguageServerProtocol):
     """Validates messages, queues requests, and hands documents to our handlers only.
 
     Attributes:
-        input_waits: says whether more input has arrived.
-        computed: how many requests were handed to their handlers.
+        has_input: whether more input has arrived.
+        computed: the number of requests that were passed to handlers.
     """
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        self.input_waits: Callable[[], bool] = lambda: False
+        self.has_input: Callable[[], bool] = lambda: False
         self.computed = 0
-        self._queue: list[Waiting] = []
-        self._running: dict[int | str, Waiting] = {}
+        self._queue: list[PendingRequest] = []
+        self._running: dict[int | str, PendingRequest] = {}
         self._worker: asyncio.Task[None] | None = None
         self._initialized = False
         self._sending: asyncio.Future[Any] | None = None
@@ -155,13 +163,13 @@ class Protocol(LanguageServerProtocol):
     # ---- Validation ---------------------------------------------------------------------------
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Leave the objects of a message as they are: `handle_message` converts the whole."""
+        """Return the data unchanged: `handle_message` converts the whole message."""
         return data
 
     def handle_message(self, message: Any) -> None:
         """Handle a message, or answer it with an error."""
         if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
-            self._refuse(None, INVALID_REQUEST, "a message is an object with `jsonrpc`: `2.0`")
+            self._refuse(None, INVALID_REQUEST, "a message must be an object with `jsonrpc`: `2.0`")
             return
         if "method" not in message:
             self._answered(message)
@@ -169,21 +177,21 @@ class Protocol(LanguageServerProtocol):
         method, number = message["method"], message.get("id")
         is_request = "id" in message
         if is_request and (isinstance(number, bool) or not isinstance(number, (int, str))):
-            self._refuse(None, INVALID_REQUEST, "the id of a request is a number or a string")
+            self._refuse(None, INVALID_REQUEST, "the id of a request must be a number or a string")
             return
-        wrong = self._objection(method)
+        wrong = self._state_error(method)
         if wrong is not None:
             if is_request:
                 self._refuse(number, *wrong)
             return
         message.setdefault("params", None)
         try:
-            if method in OWN:
-                _check_own(OWN[method], message["params"])
+            if method in CUSTOM:
+                _check_custom(CUSTOM[method], message["params"])
             elif method != t.INITIALIZE:
                 _check_types(message["params"])
             structured = self._structured(message)
-        except Exception:  # whatever the converter raises, the message is to blame
+        except Exception:  # the converter raises various errors for invalid messages
             log.warning("%s: invalid parameters", method)
             if is_request:
                 self._refuse(number, INVALID_PARAMS, f"{method}: invalid parameters")
@@ -194,35 +202,35 @@ class Protocol(LanguageServerProtocol):
         super().handle_message(structured)
 
     def _structured(self, message: dict[str, Any]) -> Any:
-        """A request or notification as an object; pygls would log a traceback if that fails."""
+        """Convert a message to an object; pygls would log a traceback on failure."""
         other = JsonRPCRequestMessage if "id" in message else JsonRPCNotification
         return self._converter.structure(message, self.get_message_type(message["method"]) or other)
 
-    def _objection(self, method: Any) -> tuple[int, str] | None:
-        """The error of a message that the server is in no state for; None if there is none."""
+    def _state_error(self, method: Any) -> tuple[int, str] | None:
+        """Return the error of a message that is invalid in the current state, if any."""
         if not isinstance(method, str):
-            return INVALID_REQUEST, "the method of a message is a string"
+            return INVALID_REQUEST, "the method of a message must be a string"
         if method == t.EXIT:
             return None
         if self._shutdown:
             return INVALID_REQUEST, f"{method}: the server has been shut down"
         if method == t.INITIALIZE:
             if self._initialized:
-                return INVALID_REQUEST, "the server has been initialized already"
+                return INVALID_REQUEST, "the server has already been initialized"
             return None
         if not self._initialized:
             return NOT_INITIALIZED, f"{method}: the server has not been initialized"
         return None
 
     def _answered(self, message: dict[str, Any]) -> None:
-        """Take the answer to a request of ours."""
+        """Handle the client's answer to one of our requests."""
         try:
             super().handle_message(super().structure_message(message))
         except Exception:
-            log.warning("an answer to no request, or an invalid one")
+            log.warning("an unexpected or invalid response")
 
     def refuse_unread(self, message: str) -> None:
-        """Answer input that is no message."""
+        """Answer input that is not a valid message with an error."""
         self._refuse(None, PARSE_ERROR, message)
 
     def _refuse(self, number: int | str | None, code: int, message: str) -> None:
@@ -244,9 +252,9 @@ class Protocol(LanguageServerProtocol):
         uri = getattr(named, "uri", None)
         document = self.server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version
-        self._queue.append(Waiting(msg_id, method_name, params, uri, version))
+        self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
-            # A request's own context says which request it is; the worker serves all of them.
+            # A request's context holds its id; the worker serves all requests, so copy the context.
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             self._worker = context.run(loop.create_task, self._work())
@@ -260,10 +268,10 @@ class Protocol(LanguageServerProtocol):
         return self._server  # type: ignore[return-value]
 
     async def _work(self) -> None:
-        """Answer the requests that wait, one after the other, as long as no input waits."""
+        """Answer queued requests, one after the other, while no input is pending."""
         while self._queue:
             await asyncio.sleep(0)
-            if self.input_waits():
+            if self.has_input():
                 continue
             waiting = self._queue[0] if self._queue else None
             if waiting is None or waiting.dropped or self._is_outdated(waiting):
@@ -271,7 +279,7 @@ class Protocol(LanguageServerProtocol):
                 continue
             try:
                 ready = await self.server.prepare(waiting.version, waiting.method)
-            except Exception:  # the handler meets it again, and knows what to do
+            except Exception:  # it is raised again in the handler, which handles it
                 ready = True
             if not ready:
                 continue
@@ -280,12 +288,12 @@ class Protocol(LanguageServerProtocol):
                 self._run(waiting)
 
     async def settle(self, seconds: float) -> None:
-        """Answer what was asked so far, if that takes no longer than this."""
+        """Wait until all requests are answered, for a limited time."""
         end = time.monotonic() + seconds
         while (self._queue or self._running) and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
-    def _run(self, waiting: Waiting) -> None:
+    def _run(self, waiting: PendingRequest) -> None:
         self.computed += 1
         self._running[waiting.id] = waiting
         context = contextvars.copy_context()
@@ -299,12 +307,12 @@ class Protocol(LanguageServerProtocol):
         if waiting is not None and waiting.dropped:
             self._request_futures.pop(msg_id, None)
             if not future.cancelled():
-                future.exception()  # else asyncio reports that nobody has looked at it
+                future.exception()  # else asyncio reports an unretrieved exception
             return
         super()._send_handler_result(future, msg_id=msg_id)
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
-        """Send an answer; one that is JSON already is sent as it is."""
+        """Send a response; encoded JSON is sent unchanged."""
         if error is not None or not isinstance(result, orjson.Fragment):
             super()._send_response(msg_id, result, error)
             return
@@ -318,8 +326,8 @@ class Protocol(LanguageServerProtocol):
         if inspect.isawaitable(sent):
             self._sending = asyncio.ensure_future(sent)
 
-    def _is_outdated(self, waiting: Waiting) -> bool:
-        """Whether the document was changed since; then the request is answered with that."""
+    def _is_outdated(self, waiting: PendingRequest) -> bool:
+        """Whether the document has changed since; if so, answer with an error."""
         if waiting.version is None or waiting.uri is None:
             return False
         document = self.server.documents.get(waiting.uri)
@@ -328,19 +336,19 @@ class Protocol(LanguageServerProtocol):
         self._drop(waiting, CONTENT_MODIFIED, "the document was changed")
         return True
 
-    def _drop(self, waiting: Waiting, code: int, message: str) -> None:
+    def _drop(self, waiting: PendingRequest, code: int, message: str) -> None:
         """Answer a request with an error, once."""
         if not waiting.dropped:
             waiting.dropped = True
             self._refuse(waiting.id, code, message)
 
     def outdate(self, uri: str) -> None:
-        """Stop what is being computed for an old version of a document."""
+        """Cancel running requests for old versions of a document."""
         for waiting in list(self._running.values()):
             if waiting.uri == uri and self._is_outdated(waiting):
                 self._cancel(waiting)
 
-    def _cancel(self, waiting: Waiting) -> None:
+    def _cancel(self, waiting: PendingRequest) -> None:
         future = self._request_futures.get(waiting.id)
         if future is not None:
             future.cancel()
@@ -358,19 +366,19 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_open(
         self, params: t.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """A document was opened."""
+        """Handle an opened document."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(
         self, params: t.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """A document was changed."""
+        """Handle a changed document."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(
         self, params: t.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """A document was closed."""
+        """Handle a closed document."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CLOSE], (params,), None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server: documents come and go, requests are answered, diagnostics are pushed."""
+"""The language server: manages documents, answers requests and publishes diagnostics."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ from onnxtext.lsp.server.protocol import Protocol
 from onnxtext.lsp.server.worker import Failure, Job
 
 STRICT = "ONNXTEXT_LSP_STRICT"
-"""With this variable set, a mistake of ours is an error of the request; else it is logged, and the
-request has no result: an editor shows each error of a server to its user."""
+"""If this variable is set, internal errors are sent to the client. By default they are logged and
+the request has no result, since editors show each error to the user."""
 
 SYNTAX_DELAY = 0.01
-"""Seconds before a changed text is read: changes that come together are read together."""
+"""Seconds before a changed text is parsed, to batch changes."""
 
 PAUSE = 0.06
-"""Seconds without a key before a text is read for a request, if reading it takes longer than
-`LONG`: at the usual pace of typing, that is done once, behind the last key."""
+"""Seconds without a change before a slow text is parsed for a request: usually once, after the last
+keystroke."""
 LONG = 0.03
+"""Seconds of parsing from which a text is slow."""
 
 LAST = 5.0
-"""Seconds for the requests that are not answered yet when the input ends."""
+"""Seconds to answer pending requests when the input ends."""
 
 TREE_ONLY = frozenset(
     (
@@ -55,7 +56,7 @@ TREE_ONLY = frozenset(
         t.TEXT_DOCUMENT_CODE_ACTION,
     )
 )
-"""Requests that need no index, or seldom."""
+"""Requests that rarely or never need the index."""
 
 Handler = Callable[..., Any]
 log = logging.getLogger(__name__)
@@ -66,8 +67,8 @@ class Server(LanguageServer):
 
     Attributes:
         documents: the open documents, by URI.
-        checker: checks them in the background.
-        strict: whether mistakes of ours are told to the client.
+        checker: checks the documents in the background.
+        strict: whether internal errors are sent to the client.
         status: the exit status of the session.
     """
 
@@ -83,11 +84,11 @@ class Server(LanguageServer):
     # ---- Input --------------------------------------------------------------------------------
 
     def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-        """Serve an editor on two pipes until it ends the session; `status` says how it did."""
+        """Serve an editor on two pipes until the session ends, and set `status`."""
         reader = PipeReader(stdin or sys.stdin.buffer)
         protocol: Any = self.protocol
         protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer, reader.stop))
-        protocol.input_waits = reader.waits
+        protocol.has_input = reader.has_input
         try:
             asyncio.run(self._serve(reader))
         except KeyboardInterrupt:
@@ -109,7 +110,7 @@ class Server(LanguageServer):
             self.start_io(cast(BinaryIO, reader), cast(BinaryIO, writer))
 
     async def _serve(self, reader: PipeReader) -> None:
-        """Handle messages to the end of the input."""
+        """Handle messages until the end of the input."""
         protocol: Any = self.protocol
         while True:
             try:
@@ -119,7 +120,7 @@ class Server(LanguageServer):
                 message = json.loads(body)
             except (ValueError, RecursionError) as error:
                 log.error("%s", error)
-                protocol.refuse_unread("the message is no JSON that can be read")
+                protocol.refuse_unread("the message is not valid JSON")
                 continue
             protocol.handle_message(message)
         await protocol.settle(LAST)
@@ -129,14 +130,14 @@ class Server(LanguageServer):
         log.error("%s", error)
 
     async def prepare(self, version: Version | None, method: str) -> bool:
-        """Read a version for a request, in parts; False if other input should be handled first."""
+        """Parse and index a version, in steps; return False if input should be handled first."""
         if version is None:
             documents = self.documents.values() if method == t.WORKSPACE_SYMBOL else ()
             for document in list(documents):
                 if not await self.prepare(document.version, method):
                     return False
             return True
-        waits: Callable[[], bool] = self.protocol.input_waits  # type: ignore[attr-defined]
+        has_input: Callable[[], bool] = self.protocol.has_input  # type: ignore[attr-defined]
         if not version.is_parsed and version.cost > LONG:
             left = version.made + PAUSE - time.monotonic()
             if left > 0:
@@ -145,19 +146,19 @@ class Server(LanguageServer):
         for step in version.steps(with_index=method not in TREE_ONLY):
             step()
             await asyncio.sleep(0)
-            if waits():
+            if has_input():
                 return False
         return True
 
     # ---- Requests -----------------------------------------------------------------------------
 
     def answer(self, method: str, handler: Handler, options: Any = None) -> None:
-        """Answer a request or take a notification; no exception of ours gets out.
+        """Register a handler of a request or notification; its internal errors are logged.
 
         Args:
-            method: of the protocol.
+            method: the method of the protocol.
             handler: takes the server and the parameters; may be a coroutine function.
-            options: of the capability.
+            options: the options of the capability.
         """
         if inspect.iscoroutinefunction(handler):
 
@@ -166,7 +167,7 @@ class Server(LanguageServer):
                 try:
                     return await handler(self, params)
                 except Exception as error:
-                    return self._mistake(method, error)
+                    return self._internal_error(method, error)
 
             guarded: Handler = waiting
         else:
@@ -176,15 +177,15 @@ class Server(LanguageServer):
                 try:
                     return handler(self, params)
                 except Exception as error:
-                    return self._mistake(method, error)
+                    return self._internal_error(method, error)
 
             guarded = direct
-        # The wrapped function's signature would make pygls hand the server in once more.
+        # With the wrapped function's signature, pygls would pass the server a second time.
         del guarded.__wrapped__  # type: ignore[attr-defined]
         guarded.__annotations__ = {}
         self.feature(method, options)(guarded)
 
-    def _mistake(self, method: str, error: Exception) -> None:
+    def _internal_error(self, method: str, error: Exception) -> None:
         if self.strict or isinstance(error, JsonRpcException):
             raise error
         log.error("%s failed", method, exc_info=error)
@@ -192,19 +193,19 @@ class Server(LanguageServer):
         self.window_log_message(t.LogMessageParams(t.MessageType.Error, message))
 
     def document(self, uri: str) -> Document | None:
-        """An open document; None if it is not open."""
+        """Return an open document; None if it is not open."""
         return self.documents.get(uri)
 
     @property
     def encoding(self) -> str:
-        """What columns count, as agreed with the client."""
+        """The negotiated unit of columns."""
         chosen = self.server_capabilities.position_encoding
         return str(getattr(chosen, "value", chosen) or "utf-16")
 
     # ---- Documents ----------------------------------------------------------------------------
 
     def opened(self, params: t.DidOpenTextDocumentParams) -> None:
-        """A document was opened."""
+        """Handle an opened document."""
         item = params.text_document
         path = to_fs_path(item.uri) if item.uri.startswith("file:") else None
         document = Document.open(
@@ -215,7 +216,7 @@ class Server(LanguageServer):
         self._check(document, delay=0)
 
     def changed(self, params: t.DidChangeTextDocumentParams) -> None:
-        """A document was changed."""
+        """Handle a changed document."""
         uri = params.text_document.uri
         document = self.documents.get(uri)
         if document is None:
@@ -231,7 +232,7 @@ class Server(LanguageServer):
         self._check(document)
 
     def closed(self, params: t.DidCloseTextDocumentParams) -> None:
-        """A document was closed."""
+        """Handle a closed document."""
         uri = params.text_document.uri
         if self.documents.pop(uri, None) is not None:
             self.checker.cancel(uri)
@@ -240,13 +241,13 @@ class Server(LanguageServer):
             self._wake(uri)
 
     def saved(self, params: t.DidSaveTextDocumentParams) -> None:
-        """A document was saved: files beside it may have changed too."""
+        """Check a saved document again: files beside it may have changed too."""
         document = self.documents.get(params.text_document.uri)
         if document is not None:
             self._check(document, delay=0)
 
     def _read(self, uri: str) -> None:
-        """Read the newest text, and tell what is wrong with it if that is something new."""
+        """Parse the newest text, and publish its syntax errors, or that they are gone."""
         self._reading.pop(uri, None)
         document = self.documents.get(uri)
         if document is None:
@@ -254,11 +255,11 @@ class Server(LanguageServer):
         try:
             syntax = document.version.syntax
         except Exception as error:
-            self._mistake("reading", error)
+            self._internal_error("reading", error)
             return
-        if syntax or document.told_syntax:
-            document.told_syntax = bool(syntax)
-            self._tell(document, list(syntax))
+        if syntax or document.reported_syntax:
+            document.reported_syntax = bool(syntax)
+            self._show(document, list(syntax))
 
     def _check(self, document: Document, delay: float | None = None) -> None:
         version = document.version
@@ -275,17 +276,17 @@ class Server(LanguageServer):
             self.checker.submit(document.uri, version.number, job, delay)
 
     def _found(self, uri: str, number: int, found: list[Diagnostic]) -> None:
-        """Tell what the checker has found in a version, unless it is an old one."""
+        """Publish the findings of a check, unless its version is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != number:
             return
         syntax = list(document.version.syntax)
-        document.told_syntax = bool(syntax)
-        self._tell(document, [*syntax, *found])
-        document.told_check = number
+        document.reported_syntax = bool(syntax)
+        self._show(document, [*syntax, *found])
+        document.reported_check = number
 
     def _checked(self, uri: str, number: int, made: Analysis | Failure) -> None:
-        """The checker is done with a version; what it says of an old one is not used."""
+        """Store the result of a check, unless its version is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != number:
             return
@@ -294,13 +295,13 @@ class Server(LanguageServer):
             self.window_log_message(t.LogMessageParams(t.MessageType.Error, made.message))
             made = Analysis()
         document.analysis, document.analysed = made, number
-        if document.told_check != number:
+        if document.reported_check != number:
             self._found(uri, number, made.diagnostics)
         self._refresh()
         self._wake(uri)
 
     async def checked(self, params: Any) -> dict[str, Any]:
-        """Wait until a document as it is now was checked: `onnxtext/checked` {uri} -> {version}."""
+        """Wait for the check of the current version: `onnxtext/checked` {uri} -> {version}."""
         uri = getattr(params, "uri", None)
         while True:
             document = self.documents.get(str(uri))
@@ -317,7 +318,7 @@ class Server(LanguageServer):
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _tell(self, document: Document, found: list[Diagnostic]) -> None:
+    def _show(self, document: Document, found: list[Diagnostic]) -> None:
         version = document.version
         document.diagnostics = found
         document.diagnosed = version.number
@@ -327,14 +328,14 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(t.PublishDiagnosticsParams(uri, found, number))
 
     def _refresh(self) -> None:
-        """Ask the client to ask again for what depends on the checker."""
+        """Ask the client to refresh inlay hints, which depend on the checker."""
         workspace = self.client_capabilities.workspace
         if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
 
 
 def create_server() -> Server:
-    """A server with all its features."""
+    """Return a server with all features."""
     from onnxtext.lsp.features import register
 
     server = Server()

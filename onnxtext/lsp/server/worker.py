@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process that checks: `python -m onnxtext.lsp.server.worker`, one job after the other.
+"""Run the checking process, `python -m onnxtext.lsp.server.worker`: one job after the other.
 
-Each message is its length, eight bytes, little-endian, and that many bytes of pickle. The answer to
+Each message is its length (eight bytes, little-endian) and a pickle of that length. The answer to
 a job is a list of diagnostics as soon as it is known, and then the whole `Analysis`; or a
-`Failure`. It is a process of its own so that typing waits for nothing it does, so that it can be
-stopped at any time, and so that what crashes the inference of onnx crashes nothing else.
+`Failure`. In a separate process, checks never block typing, can be stopped at any time, and a
+crash in the inference of onnx does not stop the server.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from onnxtext.checker.isolation.inference import Answers
-from onnxtext.lsp.server.analysis import Analysis, Tell, analyse
+from onnxtext.lsp.server.analysis import Analysis, Report, analyse
 
 HEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A text to be checked.
+    """A text to check.
 
     Attributes:
         text: the text.
-        name: what to call it.
-        base_dir: the directory it is in; None if it is in none.
+        name: its name.
+        base_dir: its directory, if any.
     """
 
     text: str
@@ -40,13 +40,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong where nothing should: a bug, told to whoever looks into the log."""
+    """An internal error, for the log."""
 
     message: str
 
 
 def pack(message: object) -> bytes:
-    """A message with its length."""
+    """Encode a message with its length."""
     data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     return len(data).to_bytes(HEAD, "little") + data
 
@@ -55,10 +55,10 @@ def main() -> None:
     """Answer jobs until the pipe is closed."""
     reader = sys.stdin.buffer
     writer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # Whatever a library prints must not get between the messages.
+    # Output of libraries must not mix with messages.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _warm_up()
-    answers: Answers = {}  # most of one version are those of the next
+    answers: Answers = {}  # versions share most of them
     while True:
         job = _read(reader)
         if job is None:
@@ -66,10 +66,10 @@ def main() -> None:
         _send(writer, _answer(job, answers, partial(_send, writer)))
 
 
-def _answer(job: Job, answers: Answers, tell: Tell) -> Analysis | Failure:
+def _answer(job: Job, answers: Answers, report: Report) -> Analysis | Failure:
     try:
-        return analyse(job.text, job.name, job.base_dir, answers, tell)
-    except Exception:  # whatever it is, the next version deserves an answer
+        return analyse(job.text, job.name, job.base_dir, answers, report)
+    except Exception:  # report the bug, and go on with the next job
         import traceback
 
         return Failure(traceback.format_exc())
@@ -90,7 +90,7 @@ def _read(reader: BinaryIO) -> Job | None:
 
 
 def _warm_up() -> None:
-    """Import and compute what every job needs."""
+    """Import modules and fill caches that every job needs."""
     analyse(
         "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu (x) }", "", None
     )

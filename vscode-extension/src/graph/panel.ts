@@ -199,7 +199,7 @@ class GraphPanel {
         break;
       case 'options':
         this.#options = message.options;
-        this.#layouter.stop(); // What it is at is not wanted any more.
+        this.#layouter.stop(); // Its result is no longer needed.
         void this.#draw();
         break;
       case 'reveal':

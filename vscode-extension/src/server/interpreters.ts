@@ -52,6 +52,6 @@ async function pythonExtension(): Promise<PythonExtension | undefined> {
   try {
     return await PythonExtension.api();
   } catch {
-    return undefined; // It could not be started; that is told by itself.
+    return undefined; // The Python extension reports its own failure.
   }
 }

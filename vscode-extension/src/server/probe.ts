@@ -83,7 +83,7 @@ export function plan(found: Probe | Misfit, source: 'auto' | Mode): Plan | Misfi
   const lacks = (names: readonly string[]) => names.filter((name) => !modules.includes(name));
   const missing = lacks(MODULES);
   if (source !== 'bundled' && missing.length === 0) return { mode: 'environment', executable, version };
-  if (source === 'environment') return { command, reason: `it lacks ${missing.join(', ')}: pip install 'onnxtext[lsp]'` };
+  if (source === 'environment') return { command, reason: `it lacks ${missing.join(', ')}: in a clone, pip install -e '.[lsp]'` };
   const compiled = lacks(COMPILED);
   if (compiled.length === 0) return { mode: 'bundled', executable, version };
   return { command, reason: `it lacks ${compiled.join(', ')}: pip install ${compiled.map(packageOf).join(' ')}` };

@@ -26,7 +26,7 @@ test('one with onnx alone runs the bundled copy, unless that is not wanted', asy
   assert.equal((await choose([BARE], 'auto', EMPTY, 1)).plan?.mode, 'bundled');
   const { plan: chosen, misfits } = await choose([BARE], 'environment', EMPTY, 1);
   assert.equal(chosen, undefined);
-  assert.match(misfits[0]?.reason ?? '', /onnxtext, onnxtext\.lsp, pygls: pip install 'onnxtext\[lsp\]'/);
+  assert.match(misfits[0]?.reason ?? '', /onnxtext, onnxtext\.lsp, pygls: in a clone, pip install -e '\.\[lsp\]'/);
 });
 
 test('of those that nobody chose, one with onnxtext comes first', async () => {
