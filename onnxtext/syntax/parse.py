@@ -54,7 +54,7 @@ def try_fragment(source: Source, kind: str) -> Fragment | None:
         return None
     with paused_collector():
         try:
-            fragment: Fragment = _run(source.text, f"{kind}_fragment").parse()
+            fragment: Fragment = _make_parser(source.text, f"{kind}_fragment").parse()
         except (Unexpected, SemanticError):
             return None
     return fragment
@@ -100,9 +100,9 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
     broken = check_characters(source)
     if broken is not None:
         return None, (broken,)
-    run = _run(source.text, start)
-    faults: list[SemanticError] = []
-    run.machine.faults = faults
+    parser = _make_parser(source.text, start)
+    errors: list[SemanticError] = []
+    parser.machine.semantic_errors = errors
     recovery: Recovery | None = None
 
     def recover() -> Recovery:
@@ -111,22 +111,22 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         if recovery is None:
             from onnxtext.syntax.recovery.recovery import Recovery
 
-            recovery = Recovery(run, source, faults)
+            recovery = Recovery(parser, source, errors)
         return recovery
 
-    run.recover = lambda unexpected: recover().recover(unexpected)
+    parser.recover = lambda unexpected: recover().recover(unexpected)
     value = ERROR_NODE
     with paused_collector():
         try:
-            value = run.parse()
-        except SemanticError as fault:  # one that no parser can go on after
-            recover().stop(fault)
-    diagnostics = recover().finish() if faults or recovery is not None else ()
-    run.recover = None  # what refers to itself is freed by the collector only, and slowly
+            value = parser.parse()
+        except SemanticError as error:  # one that no parser can go on after
+            recover().stop(error)
+    diagnostics = recover().finish() if errors or recovery is not None else ()
+    parser.recover = None  # what refers to itself is freed by the collector only, and slowly
     return (None if value is ERROR_NODE else value), tuple(diagnostics)
 
 
-def _run(text: str, start: str) -> Parser:
+def _make_parser(text: str, start: str) -> Parser:
     """A parse by the core that runs."""
     if core() == "native":
         from onnxtext.syntax.parser.compiled import CoreParser

@@ -179,7 +179,7 @@ def _number(wanted: AttributeType | None, text: str) -> tuple[AttributeType, int
     try:
         return _A.FLOAT, Float32(float32_bits(text))
     except LiteralError as error:
-        raise _fault(error, text) from None
+        raise _semantic_error(error, text) from None
 
 
 def _number_type(text: str) -> AttributeType:
@@ -267,7 +267,7 @@ def _number_list(
         if one is _A.FLOAT:
             return _A.FLOATS, Floats(parse_floats(items))
     except LiteralError as error:
-        raise _fault(error, items.token) from None
+        raise _semantic_error(error, items.token) from None
     raise SemanticError(
         f"the attribute is declared {LIST_OF[one].name.lower()}, its value is a list of numbers",
         token=items.token,
@@ -275,7 +275,7 @@ def _number_list(
     )
 
 
-def _fault(error: LiteralError, token: str) -> SemanticError:
+def _semantic_error(error: LiteralError, token: str) -> SemanticError:
     return SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )

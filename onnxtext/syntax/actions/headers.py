@@ -60,14 +60,14 @@ class Header:
         Raises:
             SemanticError: there is one.
         """
-        faults = []
+        errors = []
         for key, at in self.at.items():
             if key not in keys:
-                faults.append(_at(at, key, f"`{key}` is no key of {what}'s header"))
-                faults[-1].help = f"one of {', '.join(sorted(keys))}"
-        if faults:
-            faults[0].others = tuple(faults[1:])
-            raise faults[0]
+                errors.append(_at(at, key, f"`{key}` is no key of {what}'s header"))
+                errors[-1].help = f"one of {', '.join(sorted(keys))}"
+        if errors:
+            errors[0].others = tuple(errors[1:])
+            raise errors[0]
 
     @property
     def presence(self) -> Presence:
@@ -82,7 +82,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         SemanticError: a value is not of the kind its key has, or the language version is unknown.
     """
     made = Header()
-    faults = []
+    errors = []
     for at, key, value in entries:
         wanted = (
             int if key in _INT_KEYS else str if key in _TEXT_KEYS else list
@@ -90,7 +90,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         )  # fmt: skip
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            faults.append(_at(at, key, f"the value of `{key}` has to be {forms[wanted]}"))
+            errors.append(_at(at, key, f"the value of `{key}` has to be {forms[wanted]}"))
             continue
         made.at[key] = at
         if key in _LIST_KEYS:
@@ -98,27 +98,27 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
             made.values.setdefault(key, []).extend(value)
         else:
             made.values[key] = value
-    if faults:
-        faults[0].made, faults[0].others = made, tuple(faults[1:])
-        raise faults[0]
+    if errors:
+        errors[0].made, errors[0].others = made, tuple(errors[1:])
+        raise errors[0]
     version = made.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:
-        fault = _at(
+        error = _at(
             made.at["onnxtext"],
             "onnxtext",
             f"the text is written in version {version} of the language; this release reads "
             f"version {LANGUAGE_VERSION}",
         )
-        fault.code = "language-version-unknown"
-        fault.help = "upgrade onnxtext: pip install --upgrade onnxtext"
-        raise fault
+        error.code = "language-version-unknown"
+        error.help = "upgrade onnxtext: pip install --upgrade onnxtext"
+        raise error
     return made
 
 
 def _at(at: int, key: str, message: str) -> SemanticError:
-    fault = SemanticError(message)
-    fault.at, fault.length = at, len(key)
-    return fault
+    error = SemanticError(message)
+    error.at, error.length = at, len(key)
+    return error
 
 
 def _check_items(at: int, key: str, items: list[Any]) -> None:

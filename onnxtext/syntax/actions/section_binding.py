@@ -13,7 +13,7 @@ from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueIn
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.syntax.actions.sections import Block, Pairs, Sections
-from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
 
@@ -70,8 +70,8 @@ def attach_sections(model: Model, sections: Sections) -> None:
         binding.attach_any(model, block)
     for at, path, pairs in sections.quantization:
         binding.annotate(model.graph, at, path, pairs)
-    if binding.faults:
-        first, *others = binding.faults
+    if binding.semantic_errors:
+        first, *others = binding.semantic_errors
         first.made, first.others = model, tuple(others)
         raise first
 
@@ -80,11 +80,11 @@ class SectionBinding:
     """One run of tying; every name is looked up in an index, made when it is first needed.
 
     Attributes:
-        faults: the paths that name nothing.
+        semantic_errors: the paths that name nothing.
     """
 
     def __init__(self) -> None:
-        self.faults: list[SemanticError] = []
+        self.semantic_errors: list[SemanticError] = []
         self._compared = 0
         self._names: dict[int, _Names] = {}
         self._functions: dict[tuple[str, str, str], Function] | None = None
@@ -96,7 +96,7 @@ class SectionBinding:
         return names
 
     def attach_any(self, model: Model, block: Block) -> None:
-        """Tie the metadata of a part of a model; what names nothing is kept as a fault."""
+        """Tie the metadata of a part of a model; what names nothing is kept as a error."""
         with self._keeping():
             if block.kind == "function":
                 self._attach_function(model, block)
@@ -104,7 +104,7 @@ class SectionBinding:
                 self._attach(model.graph, block)
 
     def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
-        """Tie a quantization annotation; what names nothing is kept as a fault."""
+        """Tie a quantization annotation; what names nothing is kept as a error."""
         with self._keeping():
             owner = self._graph_at(graph, path[:-1], Token("", at))
             assert isinstance(owner, Graph)
@@ -114,9 +114,9 @@ class SectionBinding:
     def _keeping(self) -> Iterator[None]:
         try:
             yield
-        except SemanticError as fault:
-            if len(self.faults) < MOST_SEMANTIC_ERRORS:
-                self.faults.append(fault)
+        except SemanticError as error:
+            if len(self.semantic_errors) < MAX_SEMANTIC_ERRORS:
+                self.semantic_errors.append(error)
 
     def _attach_function(self, model: Model, block: Block) -> None:
         if self._functions is None:
@@ -230,18 +230,18 @@ class SectionBinding:
         self._compared += len(known)
         near = difflib.get_close_matches(name, known, 1)
         what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
-        fault = SemanticError(
+        error = SemanticError(
             f"{what.get(kind, f'no {kind} is')} named `{name}`",
             token=token,
             code=DANGLING,
         )
-        fault.step = step
+        error.step = step
         if near:
-            fault.instead = near[0]
+            error.instead = near[0]
             if not _WORD.fullmatch(near[0]):
                 quotable = near[0].isprintable() and not set('"\\') & set(near[0])
-                fault.instead = f'"{near[0]}"' if quotable else None
-        return fault
+                error.instead = f'"{near[0]}"' if quotable else None
+        return error
 
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

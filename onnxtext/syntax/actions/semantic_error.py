@@ -7,7 +7,7 @@ from typing import Any
 
 from onnxtext.syntax.grammar.lexer import Token
 
-MOST_SEMANTIC_ERRORS = 100
+MAX_SEMANTIC_ERRORS = 100
 """After so many mistakes a text is not read further."""
 
 

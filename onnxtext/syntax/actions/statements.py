@@ -122,9 +122,9 @@ def graph(
     """`name (inputs) => (outputs) <values> { nodes }`."""
     for output in outputs:
         if output.data is not None:
-            fault = SemanticError("a graph's output takes no default value")
-            fault.at = output.at
-            raise fault
+            error = SemanticError("a graph's output takes no default value")
+            error.at = output.at
+            raise error
     made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
     made.at = at
     return made
@@ -201,13 +201,13 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
-            fault = SemanticError(
+            error = SemanticError(
                 "a comma between two nodes",
                 length=1,
                 help='remove the comma; an output that is left out is written ""',
             )
-            fault.at = node.at
-            raise fault
+            error.at = node.at
+            raise error
         node.outputs = tuple(node.outputs)
     nodes.append(node)
     return nodes

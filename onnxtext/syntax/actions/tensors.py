@@ -196,7 +196,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
                 made = read_raw(element, text, dims)
                 return SplatData(made) if isinstance(made, Repetition) else RawData(made)
     except LiteralError as error:
-        raise _fault(error, _token(getattr(data, "text", None))) from None
+        raise _semantic_error(error, _token(getattr(data, "text", None))) from None
     raise AssertionError(data)
 
 
@@ -204,13 +204,13 @@ def _token(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _fault(error: LiteralError, token: str | None) -> SemanticError:
-    fault = SemanticError(
+def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
+    made = SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )
     if isinstance(token, Joined):
-        fault.at = token.source(error.offset)
-    return fault
+        made.at = token.source(error.offset)
+    return made
 
 
 def _dims(type: TensorType) -> tuple[int, ...]:
@@ -230,7 +230,7 @@ def _scalar(element: ElementType, data: ScalarText) -> RawData:
     try:
         return RawData(parse_scalar(element, data.value))
     except LiteralError as error:
-        raise _fault(error, data.value) from None
+        raise _semantic_error(error, data.value) from None
 
 
 def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData:
@@ -243,7 +243,7 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData
     try:
         entries = parse_typed(element, text)
     except LiteralError as error:
-        raise _fault(error, text) from None
+        raise _semantic_error(error, text) from None
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
         # Officially the number of elements is not checked: what fits no dims is a field by name.
@@ -297,7 +297,7 @@ def _numeric_field(name: str, text: str) -> bytes:
     try:
         return parse_field(name, text)
     except LiteralError as error:
-        raise _fault(error, text) from None
+        raise _semantic_error(error, text) from None
 
 
 def _sparse(type: SparseTensorType, data: Pending | None) -> SparseTensor:

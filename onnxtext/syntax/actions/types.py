@@ -53,8 +53,8 @@ def coarse_type(token: str) -> TensorType:
     """
     try:
         return _coarse_type(str(token))
-    except SemanticError as fault:
-        raise SemanticError(fault.message, token=token, help=fault.help) from None
+    except SemanticError as error:
+        raise SemanticError(error.message, token=token, help=error.help) from None
 
 
 @lru_cache(maxsize=4096)

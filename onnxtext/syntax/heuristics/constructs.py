@@ -10,8 +10,8 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
     ErrorContext,
-    Mistake,
     indentation,
     insert,
     replace,
@@ -34,7 +34,7 @@ _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
 _ALL_BRACKETS = frozenset("()[]{}<>")
-_MOST_TOKENS_BACK = 8
+_MAX_TOKENS_BACK = 8
 _LONG = 8
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
@@ -53,7 +53,7 @@ def _line_limit(context: ErrorContext) -> int:
     return min(context.line_end, context.line_start + _LONGEST_LINE)
 
 
-def empty_text(context: ErrorContext) -> Iterator[Mistake]:
+def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
     """A text without a token."""
     if context.token is not None or context.done or context.at > _LONGEST_HEADER:
         return
@@ -63,10 +63,10 @@ def empty_text(context: ErrorContext) -> Iterator[Mistake]:
     at = context.at if context.text.strip() else 0
     message = f"the text {what}: a model has at least a graph"
     help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
-    yield Mistake("syntax-error", message, Span(at, at), help=help)
+    yield Diagnosis("syntax-error", message, Span(at, at), help=help)
 
 
-def fences(context: ErrorContext) -> Iterator[Mistake]:
+def fences(context: ErrorContext) -> Iterator[Diagnosis]:
     """The fences around a block of code in Markdown."""
     found = _FENCE.match(context.text, context.line_start)
     if found is None or context.text[context.line_start : context.at].strip("`~ \t"):
@@ -77,11 +77,11 @@ def fences(context: ErrorContext) -> Iterator[Mistake]:
         edits.append(Edit(Span(*last.span()), ""))
     span = Span(context.at, len(context.text[: found.end()].rstrip()))
     message = "a fence of Markdown is no part of the text"
-    yield Mistake("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
-    yield Mistake("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
+    yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
+    yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
 
 
-def imports(context: ErrorContext) -> Iterator[Mistake]:
+def imports(context: ErrorContext) -> Iterator[Diagnosis]:
     """`import onnx` and `from onnx import helper`."""
     found = _IMPORT.match(context.text, context.line_start)
     if found is None or context.at > context.line_end:
@@ -91,11 +91,11 @@ def imports(context: ErrorContext) -> Iterator[Mistake]:
     message = "nothing is imported here: operators come from the `opset_import` of the header"
     help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
     edits = (Edit(span, ""),)
-    yield Mistake("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
-    yield Mistake("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
+    yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
 
 
-def control_flow(context: ErrorContext) -> Iterator[Mistake]:
+def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
     """`if (x) {…} else {…}`, `for i in range(3):` and the like, with all that belongs to it."""
     found = _CONTROL.match(context.text, context.line_start, _line_limit(context))
     if found is None:
@@ -108,7 +108,7 @@ def control_flow(context: ErrorContext) -> Iterator[Mistake]:
         help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
     end = _end_of_block(context)
     span = Span(found.start(1), found.end(1))
-    yield Mistake("foreign-word", message, span, help=help, skip_to=end + 1)
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=end + 1)
 
 
 def _end_of_block(context: ErrorContext) -> int:
@@ -156,7 +156,7 @@ def _closed(context: ErrorContext, at: int) -> int:
     return at
 
 
-def spaced_arrow(context: ErrorContext) -> Iterator[Mistake]:
+def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
     """`= >` and `>=`."""
     if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
         return
@@ -165,17 +165,17 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Mistake]:
     if following is not None and {context.token, following} == {"=", ">"}:
         span = Span(context.at, _end(following))
         message = f"expected `=>`, found `{context.text[slice(*span)]}`"
-        yield Mistake("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
+        yield Diagnosis("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
 
 
-def headers(context: ErrorContext) -> Iterator[Mistake]:
+def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     """`<>`, `(ir_version: 10)`, and one header behind another."""
     token = context.token
     if token == ">" and "header_entry" in context.rules and not context.done:
         message = "the header is empty"
         help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
-        yield Mistake(
+        yield Diagnosis(
             "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
         )
         return
@@ -192,34 +192,34 @@ def headers(context: ErrorContext) -> Iterator[Mistake]:
         message = "there is a header already"
         help = "write all entries in one `<…>`"
         removed = (Edit(span, ""),)
-        yield Mistake("misplaced-section", message, span_of(token), removed, help=help, least=1)
+        yield Diagnosis("misplaced-section", message, span_of(token), removed, help=help, least=1)
     elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
         edits = (replace(behind[0], "<"), replace(behind[end], ">"))
         message = "a header stands in `<…>`"
-        yield Mistake("wrong-mark", message, span, edits, "write `<…>`", least=1)
+        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
 
-def wrong_bracket(context: ErrorContext) -> Iterator[Mistake]:
+def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
     """One bracket for another, where that leads on for long."""
     if context.token is None:
         return
-    near = [context.token, *reversed(context.done[-_MOST_TOKENS_BACK:])]
+    near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
     for token in near:
         if token not in _ALL_BRACKETS:
             continue
         alike = _BRACKETS if token in _BRACKETS else _BRACKETS.values()
         for other in sorted(_ALL_BRACKETS - {token}, key=lambda mark: mark not in alike):
             outcome = context.attempt(replace(token, other))
-            if outcome is None or not outcome.fine or outcome.count < _LONG:
+            if outcome is None or not outcome.complete or outcome.count < _LONG:
                 continue
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, other),)
             title = f"write `{other}` instead"
-            yield Mistake("wrong-mark", message, span_of(token), edits, title, "unsafe", least=1)
+            yield Diagnosis("wrong-mark", message, span_of(token), edits, title, "unsafe", least=1)
             return
 
 
-def heads(context: ErrorContext) -> Iterator[Mistake]:
+def heads(context: ErrorContext) -> Iterator[Diagnosis]:
     """A graph without a name, without `=> (…)`, and `def main (x) -> (y):`."""
     token = context.token
     if token is None or "node" in context.rules:
@@ -230,15 +230,15 @@ def heads(context: ErrorContext) -> Iterator[Mistake]:
         message = "a graph or function has a name before its inputs"
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"
-        yield Mistake("syntax-error", message, span_of(token), edits, title, "unsafe", least=6)
+        yield Diagnosis("syntax-error", message, span_of(token), edits, title, "unsafe", least=6)
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         message = "the outputs of the graph are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` behind its inputs, with names and types as needed"
-        yield Mistake("syntax-error", message, span_of(token), edits, help=help, least=1)
+        yield Diagnosis("syntax-error", message, span_of(token), edits, help=help, least=1)
 
 
-def python_head(context: ErrorContext) -> Iterator[Mistake]:
+def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """`def main (x) -> (y):`."""
     line = context.text[context.line_start : _line_limit(context)]
     found = _DEF.match(line.lstrip())
@@ -262,10 +262,10 @@ def python_head(context: ErrorContext) -> Iterator[Mistake]:
     span = Span(start, start + len(found[1]))
     help = "write `NAME (float[N] x) => (float[N] y) {` and, behind the nodes, `}`"
     least = 1 if returned is None else 0
-    yield Mistake("foreign-word", message, span, tuple(edits), help=help, least=least)
+    yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, least=least)
 
 
-def function_keyword(context: ErrorContext) -> Iterator[Mistake]:
+def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
     """`function <domain: "l"> F (a) => (b) {…}`: the word was taken for the name."""
     tokens = context.lexer.tokens(context.text, context.line_start, _line_limit(context))
     if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
@@ -275,14 +275,14 @@ def function_keyword(context: ErrorContext) -> Iterator[Mistake]:
         message = f"`{word}` does not belong here"
         title = f"remove `{word}`"
         edits = (replace(word, ""),)
-        yield Mistake("foreign-word", message, span_of(word), edits, title, "unsafe", least=1)
+        yield Diagnosis("foreign-word", message, span_of(word), edits, title, "unsafe", least=1)
         skip_to = context.line_end + 1
-        yield Mistake("foreign-word", message, span_of(word), help=title, skip_to=skip_to)
+        yield Diagnosis("foreign-word", message, span_of(word), help=title, skip_to=skip_to)
 
 
-def dimensions(context: ErrorContext) -> Iterator[Mistake]:
+def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     """`float 3, 2] W`: the `[` is missing."""
-    done = context.done[-_MOST_TOKENS_BACK:]
+    done = context.done[-_MAX_TOKENS_BACK:]
     tokens = [*done, *([context.token] if context.token is not None else []), *context.ahead]
     for index in range(len(done) - 1, -1, -1):
         if context.name(tokens[index]) != "PRIM":
@@ -293,11 +293,11 @@ def dimensions(context: ErrorContext) -> Iterator[Mistake]:
             span = Span(rest[0].at, _end(rest[size]))
             message = "the dimensions of a type stand in `[…]`"
             edits = (Edit(Span(_end(tokens[index]), rest[0].at), "["),)
-            yield Mistake("missing-bracket", message, span, edits, "add `[`", least=1)
+            yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
         return
 
 
-def outputs_behind(context: ErrorContext) -> Iterator[Mistake]:
+def outputs_behind(context: ErrorContext) -> Iterator[Diagnosis]:
     """`Relu (x) -> y` and `Relu (x) => y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
@@ -321,7 +321,7 @@ def outputs_behind(context: ErrorContext) -> Iterator[Mistake]:
     edits = (insert(start, f"{written} = "), Edit(Span(_end(rest[end]), behind), ""))
     message = "the outputs of a node stand before its operator"
     title = f"write `{written} = {call}`"[:80]
-    yield Mistake("missing-equals", message, Span(start, behind), edits, title, least=1)
+    yield Diagnosis("missing-equals", message, Span(start, behind), edits, title, least=1)
 
 
 IDIOMS = (

@@ -3,7 +3,7 @@
 
 `mistakes` knows what people usually get wrong. This search knows only the grammar: it leaves out,
 adds, replaces and exchanges a few tokens, the smallest change first, until what follows fits for
-long. Where that is found, the state behind the mistake is certain, and no error follows from it.
+long. Where that is found, the state behind the diagnosis is certain, and no error follows from it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from onnxtext.syntax.heuristics.error_context import ErrorContext
 from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States
 
-_MOST_BACK = 12
+_MAX_BACK = 12
 """So many tokens before the one that fits nowhere may be changed."""
-_MOST_LINES = 2
-_MOST_LEFT_OUT = 5
-_MOST_ADDED = 5
+_MAX_LINES = 2
+_MAX_REMOVED = 5
+_MAX_ADDED = 5
 _LONGEST = 200
 """Statements with more tokens than this are not searched."""
-_MOST_TRIALS = 1500
-_LEAST_TRIALS = 100
+_MAX_ATTEMPTS = 1500
+_MIN_ATTEMPTS = 100
 _SHARE = 4
-"""So many trials are made for one mistake: this part of what is left for the text."""
-_MOST_STACKS = 500
+"""So many attempts are made for one diagnosis: this part of what is left for the text."""
+_MAX_STACKS = 500
 BUDGET = 6000
-"""So many trials are made for the mistakes of a text together, and for each a few."""
+"""So many attempts are made for the mistakes of a text together, and for each a few."""
 _COSTS = {
     **dict.fromkeys(("COMMA", "RPAR", "RSQB", "MORETHAN", "RBRACE", "COLON", "EQUAL"), 0.8),
     **dict.fromkeys(("_ARROW", "LPAR", "LSQB", "LESSTHAN", "LBRACE", "WORD", "INT", "TYPE"), 1.0),
@@ -50,7 +50,7 @@ _PHRASES = {
 }
 _BACK = 0.25
 _BREAK = 0.3
-_EXCHANGE = 1.5
+_SWAP = 1.5
 _LINE = 2.0
 _ACROSS = 1.0
 _WITHIN = 1.5
@@ -69,20 +69,20 @@ class Correction:
         at: where it begins.
         edit: the change.
         added: what is added; empty if nothing is.
-        left_out: the tokens that it leaves out or replaces.
-        exchanged: whether it only exchanges two tokens.
+        removed: the tokens that it leaves out or replaces.
+        swapped: whether it only exchanges two tokens.
     """
 
     cost: float
     at: int
     edit: Edit
     added: str
-    left_out: tuple[Token, ...]
-    exchanged: bool = False
+    removed: tuple[Token, ...]
+    swapped: bool = False
 
 
 class Budget:
-    """How many trials are left for a text.
+    """How many attempts are left for a text.
 
     Attributes:
         left: so many; less than none if the last mistakes got the few that each gets.
@@ -112,7 +112,7 @@ def find_correction(
         return None
     search = _Search(context, far, budget)
     found = search.run(limit)
-    budget.left -= search.trials
+    budget.left -= search.attempts
     return found
 
 
@@ -122,21 +122,25 @@ class _Search:
     def __init__(self, context: ErrorContext, far: int, budget: Budget) -> None:
         self.context = context
         self.additions = budget.additions
-        self.most = min(_MOST_TRIALS, max(_LEAST_TRIALS, budget.left // _SHARE))
+        self.most = min(_MAX_ATTEMPTS, max(_MIN_ATTEMPTS, budget.left // _SHARE))
         self.end_costs: dict[tuple[int, int], list[tuple[int, float]]] = {}
         self.far = far
-        self.trials = 0
+        self.attempts = 0
         self.rows = context.automaton.rows
-        first = max(0, len(context.done) - _MOST_BACK)
-        self.tokens = [*context.done, *_ahead(context, far + _MOST_LEFT_OUT)]
+        first = max(0, len(context.done) - _MAX_BACK)
+        self.tokens = [*context.done, *_ahead(context, far + _MAX_REMOVED)]
         self.error = len(context.done)
         kinds = [context.lexer.kind(token) for token in self.tokens]
         self.kinds = kinds
-        self.ends = len(self.tokens) < self.error + far + _MOST_LEFT_OUT
+        self.ends = len(self.tokens) < self.error + far + _MAX_REMOVED
         self.stacks: dict[int, list[int]] = {}
         self.breaks = {index for index in range(1, len(self.tokens)) if self._follows_break(index)}
         self.lines = self._lines()
-        self.line = max(self.breaks & {*range(self.error + 1)}, default=0) if context.between else 0
+        self.line = (
+            max(self.breaks & {*range(self.error + 1)}, default=0)
+            if context.previous_line_complete
+            else 0
+        )
         states = States(context.automaton, context.region.states)
         for index in range(self.error + 1):
             if index >= first or index in self.lines:
@@ -164,21 +168,21 @@ class _Search:
         for start, stack in self.stacks.items():
             back = _BACK * (self.error - start) + _WHOLE * (start < self.line)
             add(min(back, _BREAK) if start in self.breaks else back, start, stack, "", 0, None)
-            for cost, exchanged, text in self._exchanges(start, stack):
+            for cost, swapped, text in self._swaps(start, stack):
                 across = _ACROSS * (start + 1 in self.breaks)
-                add(cost + back + across, start, exchanged, text, -1, start + 2)
-        while heap and self.trials < self.most:
+                add(cost + back + across, start, swapped, text, -1, start + 2)
+        while heap and self.attempts < self.most:
             cost, _, start, stack, added, size, end = heappop(heap)
             if end is not None:
-                self.trials += 1
+                self.attempts += 1
                 if self._fits(stack, end):
-                    made = self._made(cost, start, end, added, exchanged=size < 0)
+                    made = self._made(cost, start, end, added, swapped=size < 0)
                     # Deleting punctuation may join the tokens around it.
-                    if self.context.beyond_doubt([made.edit], self.far):
+                    if self.context.is_certain([made.edit], self.far):
                         return made
                 continue
             key = (start, tuple(stack))
-            if key in seen or len(seen) > _MOST_STACKS:
+            if key in seen or len(seen) > _MAX_STACKS:
                 continue
             seen.add(key)
             row = self.rows[stack[-1]]
@@ -186,7 +190,7 @@ class _Search:
                 if last == len(self.kinds) or self.kinds[last] in row:
                     within = _WITHIN * (added[-1:] == "{" and last not in self.breaks)
                     add(cost + more + within, start, stack, added, size, last)
-            if size < _MOST_ADDED:
+            if size < _MAX_ADDED:
                 for text, longer, more in self._added(key[1]):
                     add(cost + more, start, longer, f"{added} {text}", size + 1, None)
         return None
@@ -196,13 +200,13 @@ class _Search:
         last = self.tokens[index - 1]
         return self.context.text.find("\n", last.at + len(last), self.tokens[index].at) >= 0
 
-    def _exchanges(self, start: int, stack: list[int]) -> Iterator[tuple[float, list[int], str]]:
+    def _swaps(self, start: int, stack: list[int]) -> Iterator[tuple[float, list[int], str]]:
         """The stack behind two tokens that have changed places."""
         if start + 1 >= len(self.tokens) or self.kinds[start] == self.kinds[start + 1]:
             return
         states = States(self.context.automaton, stack)
         if states.feed(self.kinds[start + 1]) and states.feed(self.kinds[start]):
-            yield _EXCHANGE, states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
+            yield _SWAP, states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
     def _ends(self, start: int, added: int) -> list[tuple[int, float]]:
         """Where what is left out may end, and what that costs."""
@@ -218,8 +222,8 @@ class _Search:
             cost = 1.0 * number - 0.4 * min(number, added)
             if end == self.lines.get(start) and not added:
                 cost = min(cost, _LINE)
-            elif number > _MOST_LEFT_OUT:
-                if end > max(line, start + _MOST_LEFT_OUT):
+            elif number > _MAX_REMOVED:
+                if end > max(line, start + _MAX_REMOVED):
                     return
                 continue
             elif not self.breaks.isdisjoint(range(start + 1, end)):
@@ -235,7 +239,7 @@ class _Search:
             if start > number:
                 break
             found[start] = end
-        return dict(list(found.items())[-_MOST_LINES:])
+        return dict(list(found.items())[-_MAX_LINES:])
 
     def _added(self, stack: tuple[int, ...]) -> list[tuple[str, list[int], float]]:
         """What may be added, with the stack behind it."""
@@ -267,15 +271,13 @@ class _Search:
                 return False
         return last <= len(kinds) or not self.ends or states.feed(END_KIND)
 
-    def _made(
-        self, cost: float, start: int, end: int, added: str, *, exchanged: bool
-    ) -> Correction:
+    def _made(self, cost: float, start: int, end: int, added: str, *, swapped: bool) -> Correction:
         tokens = self.tokens
-        left_out = tuple(tokens[start:end])
+        removed = tuple(tokens[start:end])
         at = tokens[start].at if start < len(tokens) else len(self.context.text)
-        behind = left_out[-1].at + len(left_out[-1]) if left_out else at
+        behind = removed[-1].at + len(removed[-1]) if removed else at
         text = f" {added.strip()} " if added else ""
-        return Correction(cost, at, Edit(Span(at, behind), text), added, left_out, exchanged)
+        return Correction(cost, at, Edit(Span(at, behind), text), added, removed, swapped)
 
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:

@@ -11,8 +11,8 @@ from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import END_KIND, Lexer, Token, load_lexer
 from onnxtext.syntax.heuristics.speculative_parse import (
-    FAR,
-    MOST_TOKENS,
+    CERTAIN_TOKENS,
+    MAX_TOKENS,
     Outcome,
     Region,
     States,
@@ -26,12 +26,12 @@ _CLOSING = frozenset(_CLOSER.values())
 _BLOCKS = frozenset(">}")
 """What ends a header, or the initializers or the nodes of a graph."""
 _LONGEST_LINE = 2000
-MOST_LINES = 20
-"""How many lines back the end of the token before a mistake is looked for."""
+MAX_LINES = 20
+"""How many lines back the end of the token before a diagnosis is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class Diagnosis:
     """What is probably wrong.
 
     Attributes:
@@ -112,7 +112,7 @@ class ErrorContext:
             changed = (edit.span.end for edit in self.made if edit.span.start == last.at)
             return next(changed, last.at + len(last))
         end = self.at
-        for _ in range(MOST_LINES):
+        for _ in range(MAX_LINES):
             start = self.text.rfind("\n", 0, end) + 1
             if self.text.find("#", start, end) < 0:
                 bare = self.text[start:end].rstrip()
@@ -137,7 +137,7 @@ class ErrorContext:
         return len(self.text) if end < 0 else end
 
     @cached_property
-    def fresh(self) -> int | None:
+    def next_statement(self) -> int | None:
         """Where the first line begins, behind the statement's first, that is not indented deeper.
 
         Then the statement most likely ends before that line, and something is missing from it.
@@ -169,10 +169,10 @@ class ErrorContext:
         return ErrorContext(region, token, done, self.made, self.opened)
 
     @cached_property
-    def between(self) -> bool:
+    def previous_line_complete(self) -> bool:
         """Whether the token begins a line, and the line before it is whole.
 
-        Then the mistake is in the token's line, or in one that is missing before it.
+        Then the diagnosis is in the token's line, or in one that is missing before it.
         """
         line = self.text.rfind("\n", 0, self.end) + 1
         if self.token is None or self.end > self.line_start or self.end - line > _LONGEST_LINE:
@@ -217,7 +217,7 @@ class ErrorContext:
         """The terminal of a token; `$END` for None, `BAD` for what no terminal matches."""
         return END_KIND if token is None else self.lexer.kind(token)
 
-    def attempt(self, *edits: Edit, most: int = MOST_TOKENS) -> Outcome | None:
+    def attempt(self, *edits: Edit, most: int = MAX_TOKENS) -> Outcome | None:
         """What comes of some changes; None if they do not even lead up to the token."""
         together = sorted((*self.made, *edits), key=lambda edit: edit.span)
         ends = [self.region.start, *(edit.span.end for edit in together)]
@@ -225,15 +225,15 @@ class ErrorContext:
             return None
         return attempt(self.lexer, self.automaton, self.region, together, most)
 
-    def good(self, edits: Sequence[Edit], least: int = 4) -> bool:
+    def accepts(self, edits: Sequence[Edit], least: int = 4) -> bool:
         """Whether the text goes on well with these changes, for so many tokens at least."""
         outcome = self.attempt(*edits)
-        return outcome is not None and (outcome.good or outcome.count >= least)
+        return outcome is not None and (outcome.promising or outcome.count >= least)
 
-    def beyond_doubt(self, edits: Sequence[Edit], far: int = FAR) -> bool:
+    def is_certain(self, edits: Sequence[Edit], far: int = CERTAIN_TOKENS) -> bool:
         """Whether the text goes on for long with these changes."""
         outcome = self.attempt(*edits, most=far)
-        return outcome is not None and outcome.fine
+        return outcome is not None and outcome.complete
 
     def expected(self) -> list[str]:
         """The terminals that fit here."""

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Sequence
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+    span_of,
+)
 from onnxtext.syntax.heuristics.tokens import NOTHING
 
 _CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -63,7 +69,7 @@ def _rest(context: ErrorContext) -> list[Token]:
     return [context.token, *context.ahead] if context.token is not None else []
 
 
-def keyword_arguments(context: ErrorContext) -> Iterator[Mistake]:
+def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     """`Softmax (x, axis = 1)`."""
     at = in_inputs(context)
     if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
@@ -81,12 +87,12 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Mistake]:
     message = "the attributes of a node stand in `<…>` behind its operator, not among its inputs"
     span = Span(first.at, first.at + len(written))
     moved = (insert(behind, f" <{written}>{blank}"), remove)
-    yield Mistake("misplaced-attributes", message, span, moved, "move them there", least=1)
+    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
     help = f"write them as `{context.done[at - 1]} <…> (…)`"
-    yield Mistake("misplaced-attributes", message, span, (remove,), help=help, least=1)
+    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
 
 
-def bare_string(context: ErrorContext) -> Iterator[Mistake]:
+def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """`mode = constant`."""
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
         return
@@ -95,10 +101,10 @@ def bare_string(context: ErrorContext) -> Iterator[Mistake]:
         message = f"`{value}` is no value: strings stand in quotes"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'
-        yield Mistake("unquoted-string", message, span_of(value), edits, title, "unsafe", least=2)
+        yield Diagnosis("unquoted-string", message, span_of(value), edits, title, "unsafe", least=2)
 
 
-def no_outputs(context: ErrorContext) -> Iterator[Mistake]:
+def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """`Relu (x)` as a statement."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
@@ -111,7 +117,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Mistake]:
             return
     start = context.done[0].at
     operator = context.text[start : _end(context.done[-1])]
-    yield Mistake(
+    yield Diagnosis(
         "missing-equals",
         "a node names its outputs, and then its operator",
         Span(start, start + len(operator)),
@@ -121,7 +127,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Mistake]:
     )
 
 
-def brackets_of_inputs(context: ErrorContext) -> Iterator[Mistake]:
+def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """`Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
         return
@@ -134,14 +140,14 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Mistake]:
         if end is not None and "=" not in rest[:end]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
             span = Span(rest[0].at, _end(rest[end]))
-            yield Mistake("wrong-mark", message, span, edits, "write `(…)`", least=1)
+            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", least=1)
     elif all(context.name(token) in NAMES or token == "," for token in rest):
         span = Span(rest[0].at, _end(rest[-1]))
         edits = (insert(span.start, "("), insert(span.end, ")"))
-        yield Mistake("missing-bracket", message, span, edits, "write `(…)`", least=0)
+        yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
 
 
-def brackets_of_outputs(context: ErrorContext) -> Iterator[Mistake]:
+def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """`(a, b) = Split (x)` and `[a, b] = Split (x)`."""
     tokens = [*context.done, *_rest(context)]
     if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
@@ -151,10 +157,10 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Mistake]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, _end(tokens[end]))
         message = "the outputs of a node stand in no brackets"
-        yield Mistake("wrong-mark", message, span, edits, "remove the brackets", least=2)
+        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
 
 
-def no_name(context: ErrorContext) -> Iterator[Mistake]:
+def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
     """`Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`."""
     token = context.token
     if token is None or not context.done:
@@ -167,12 +173,12 @@ def no_name(context: ErrorContext) -> Iterator[Mistake]:
                 message = "an input of a node is a name, not a node"
                 help = f"give what `{context.done[-1]}` computes a name, in a statement of its own"
                 edits = (Edit(Span(token.at, span.end), ""),)
-                yield Mistake("not-a-name", message, span, edits, help=help, least=1)
+                yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
         elif context.name(token) in _VALUES:
             message = "an input of a node is a name, not a value"
             help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
             edits = (replace(token, '""'),)
-            yield Mistake("not-a-name", message, span_of(token), edits, help=help, least=1)
+            yield Diagnosis("not-a-name", message, span_of(token), edits, help=help, least=1)
         return
     negated = context.done[-1] == "=" and token[0] == "-" and len(context.done) == 2
     if negated or (len(context.done) == 3 and context.done[1] == "=" and token[0] in _OPERATORS):
@@ -183,10 +189,10 @@ def no_name(context: ErrorContext) -> Iterator[Mistake]:
         message = "there are no expressions: every operation is a node"
         help = f"write `{operator} ({operands})`"
         span = Span(token.at, token.at + 1)
-        yield Mistake("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
+        yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
 
 
-def number_as_name(context: ErrorContext) -> Iterator[Mistake]:
+def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     """`Relu (0)` and `1x = …`: exporters give such names."""
     token = context.token
     if token is None or context.name(token) != "INT" or token[0] == "-":
@@ -201,10 +207,10 @@ def number_as_name(context: ErrorContext) -> Iterator[Mistake]:
     span = Span(*found.span())
     message = f"`{found[0]}` is no name without quotes: it begins with a digit"
     edits = (Edit(span, f'"{found[0]}"'),)
-    yield Mistake("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
+    yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
 
 
-def other_lists(context: ErrorContext) -> Iterator[Mistake]:
+def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     """`strides = (1, 1)` and `strides = {1, 1}`."""
     if context.token is None or not context.done or context.done[-1] != "=":
         return
@@ -226,10 +232,10 @@ def other_lists(context: ErrorContext) -> Iterator[Mistake]:
     message = "the lists of attributes stand in square brackets"
     if tensor:
         message = "the elements of a tensor stand in braces or square brackets"
-    yield Mistake("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
 
 
-def tensor_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
+def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """`float[2] w = {1, 2}` between nodes."""
     token = context.token
     if token is None or len(context.done) != 3 or context.done[2] != "=":
@@ -241,7 +247,7 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
         if end is None:
             return
         span = Span(token.at, _end(_rest(context)[end]))
-        yield Mistake(
+        yield Diagnosis(
             "misplaced-tensor",
             "a tensor stands in the `<…>` of its graph, not among the nodes",
             Span(context.done[0].at, span.end),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
 
 _BLANKS = dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000", " ") | {
     chr(code): " " for code in range(0x2000, 0x200B)
@@ -28,7 +28,7 @@ _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
 _SKIPPED = re.compile(f'"(?:\\\\.|[^"\\\\])*"|#.*|{_RUN.pattern}')
 
 
-def lookalikes(context: ErrorContext) -> Iterator[Mistake]:
+def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     """`（x）`, a no-break space, a minus sign, a byte order mark within the text."""
     text = context.text
     found = _RUN.match(text, context.at)
@@ -56,4 +56,4 @@ def lookalikes(context: ErrorContext) -> Iterator[Mistake]:
     # All of a line are most likely of one origin; if that leads nowhere, one of them may.
     for some in (edits, edits[:1]):
         span = some[0].span
-        yield Mistake("lookalike-character", message, span, some, title, least=0)
+        yield Diagnosis("lookalike-character", message, span, some, title, least=0)

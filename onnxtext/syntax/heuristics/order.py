@@ -9,7 +9,13 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+    span_of,
+)
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.tokens import ALIASES
 
@@ -66,12 +72,12 @@ def _rest(context: ErrorContext) -> list[Token]:
     return [context.token, *context.ahead] if context.token is not None else []
 
 
-def other_format(context: ErrorContext) -> Iterator[Mistake]:
+def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
     """A file of another kind."""
     for pattern, name in _OTHER_FORMATS:
         found = pattern.match(context.text)
         if found is not None and context.at <= found.end():
-            yield Mistake(
+            yield Diagnosis(
                 "other-format",
                 f"this is {name}, not the text form of ONNX",
                 Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
@@ -81,7 +87,7 @@ def other_format(context: ErrorContext) -> Iterator[Mistake]:
             )
 
 
-def other_comments(context: ErrorContext) -> Iterator[Mistake]:
+def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     """`-- comment`, `; comment` and `<!-- comment -->`, in lines of their own."""
     line = context.line_start
     start = (
@@ -95,16 +101,16 @@ def other_comments(context: ErrorContext) -> Iterator[Mistake]:
     message = "comments start with `#`"
     if start < context.region.start:  # `<` may begin the attributes of the node before
         skip_to = context.line_end + 1
-        yield Mistake("slash-comment", message, span, help="write `#`", skip_to=skip_to)
+        yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
-    yield Mistake("slash-comment", message, span, edits, "write `#`", least=0)
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
 
 
-def lone_string(context: ErrorContext) -> Iterator[Mistake]:
+def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """A Python docstring."""
     if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
         return
-    if len(context.done) > 1 and context.done[1].at < (context.fresh or 0):
+    if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
         return
     string = context.done[0]
     span = span_of(string)
@@ -112,7 +118,7 @@ def lone_string(context: ErrorContext) -> Iterator[Mistake]:
     line_end = context.text.find("\n", span.end)
     alone = not context.text[span.end : None if line_end < 0 else line_end].strip()
     comment = f"# {words}" if alone and words and "\n" not in words else ""
-    yield Mistake(
+    yield Diagnosis(
         "lone-string",
         "a string on its own says nothing here",
         span,
@@ -125,7 +131,7 @@ def lone_string(context: ErrorContext) -> Iterator[Mistake]:
     )
 
 
-def foreign_words(context: ErrorContext) -> Iterator[Mistake]:
+def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """`const float[3] x`, `graph main (…)`, `return y`."""
     if context.token is None or not context.done or context.done[-1] not in _WORDS:
         return
@@ -137,15 +143,15 @@ def foreign_words(context: ErrorContext) -> Iterator[Mistake]:
             span = Span(word.at, _end(rest[-1]))
             message = "the outputs of a graph stand in its first line, behind `=>`"
             edits = (Edit(span, ""),)
-            yield Mistake("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
+            yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
         return
     edits = (Edit(Span(word.at, context.at), ""),)
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Mistake("foreign-word", message, span_of(word), edits, title, "unsafe", least=3)
+    yield Diagnosis("foreign-word", message, span_of(word), edits, title, "unsafe", least=3)
 
 
-def misplaced_types(context: ErrorContext) -> Iterator[Mistake]:
+def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """`x: float[N]`, `float x[3]`, and `<int axis = 1>`."""
     rest = _rest(context)
     if context.token is None or not context.done:
@@ -159,7 +165,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Mistake]:
             written = f"{context.text[rest[1].at : span.end]} {name}"
             message = "the type of a value stands before its name"
             title = f"write `{written}`"[:60]
-            yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+            yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif before is not None and context.name(before) == "PRIM":
         end = closing(rest) if context.token == "[" else 0
         if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
@@ -168,16 +174,16 @@ def misplaced_types(context: ErrorContext) -> Iterator[Mistake]:
         written = f"{before}{context.text[context.at : span.end]} {name}"
         message = "the dimensions stand behind the type"
         title = f"write `{written}`"[:60]
-        yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span = Span(name.at, _end(context.token))
         written = f"{context.token}: {name}"
         message = "the type of an attribute stands behind its name"
         title = f"write `{written}`"[:60]
-        yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=2)
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=2)
 
 
-def brackets_of_types(context: ErrorContext) -> Iterator[Mistake]:
+def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """`float<3>`, `float(1, 3)` and `seq<float>`."""
     if context.token not in {"<", "("} or not context.done:
         return
@@ -190,7 +196,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Mistake]:
         span = Span(*found.span())
         message = "the type of a tensor is that of its elements, and its dimensions"
         edits = (Edit(span, written),)
-        yield Mistake(
+        yield Diagnosis(
             "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
         )
         return
@@ -205,10 +211,10 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Mistake]:
     what = "dimensions stand in `[…]`" if kind == "PRIM" else "types within types stand in `(…)`"
     span = Span(context.at, _end(rest[end]))
     marks = (replace(rest[0], left), replace(rest[end], right))
-    yield Mistake("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
+    yield Diagnosis("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
 
 
-def graph_without_head(context: ErrorContext) -> Iterator[Mistake]:
+def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """`main {`, and a section before the graph."""
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
@@ -216,7 +222,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Mistake]:
     if name in _SECTIONS:
         end = context.text.find("\n}", context.at)
         line = context.text.find("\n", end + 1) if end >= 0 else -1
-        yield Mistake(
+        yield Diagnosis(
             "misplaced-section",
             f"the section `{name}` stands before the graph",
             span_of(name),
@@ -224,7 +230,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Mistake]:
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
     elif context.before.takes("LPAR"):
-        yield Mistake(
+        yield Diagnosis(
             "graph-without-inputs",
             "the inputs and outputs of a graph stand before its nodes",
             Span(name.at, context.at + 1),
@@ -234,7 +240,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Mistake]:
         )
 
 
-def graph_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
+def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """`else_branch = e () => …` where the graph before it has no `}`."""
     if context.token != "=>" or "node" not in context.rules:
         return
@@ -242,7 +248,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
     found = _HEAD.match(context.text, context.line_start)
     if found is not None and found.end() >= context.at:
         comma = len(before) - 1 if before.endswith(",") else found.start(1)
-        yield Mistake(
+        yield Diagnosis(
             "unclosed-bracket",
             f"`{found[1]}` is a graph, and stands among the nodes of another one",
             Span(comma, found.end(1)),
@@ -251,12 +257,12 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
         )
 
 
-def header_behind(context: ErrorContext) -> Iterator[Mistake]:
+def header_behind(context: ErrorContext) -> Iterator[Diagnosis]:
     """`<ir_version: 10>` behind the graph."""
     if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
         return
     if context.text[: context.done[0].at].rstrip().endswith("}"):
-        yield Mistake(
+        yield Diagnosis(
             "misplaced-section",
             "the header of the model stands behind the graph",
             Span(context.done[0].at, _end(context.done[-1])),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is probably meant where a token fits nowhere: the usual mistakes, and changes of one token.
 
-Every change is tried (`trial`) before it is told: it must lead on behind the mistake.
+Every change is tried (`trial`) before it is told: it must lead on behind the diagnosis.
 """
 
 from __future__ import annotations
@@ -16,12 +16,18 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs import IDIOMS, headers, heads
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+    span_of,
+)
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
 from onnxtext.syntax.heuristics.look_alikes import lookalikes
 from onnxtext.syntax.heuristics.order import ORDER, foreign_words, lone_string
-from onnxtext.syntax.heuristics.speculative_parse import FAR, MOST_TOKENS
+from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.heuristics.tokens import SPELLING
 
@@ -39,7 +45,7 @@ _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
 _USUAL = 0.5
 _ANOTHER = 2.5
-"""The cost of a usual mistake, and of a mistake that follows in the next line."""
+"""The cost of a usual diagnosis, and of a mistake that follows in the next line."""
 _WHILE = 3
 """So many tokens fit where a change is plausible."""
 _CHEAP = 1.9
@@ -49,21 +55,21 @@ _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
-def find_mistake(context: ErrorContext, budget: Budget) -> Mistake | None:
+def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     """The mistake that a token that fits nowhere betrays; None if it could be anything."""
     usual = _usual(context)
-    if usual is not None and (not usual.edits or context.beyond_doubt(usual.edits)):
+    if usual is not None and (not usual.edits or context.is_certain(usual.edits)):
         return usual
-    cut_short = context.fresh is not None
-    place = context if context.fresh is None else context.until(context.fresh)
+    cut_short = context.next_statement is not None
+    place = context if context.next_statement is None else context.until(context.next_statement)
     best = None if usual is not None else _best_change(place, cut_short)
-    if best is not None and place.beyond_doubt([best.edit]):
-        return _told(place, best)
+    if best is not None and place.is_certain([best.edit]):
+        return _diagnose_change(place, best)
     limit = inf
-    if usual is not None and _comes_again(context, usual.edits):
+    if usual is not None and _repeats(context, usual.edits):
         return usual
-    if best is not None and _comes_again(place, [best.edit]):
-        return _told(place, best)
+    if best is not None and _repeats(place, [best.edit]):
+        return _diagnose_change(place, best)
     if usual is not None and is_plausible(context, usual.edits):
         limit = _USUAL + _ANOTHER
     elif best is not None and (cut_short or is_plausible(place, [best.edit])):
@@ -74,8 +80,8 @@ def find_mistake(context: ErrorContext, budget: Budget) -> Mistake | None:
     if found is not None:
         return found
     if best is not None:
-        usual = _told(place, best)
-    elif usual is None and (found := correct(context, budget, far=MOST_TOKENS)) is not None:
+        usual = _diagnose_change(place, best)
+    elif usual is None and (found := correct(context, budget, far=MAX_TOKENS)) is not None:
         return replace_fields(found, doubt=inf)
     return None if usual is None else replace_fields(usual, doubt=limit)
 
@@ -83,12 +89,14 @@ def find_mistake(context: ErrorContext, budget: Budget) -> Mistake | None:
 def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     """Whether parsing accepts enough tokens after these edits; a later error is allowed."""
     outcome = context.attempt(*edits)
-    return outcome is not None and (outcome.fine or outcome.next_line or outcome.count >= _WHILE)
+    return outcome is not None and (
+        outcome.complete or outcome.next_line or outcome.count >= _WHILE
+    )
 
 
-def _comes_again(context: ErrorContext, edits: Sequence[Edit]) -> bool:
-    """Whether the next mistake is at a token of the same kind: probably it is the same mistake."""
-    outcome = context.attempt(*edits, most=FAR)
+def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
+    """Whether the next error is at a token of the same kind, and so probably the same error."""
+    outcome = context.attempt(*edits, most=CERTAIN_TOKENS)
     if outcome is None or outcome.count < _WHILE or context.token is None:
         return False
     at = outcome.resume
@@ -101,19 +109,21 @@ def _comes_again(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 def ends_too_soon(context: ErrorContext) -> bool:
     """Whether the next statement is right if what there is of the one before is left out."""
-    return context.fresh is not None and context.good([_leave_out(context, context.fresh)], _WHILE)
+    return context.next_statement is not None and context.accepts(
+        [_removal(context, context.next_statement)], _WHILE
+    )
 
 
-def _usual(context: ErrorContext) -> Mistake | None:
-    """The mistake, if it is one of those that people usually make."""
-    for recognizer in _CUT_SHORT if context.fresh is not None else _ALL:
-        for mistake in recognizer(context):
-            if not mistake.edits or context.good(mistake.edits, mistake.least):
-                return mistake
+def _usual(context: ErrorContext) -> Diagnosis | None:
+    """The diagnosis, if it is one of those that people usually make."""
+    for recognizer in _CUT_SHORT if context.next_statement is not None else _ALL:
+        for diagnosis in recognizer(context):
+            if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.least):
+                return diagnosis
     return None
 
 
-def _leave_out(context: ErrorContext, end: int) -> Edit:
+def _removal(context: ErrorContext, end: int) -> Edit:
     """The edit that removes a statement, up to where the next one begins."""
     return Edit(Span(context.region.start, end), "")
 
@@ -128,9 +138,9 @@ def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
         # `b = 2` behind a comma is enough: the next one may be missing, too.
         entry = change.missing == "COMMA" and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
-        if not (outcome.good or entry or closed):
+        if not (outcome.promising or entry or closed):
             continue
-        score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
+        score = min(outcome.count + change.instead, MAX_TOKENS) - change.cost
         if best is None or score > best[0]:
             best = score, change
     return None if best is None else best[1]
@@ -139,10 +149,10 @@ def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
 def correct(
     context: ErrorContext,
     budget: Budget,
-    usual: Mistake | None = None,
+    usual: Diagnosis | None = None,
     limit: float = inf,
-    far: int = FAR,
-) -> Mistake | None:
+    far: int = CERTAIN_TOKENS,
+) -> Diagnosis | None:
     """The smallest change behind which the text goes on for long; None if there is none.
 
     Args:
@@ -158,21 +168,25 @@ def correct(
     if usual is not None and found.cost > _CHEAP:
         return replace_fields(usual, edits=(found.edit,), title="", doubt=found.cost)
     place = context
-    begins = not found.left_out and context.text[context.line_start : found.at].isspace()
-    if begins or context.text.find("\n", found.at, context.at) >= 0 or found.at == context.fresh:
+    begins = not found.removed and context.text[context.line_start : found.at].isspace()
+    if (
+        begins
+        or context.text.find("\n", found.at, context.at) >= 0
+        or found.at == context.next_statement
+    ):
         place = context.until(found.at)
     words = ranked_words(place)
     before = context.text.find("\n", place.end, found.at) >= 0
-    if not found.left_out and before and not place.between:
+    if not found.removed and before and not place.previous_line_complete:
         return _incomplete(place, found.edit, words, found.cost)
     token = place.token
     span = span_of(token) if token is not None else Span(place.at, place.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
     title = ""
-    if found.exchanged:
-        title = f"exchange {' and '.join(map(found_words, found.left_out))}"
+    if found.swapped:
+        title = f"exchange {' and '.join(map(found_words, found.removed))}"
     edits = (found.edit,)
-    return Mistake("syntax-error", message, span, edits, title, "unsafe", doubt=found.cost)
+    return Diagnosis("syntax-error", message, span, edits, title, "unsafe", doubt=found.cost)
 
 
 def ranked_words(context: ErrorContext) -> list[str]:
@@ -256,7 +270,7 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     return insert(context.end, text)
 
 
-def _told(context: ErrorContext, change: _Change) -> Mistake:
+def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
     """A change as a mistake with its message."""
     found = found_words(context.token)
     words = ranked_words(context)
@@ -265,7 +279,7 @@ def _told(context: ErrorContext, change: _Change) -> Mistake:
         message = f"expected {sentence(words)}, found {found}"
         if change.token is not context.token:
             message = f"{found_words(change.token)} does not belong before {found}"
-        return Mistake("syntax-error", message, span, (change.edit,), change.title, "unsafe")
+        return Diagnosis("syntax-error", message, span, (change.edit,), change.title, "unsafe")
     name = change.missing
     mark = f"`{SAMPLES[name]}`"
     same_line = context.text.find("\n", context.end, context.at) < 0
@@ -278,7 +292,7 @@ def _told(context: ErrorContext, change: _Change) -> Mistake:
     opener = _opener(context, name) if name in _CLOSERS else None
     if opener is not None:
         others = (Label(opener, "this is never closed"),)
-    return Mistake(
+    return Diagnosis(
         _MISSING.get(name, "syntax-error"),
         f"expected {sentence([mark, *(word for word in words if word != mark)])}, found {found}",
         span,
@@ -289,7 +303,7 @@ def _told(context: ErrorContext, change: _Change) -> Mistake:
     )
 
 
-def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: float) -> Mistake:
+def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: float) -> Diagnosis:
     """A statement that ends too soon, in a line before the token that fits nowhere."""
     line = context.text.rfind("\n", 0, context.end) + 1
     tokens = context.lexer.tokens(context.text, line, context.end)
@@ -297,7 +311,7 @@ def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: floa
     last = found_words(context.text[slice(*span)])
     message = f"the statement is not complete: expected {sentence(words)} after {last}"
     help = "complete it, or remove what is left of it"
-    return Mistake("incomplete-statement", message, span, (edit,), help=help, doubt=doubt)
+    return Diagnosis("incomplete-statement", message, span, (edit,), help=help, doubt=doubt)
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:

@@ -10,10 +10,10 @@ from onnxtext.diagnostics import Edit
 from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
 from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
 
-MOST_TOKENS = 12
+MAX_TOKENS = 12
 """How many tokens behind a mistake are tried: more would meet the next mistake too often."""
 
-FAR = 60
+CERTAIN_TOKENS = 60
 """How many tokens behind a mistake must fit for a change to be beyond doubt."""
 
 _AHEAD = 2000
@@ -74,23 +74,23 @@ class Outcome:
     Attributes:
         count: how many tokens at or behind the mistake fit, up to what is tried.
         resume: where the first of them begins that the changes do not touch.
-        fine: whether all that were tried fit, up to the end of the text or of the trial.
-        next_line: whether a token fits that begins in a later line than the mistake.
+        complete: whether all that were tried fit, up to the end of the text or of the trial.
+        next_line: whether a token fits that begins in a later line than the diagnosis.
         tokens: those before `resume`, as changed; they know where they stand in the text.
         made: the indexes of those that the changes have a part in.
     """
 
     count: int
     resume: int
-    fine: bool
+    complete: bool
     next_line: bool
     tokens: list[Token]
     made: list[int]
 
     @property
-    def good(self) -> bool:
+    def promising(self) -> bool:
         """Whether the changes are likely to be what was meant."""
-        return self.fine or self.next_line or self.count >= 4
+        return self.complete or self.next_line or self.count >= 4
 
 
 def attempt(
@@ -98,12 +98,12 @@ def attempt(
     automaton: Automaton,
     region: Region,
     edits: Sequence[Edit],
-    most: int = MOST_TOKENS,
+    most: int = MAX_TOKENS,
 ) -> Outcome | None:
     """Parse a region with changes, and so many tokens behind it.
 
     Returns:
-        None if it does not even parse up to the mistake.
+        None if it does not even parse up to the diagnosis.
     """
     text = region.text
     pieces = []
@@ -141,7 +141,7 @@ def attempt(
             resume = at + shift
         if not states.feed(kind):
             # A mistake of its own, if it is far enough.
-            other = kind == BAD_KIND and 3 * count > most - MOST_TOKENS
+            other = kind == BAD_KIND and 3 * count > most - MAX_TOKENS
             return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
         if behind:
             count += 1

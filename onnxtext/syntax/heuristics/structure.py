@@ -10,33 +10,39 @@ from itertools import islice
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+    span_of,
+)
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
 _FARTHEST = 4000
-_MOST_TRIES = 40
-_MOST_QUOTES = 100
+_MAX_TRIES = 40
+_MAX_QUOTES = 100
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
 
-def unclosed_string(context: ErrorContext) -> Iterator[Mistake]:
+def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """A `"` too few: a string that begins in a line and ends in another, or never."""
     text = context.text
     start = text.rfind("\n", 0, max(context.region.start, context.at - _FARTHEST)) + 1
     while start <= context.at:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        marks = list(islice(_QUOTE.finditer(text, start, end), _MOST_QUOTES))
+        marks = list(islice(_QUOTE.finditer(text, start, end), _MAX_QUOTES))
         quotes = [found.start() for found in marks if found[0] == '"']
-        if len(quotes) % 2 and len(marks) < _MOST_QUOTES and '"""' not in text[start:end]:
+        if len(quotes) % 2 and len(marks) < _MAX_QUOTES and '"""' not in text[start:end]:
             yield from _unclosed(context, quotes, end)
             return
         start = end + 1
 
 
-def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Mistake]:
+def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Diagnosis]:
     message = "this string is never closed"
     tries = 0
     for quote in quotes[::2]:
@@ -45,29 +51,31 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Mi
         if smart is not None and '"' not in line[1 : smart.start()]:
             span = Span(quote + smart.start(), quote + smart.end())
             edits = (Edit(span, '"'),)
-            yield Mistake(
+            yield Diagnosis(
                 "smart-quotes", _typographic(smart), span, edits, 'write `"`', "unsafe", least=1
             )
         for found in _END_OF_STRING.finditer(line, 1):
             tries += 1
-            if tries > _MOST_TRIES or '"' in line[1 : found.start()]:
+            if tries > _MAX_TRIES or '"' in line[1 : found.start()]:
                 break
             edits = (insert(quote + found.start(), '"'),)
             span = Span(quote, quote + found.start())
-            yield Mistake("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
+            yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
     smart = _SMART.search(context.text, quotes[-1], end)
     if smart is not None:
         span = Span(*smart.span())
-        yield Mistake("smart-quotes", _typographic(smart), span, help='write `"`', skip_to=end + 1)
+        yield Diagnosis(
+            "smart-quotes", _typographic(smart), span, help='write `"`', skip_to=end + 1
+        )
     span = Span(quotes[-1], end)
-    yield Mistake("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
+    yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
 
 
 def _typographic(quote: re.Match[str]) -> str:
     return f"`{quote[0]}` is a typographic quote; strings stand in plain ones"
 
 
-def marks_for_one_another(context: ErrorContext) -> Iterator[Mistake]:
+def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
     """`axis: 1` and `ir_version = 8`."""
     for token in (context.token, *reversed(context.done[-3:])):
         if token in {":", "="} and isinstance(token, Token):
@@ -81,13 +89,13 @@ def marks_for_one_another(context: ErrorContext) -> Iterator[Mistake]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, text),)
             least = 2 if token is context.token else 4
-            yield Mistake(code, message, span_of(token), edits, f"write `{other}`", least=least)
+            yield Diagnosis(code, message, span_of(token), edits, f"write `{other}`", least=least)
 
 
 _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))
 
 
-def misplaced_attributes(context: ErrorContext) -> Iterator[Mistake]:
+def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     """`y <axis = 1> = Softmax (x)`: the list belongs behind the operator."""
     if context.done and context.done[-1] == ">" and context.name(context.token) in _NAME_TERMINALS:
         yield from _before_operator(context)
@@ -108,11 +116,11 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Mistake]:
     for place in places:
         text = f"{context.text[slice(*span)]} "
         edits = (Edit(Span(span.start, _blank(context.text, span.end)), ""), insert(place, text))
-        yield Mistake("misplaced-attributes", message, span, edits, "move them there")
-    yield Mistake("misplaced-attributes", message, span, (Edit(span, ""),))
+        yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
+    yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
 
 
-def _before_operator(context: ErrorContext) -> Iterator[Mistake]:
+def _before_operator(context: ErrorContext) -> Iterator[Diagnosis]:
     """`y = <axis = 1> Softmax (x)`."""
     depth = 0
     assert context.token is not None
@@ -127,7 +135,7 @@ def _before_operator(context: ErrorContext) -> Iterator[Mistake]:
                 insert(behind, f" {list_text}"),
             )
             message = "the attributes of a node stand behind its operator"
-            yield Mistake("misplaced-attributes", message, span, edits, "move them there")
+            yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
             return
 
 
@@ -138,7 +146,7 @@ def _blank(text: str, at: int) -> int:
     return at + 1 if text[at : at + 1] == " " else at
 
 
-def string_tensor(context: ErrorContext) -> Iterator[Mistake]:
+def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
     """`string[1] s = ["a"]`: a list of strings stands in braces."""
     if not any(token.startswith("string") for token in context.done):
         return
@@ -154,11 +162,11 @@ def string_tensor(context: ErrorContext) -> Iterator[Mistake]:
             edits = (replace(opener, "{"), replace(token, "}"))
             span = Span(opener.at, token.at + 1)
             message = "the elements of a string tensor stand in braces"
-            yield Mistake("string-tensor-brackets", message, span, edits, "write `{…}`")
+            yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
             return
 
 
-STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Mistake]], ...] = (
+STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (
     unclosed_string,
     marks_for_one_another,
     misplaced_attributes,

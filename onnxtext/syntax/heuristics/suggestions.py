@@ -25,7 +25,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
             return candidate
         if abs(len(candidate) - len(word)) > 2:
             continue
-        # Letters that changed places count as one mistake, not as two.
+        # Letters that changed places count as one diagnosis, not as two.
         ratio = 0.9 if sorted(candidate) == sorted(lower) and candidate[0] == lower[0] else 0.0
         ratio = max(ratio, SequenceMatcher(None, candidate, lower).ratio())
         if ratio > score:

@@ -9,10 +9,16 @@ from collections.abc import Callable, Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+    span_of,
+)
 from onnxtext.syntax.heuristics.suggestions import nearest
 
-Recognizer = Callable[[ErrorContext], Iterator[Mistake]]
+Recognizer = Callable[[ErrorContext], Iterator[Diagnosis]]
 
 NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
@@ -46,13 +52,15 @@ ALIASES = {
 }
 
 
-def slashes(context: ErrorContext) -> Iterator[Mistake]:
+def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
     """`// comment` and `/* comment */`."""
     at = context.at
     if context.text.startswith("//", at):
         span = Span(at, context.line_end)
         edits = (Edit(Span(at, at + 2), "#"),)
-        yield Mistake("slash-comment", "comments start with `#`", span, edits, "write `#`", least=0)
+        yield Diagnosis(
+            "slash-comment", "comments start with `#`", span, edits, "write `#`", least=0
+        )
     elif context.text.startswith("/*", at):
         end = context.text.find("*/", at, at + 2000)
         if end >= 0:
@@ -66,7 +74,7 @@ def slashes(context: ErrorContext) -> Iterator[Mistake]:
                 if tail.strip() or not body
                 else "".join(f"# {line.strip(' *')}\n" for line in body.split("\n")).rstrip("\n")
             )
-            yield Mistake(
+            yield Diagnosis(
                 "slash-comment",
                 "comments start with `#`, and end with the line",
                 span,
@@ -76,28 +84,28 @@ def slashes(context: ErrorContext) -> Iterator[Mistake]:
             )
 
 
-def semicolon(context: ErrorContext) -> Iterator[Mistake]:
+def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
     """`;` at the end of a statement."""
     if context.token == ";":
         span = span_of(context.token)
         if "node" not in context.rules and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
-            yield Mistake("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
+            yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
         message = "statements need no separator"
-        yield Mistake("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
+        yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
 
-def other_quotes(context: ErrorContext) -> Iterator[Mistake]:
+def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     """`'…'` and “…”."""
     if context.token == "'":
         found = _SINGLE_QUOTED.match(context.text, context.at)
         message = "strings stand in double quotes"
         if found is None:
-            yield Mistake("single-quotes", message, span_of(context.token))
+            yield Diagnosis("single-quotes", message, span_of(context.token))
             return
         content = found[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*found.span())
-        yield Mistake(
+        yield Diagnosis(
             "single-quotes",
             message,
             span,
@@ -109,10 +117,10 @@ def other_quotes(context: ErrorContext) -> Iterator[Mistake]:
         found = _SMART_QUOTED.match(context.text, context.at)
         message = f"`{context.token}` is a typographic quote; strings stand in plain ones"
         if found is None:
-            yield Mistake("smart-quotes", message, span_of(context.token), help='write "…"')
+            yield Diagnosis("smart-quotes", message, span_of(context.token), help='write "…"')
             return
         span = Span(*found.span())
-        yield Mistake(
+        yield Diagnosis(
             "smart-quotes",
             message,
             span,
@@ -128,7 +136,7 @@ _NUMBER = re.compile(
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 
 
-def numbers(context: ErrorContext) -> Iterator[Mistake]:
+def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     """`.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimal numbers may stand."""
     start = context.at
     before = context.done[-1] if context.done else None
@@ -151,7 +159,7 @@ def numbers(context: ErrorContext) -> Iterator[Mistake]:
         return
     code, message = _number_words(written)
     title = f"write {sign}{plain}"
-    yield Mistake(code, message, span, (Edit(span, sign + plain),), title, least=0)
+    yield Diagnosis(code, message, span, (Edit(span, sign + plain),), title, least=0)
 
 
 def _number_words(written: str) -> tuple[str, str]:
@@ -164,7 +172,7 @@ def _number_words(written: str) -> tuple[str, str]:
     return "number-suffix", "numbers have no suffix: their type is that of the tensor or attribute"
 
 
-def _hex(context: ErrorContext) -> Iterator[Mistake]:
+def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
     """`0X10`, and hexadecimal where only decimal numbers may stand."""
     for token in filter(None, (context.token, context.done[-1] if context.done else None)):
         found = _UPPER_HEX.match(context.text, token.at)
@@ -176,10 +184,10 @@ def _hex(context: ErrorContext) -> Iterator[Mistake]:
             continue
         span = Span(token.at, token.at + len(written))
         decimal = str(int(written, 16))
-        yield Mistake("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
+        yield Diagnosis("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
 
 
-def python_words(context: ErrorContext) -> Iterator[Mistake]:
+def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """`True`, `False`, `None`, and `true` where a number is needed."""
     for token in _nearby(context, 2):
         for words in (_WORDS, _NUMBERS_FOR):
@@ -191,11 +199,11 @@ def python_words(context: ErrorContext) -> Iterator[Mistake]:
             message = f"`{token}` is no value here"
             if token in NOTHING:
                 help = "leave out what has no value"
-                yield Mistake("python-literal", message, span_of(token), edits, help=help)
-            yield Mistake("python-literal", message, span_of(token), edits, f"write `{word}`")
+                yield Diagnosis("python-literal", message, span_of(token), edits, help=help)
+            yield Diagnosis("python-literal", message, span_of(token), edits, f"write `{word}`")
 
 
-def misspelt(context: ErrorContext) -> Iterator[Mistake]:
+def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
     """`flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
     known = _keywords(context)
     for token in _nearby(context, 4):
@@ -210,7 +218,7 @@ def misspelt(context: ErrorContext) -> Iterator[Mistake]:
         if meant is not None and meant != token:
             code = "unknown-type" if token in ALIASES else "misspelt-keyword"
             edits = (replace(token, meant),)
-            yield Mistake(
+            yield Diagnosis(
                 code,
                 message,
                 span_of(token),
@@ -238,7 +246,7 @@ _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
 
 
-def unquoted(context: ErrorContext) -> Iterator[Mistake]:
+def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     """`layers.0/weight` as a name."""
     if context.token is None:
         return
@@ -254,7 +262,7 @@ def unquoted(context: ErrorContext) -> Iterator[Mistake]:
         message = f"`{text[:60]}` is no name without quotes"
         edits = (Edit(span, f'"{text}"'),)
         sure = text[0].isalnum() or text[0] in "_/"
-        yield Mistake(
+        yield Diagnosis(
             "unquoted-name", message, span, edits, "quote it", "safe" if sure else "unsafe"
         )
 
@@ -262,7 +270,7 @@ def unquoted(context: ErrorContext) -> Iterator[Mistake]:
 CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
 
 
-def conflict(context: ErrorContext) -> Iterator[Mistake]:
+def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
     """The markers that git leaves in a file."""
     text = context.text
     for token in (context.token, *reversed(context.done[-8:])):
@@ -274,7 +282,7 @@ def conflict(context: ErrorContext) -> Iterator[Mistake]:
             return
 
 
-def _conflict(context: ErrorContext, line: int) -> Mistake:
+def _conflict(context: ErrorContext, line: int) -> Diagnosis:
     text = context.text
     end = text.find("\n", line)
     end = len(text) if end < 0 else end
@@ -290,7 +298,7 @@ def _conflict(context: ErrorContext, line: int) -> Mistake:
                 Edit(Span(line, end), ""),
                 Edit(Span(base if base >= 0 else middle, len(text) if stop < 0 else stop), ""),
             ]
-    return Mistake(
+    return Diagnosis(
         "merge-conflict",
         message,
         Span(line, end),
@@ -299,18 +307,18 @@ def _conflict(context: ErrorContext, line: int) -> Mistake:
     )
 
 
-def foreign_marks(context: ErrorContext) -> Iterator[Mistake]:
+def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     """`->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
     text, at = context.text, context.at
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
         message = "expected `=>`, found `=`"
-        yield Mistake("wrong-mark", message, span_of(context.token), edits, "write `=>`", least=2)
+        yield Diagnosis("wrong-mark", message, span_of(context.token), edits, "write `=>`", least=2)
     for wrong, right in (("->", "=>"), (":=", "="), ("==", "=")):
         start = at if text.startswith(wrong, at) else at - 1
         if text.startswith(wrong, start) and start >= 0:
             span = Span(start, start + 2)
-            yield Mistake(
+            yield Diagnosis(
                 "wrong-mark",
                 f"expected `{right}`, found `{wrong}`",
                 span,
@@ -320,7 +328,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Mistake]:
     if context.token is not None and context.token in {"%", "$"}:
         span = span_of(context.token)
         message = f"names have no `{context.token}` before them"
-        yield Mistake(
+        yield Diagnosis(
             "wrong-mark", message, span, (Edit(span, ""),), f"remove the `{context.token}`"
         )
 

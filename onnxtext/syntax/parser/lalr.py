@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from onnxtext.syntax.actions import statements as actions
-from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import plain
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.grammar.table_cache import load_tables
@@ -193,19 +193,19 @@ class Machine:
     """A parse in progress: stacks of states, of values, and of where each value begins.
 
     Attributes:
-        holes: whether a value may be `ERROR_NODE`.
-        faults: where the mistakes go that actions find; None to raise the first one.
+        has_error_nodes: whether a value may be `ERROR_NODE`.
+        semantic_errors: where the mistakes go that actions find; None to raise the first one.
     """
 
-    __slots__ = ("automaton", "faults", "holes", "states", "values", "where")
+    __slots__ = ("automaton", "has_error_nodes", "semantic_errors", "states", "values", "where")
 
     def __init__(self, automaton: Automaton, states: list[int]) -> None:
         self.automaton = automaton
         self.states = states
         self.values: list[Any] = []
         self.where: list[int] = []
-        self.holes = False
-        self.faults: list[SemanticError] | None = None
+        self.has_error_nodes = False
+        self.semantic_errors: list[SemanticError] | None = None
 
     def feed(self, kind: str, value: Any, at: int) -> None:
         """Feed one token, as `feed_all` does."""
@@ -246,14 +246,14 @@ class Machine:
                         children[index] = Token(children[index], where[index - size])
                 if not rule.whole:
                     children = [children[index] if index >= 0 else None for index in rule.take]
-                if self.holes:
+                if self.has_error_nodes:
                     made = self.value(rule, begin, children)
                 else:
                     try:
                         call = rule.call
                         made = call(begin, *children) if rule.located else call(*children)
-                    except SemanticError as fault:
-                        made = self.keep(fault, rule, begin, children)
+                    except SemanticError as error:
+                        made = self.keep(error, rule, begin, children)
                 if size == 1:  # most rules: nothing moves
                     states[-1] = gotos[states[-2]][rule.origin]
                     values[-1] = made
@@ -288,29 +288,29 @@ class Machine:
             SemanticError: nobody takes it, or there are too many of them.
         """
         try:
-            if self.holes and any(child is ERROR_NODE for child in children):
+            if self.has_error_nodes and any(child is ERROR_NODE for child in children):
                 return self._patch(reduction, at, children)
             return reduction.make(at, children)
-        except SemanticError as fault:
-            return self.keep(fault, reduction, at, children)
+        except SemanticError as error:
+            return self.keep(error, reduction, at, children)
 
-    def keep(self, fault: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
+    def keep(self, error: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
         """Keep what an action found wrong; what stands for the value of its rule.
 
         Raises:
             SemanticError: nobody takes it, or there are too many of them.
         """
-        if fault.at is None:  # about the construct as a whole
-            fault.at = at
-        if self.faults is None:
-            raise fault
-        self.faults += (fault, *fault.others)
-        if len(self.faults) >= MOST_SEMANTIC_ERRORS and fault.made is None:
-            raise fault
-        self.holes = True
+        if error.at is None:  # about the construct as a whole
+            error.at = at
+        if self.semantic_errors is None:
+            raise error
+        self.semantic_errors += (error, *error.others)
+        if len(self.semantic_errors) >= MAX_SEMANTIC_ERRORS and error.made is None:
+            raise error
+        self.has_error_nodes = True
         if reduction.name in LIST_ACTIONS:
             return children[0]
-        return ERROR_NODE if fault.made is None else fault.made
+        return ERROR_NODE if error.made is None else error.made
 
     def _patch(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
         """The value of a rule with a hole in it: lists of statements go without, as do models."""

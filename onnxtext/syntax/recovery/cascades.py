@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cascading errors: diagnostics that follow from a guess about an earlier mistake.
+"""Cascading errors: diagnostics that follow from a guess about an earlier diagnosis.
 
 After a mistake the parser goes on in a state that is certain (a comma was added) or guessed (a
 statement was left out). After a guess a further error is a cascading one, and is not reported,
@@ -24,7 +24,7 @@ from onnxtext.syntax.parser.lalr import load_automaton
 _OPENING = frozenset("([{<")
 _CLOSING = frozenset(")]}>")
 _GOES_ON = _OPENING | {","}
-_MOST_CHARACTERS = 2000
+_MAX_CHARACTERS = 2000
 _CONTEXTS = (
     ("<", ">"),
     ("<x: [", "]"),
@@ -51,7 +51,7 @@ _CONTEXTS = (
 """Beginnings of texts, and what may follow a whole line there."""
 
 
-class Echoes:
+class CascadeFilter:
     """Decides which errors follow from a guess.
 
     Attributes:
@@ -81,7 +81,7 @@ class Echoes:
         """Forget the guess before: the state is certain again."""
         self._error = self._resume = -1
 
-    def is_echo(self, context: ErrorContext) -> bool:
+    def is_cascade(self, context: ErrorContext) -> bool:
         """Whether an error follows from a guess."""
         start = context.region.start
         if self._opened and context.token is None:
@@ -114,7 +114,7 @@ def _is_right_elsewhere(context: ErrorContext) -> bool:
     """Whether the lines of an error can be parsed in another place of a text."""
     text = context.text
     line = text.rfind("\n", 0, context.region.start) + 1
-    if context.line_end - line > _MOST_CHARACTERS:
+    if context.line_end - line > _MAX_CHARACTERS:
         return False
     tokens = context.lexer.tokens(text, line, context.line_end)
     kinds = [context.lexer.kind(token) for token in tokens]

@@ -7,38 +7,42 @@ from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.heuristics.error_context import Mistake
+from onnxtext.syntax.heuristics.error_context import Diagnosis
 from onnxtext.syntax.heuristics.suggestions import nearest
 
 _LONGEST_PATH = 8000
 """The most tokens of a path among which a step is looked for."""
 
 
-def told(source: Source, mistake: Mistake) -> Diagnostic:
+def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
     """The diagnostic of what the parser found wrong."""
     fix = None
-    if mistake.title and mistake.edits:
-        edits = tuple([_tidy(source.text, edit) for edit in mistake.edits])
-        fix = Fix(mistake.title, edits, mistake.applicability)
+    if diagnosis.title and diagnosis.edits:
+        edits = tuple([_tidy(source.text, edit) for edit in diagnosis.edits])
+        fix = Fix(diagnosis.title, edits, diagnosis.applicability)
     return Diagnostic(
-        mistake.code,
-        mistake.message,
+        diagnosis.code,
+        diagnosis.message,
         source=source,
-        labels=(Label(mistake.span, mistake.label), *mistake.others),
-        help=mistake.help or (mistake.title or None),
+        labels=(Label(diagnosis.span, diagnosis.label), *diagnosis.others),
+        help=diagnosis.help or (diagnosis.title or None),
         fix=fix,
     )
 
 
 def first_of_lines(
-    text: str, mistakes: list[Diagnostic], faults: list[Diagnostic]
+    text: str, mistakes: list[Diagnostic], semantic_errors: list[Diagnostic]
 ) -> list[Diagnostic]:
     """All diagnostics in order; where a line has both kinds, only those of the first kind in it.
 
     What an action finds wrong may follow from a token that fits nowhere, and the other way round.
     """
-    found = sorted([*mistakes, *faults], key=lambda item: item.labels[0].span)
-    kinds = {id(item): number for number, items in enumerate((mistakes, faults)) for item in items}
+    found = sorted([*mistakes, *semantic_errors], key=lambda item: item.labels[0].span)
+    kinds = {
+        id(item): number
+        for number, items in enumerate((mistakes, semantic_errors))
+        for item in items
+    }
     first: dict[int, int] = {}
     kept = []
     for item in found:
@@ -48,23 +52,23 @@ def first_of_lines(
     return kept
 
 
-def faulty(source: Source, fault: SemanticError) -> Diagnostic:
+def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     """The diagnostic of what an action found wrong."""
-    at = fault.at if fault.at is not None else len(source.text)
-    span = Span(at, min(at + fault.length, len(source.text)))
-    help, fix = fault.help, None
-    if fault.step is not None:
-        span = step_place(source.text, span, fault.step)
-    if fault.instead is not None:
-        help = f"write `{fault.instead}`"
-        fix = Fix(help, (Edit(span, fault.instead),), "unsafe")
+    at = error.at if error.at is not None else len(source.text)
+    span = Span(at, min(at + error.length, len(source.text)))
+    help, fix = error.help, None
+    if error.step is not None:
+        span = step_place(source.text, span, error.step)
+    if error.instead is not None:
+        help = f"write `{error.instead}`"
+        fix = Fix(help, (Edit(span, error.instead),), "unsafe")
     if help is not None and help.startswith("one of "):
         meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
         if meant is not None:
             help = f"write `{meant}`"
             fix = Fix(help, (Edit(span, meant),), "unsafe")
     return Diagnostic(
-        fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
+        error.code, error.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
 
 

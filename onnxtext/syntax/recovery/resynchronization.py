@@ -8,15 +8,15 @@ from functools import cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
 
 _LISTS = frozenset(("value_infos", "attribute_items", "parameter_items", "header_entries"))
 _OPENERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
-_MOST_SKIPPED = 2000
-_MOST_EARLIER = 30
+_MAX_SKIPPED = 2000
+_MAX_EARLIER = 30
 
 
 @cache
@@ -40,11 +40,11 @@ def sync_positions(machine: Machine) -> Iterator[int]:
     return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
 
 
-class Panic:
+class Resynchronization:
     """A search for the place where what follows a mistake makes sense again.
 
     Attributes:
-        early: whether that is at or before the mistake: then something is missing before it.
+        early: whether that is at or before the diagnosis: then something is missing before it.
     """
 
     def __init__(
@@ -60,22 +60,22 @@ class Panic:
         """Mend the machine; where to go on, at or behind an offset, or None at the text's end."""
         if self.context.token is None or not self.positions:
             return None
-        if self.skip_to is None and self.context.fresh is None:
+        if self.skip_to is None and self.context.next_statement is None:
             resume = self._within_line(least)
             if resume is not None:
                 return resume
         return self._next_line(least)
 
-    def mistake(self) -> Mistake:
+    def diagnosis(self) -> Diagnosis:
         """What to say where nothing better is known."""
         context = self.context
         if self.early is not None:
             before = context.until(self.early)
-            if before.done and not before.between:
+            if before.done and not before.previous_line_complete:
                 return _incomplete(context, self.early)
         words = expected_words(context)
         span = Span(context.at, context.at + (len(context.token) if context.token else 0))
-        return Mistake(
+        return Diagnosis(
             "syntax-error", f"expected {words}, found {found_words(context.token)}", span
         )
 
@@ -95,7 +95,7 @@ class Panic:
         depth = _depth(context.done)
         indent = self._indent(context.region.start)
         at = context.at
-        for _ in range(_MOST_SKIPPED):
+        for _ in range(_MAX_SKIPPED):
             token = context.lexer.token(context.text, at)
             if token is None:
                 return None
@@ -107,7 +107,7 @@ class Panic:
                 kind = context.lexer.kind(token)
                 for stack in stacks:
                     if States(machine.automaton, stack).feed(kind):
-                        self._leave_out(position, stack[position + 1 :])
+                        self._drop(position, stack[position + 1 :])
                         return token.at
                 if token != ",":
                     return None
@@ -116,7 +116,7 @@ class Panic:
             at = token.at + len(token)
         return None
 
-    def _leave_out(self, position: int, states: list[int]) -> None:
+    def _drop(self, position: int, states: list[int]) -> None:
         machine = self.machine
         at = self._start(position)
         del machine.states[position + 1 :]
@@ -126,7 +126,7 @@ class Panic:
             machine.states.append(state)
             machine.values.append(ERROR_NODE)
             machine.where.append(at)
-        machine.holes = True
+        machine.has_error_nodes = True
 
     def _start(self, position: int) -> int:
         """Where the item begins that stands behind a place on the stack."""
@@ -155,9 +155,7 @@ class Panic:
             if not before and possible is not None:
                 break
             earlier += before
-            if earlier > _MOST_EARLIER or (
-                token.at < least and self.skip_to is None and not before
-            ):
+            if earlier > _MAX_EARLIER or (token.at < least and self.skip_to is None and not before):
                 continue
             for position in self._candidates(token, indent, levels):
                 if not before or self._leads_on(position, token):
@@ -166,7 +164,7 @@ class Panic:
         return None if possible is None else self._go_on(*possible, True)
 
     def _go_on(self, position: int, at: int, early: bool) -> int:
-        self._leave_out(position, [])
+        self._drop(position, [])
         if early:
             self.early = at
         return at
@@ -197,12 +195,12 @@ class Panic:
         return not self.context.text[line:at].strip()
 
     def _leads_on(self, position: int, token: Token) -> bool:
-        """Whether a line before a mistake, read as a statement, leads on behind the mistake."""
+        """Whether a line before a diagnosis, read as a statement, leads on behind the diagnosis."""
         context = self.context
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)
         outcome = attempt(context.lexer, context.automaton, region, ())
-        return outcome is not None and (outcome.good or outcome.count >= 2)
+        return outcome is not None and (outcome.promising or outcome.count >= 2)
 
     def _indent(self, at: int) -> int:
         text = self.context.text
@@ -223,13 +221,13 @@ def expected_words(context: ErrorContext) -> str:
     return sentence(ranked_words(context))
 
 
-def _incomplete(context: ErrorContext, early: int) -> Mistake:
+def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
     """A statement that ends too soon, because the next one begins at an offset."""
     done = [token for token in context.done if token.at < early]
     region = Region(context.text, context.region.start, context.region.states, early)
     words = expected_words(ErrorContext(region, context.lexer.token(context.text, early), done))
     last = done[-1]
-    return Mistake(
+    return Diagnosis(
         "incomplete-statement",
         f"the statement is not complete: expected {words} after `{last[:40]}`",
         Span(last.at, last.at + len(last)),
