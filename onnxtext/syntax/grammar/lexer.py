@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, cached_property
 
-from onnxtext.source import find_by_quote
+from onnxtext.source import Span, find_by_quote
 from onnxtext.syntax.grammar.literals import UNCLOSED, literal_end
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import (
@@ -51,6 +51,16 @@ class Token(str):
         token.at = at
         token.kind = kind
         return token
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last character."""
+        return self.at + len(self)
+
+    @property
+    def span(self) -> Span:
+        """The token's range in the text."""
+        return Span(self.at, self.end)
 
     def __getnewargs__(self) -> tuple[str, int, str]:  # type: ignore[override]
         """What a copy is made of: records in the syntax tree hold tokens."""

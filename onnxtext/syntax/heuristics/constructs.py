@@ -15,7 +15,6 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     insert,
     replace,
-    span_of,
 )
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 
@@ -37,10 +36,6 @@ _ALL_BRACKETS = frozenset("()[]{}<>")
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
-
-
-def _end(token: Token) -> int:
-    return token.at + len(token)
 
 
 def _tokens_behind(context: ErrorContext, most: int = _LONGEST_HEADER) -> list[Token]:
@@ -163,7 +158,7 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
     assert context.token is not None
     following = context.ahead[0] if context.ahead else None
     if following is not None and {context.token, following} == {"=", ">"}:
-        span = Span(context.at, _end(following))
+        span = Span(context.at, following.end)
         message = f"expected `=>`, found `{context.text[slice(*span)]}`"
         yield Diagnosis("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
 
@@ -187,12 +182,12 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     end = closing(behind)
     if end is None:
         return
-    span = Span(context.at, _end(behind[end]))
+    span = Span(context.at, behind[end].end)
     if token == "<":
         message = "there is a header already"
         help = "write all entries in one `<…>`"
         removed = (Edit(span, ""),)
-        yield Diagnosis("misplaced-section", message, span_of(token), removed, help=help, least=1)
+        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
     elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
         edits = (replace(behind[0], "<"), replace(behind[end], ">"))
         message = "a header stands in `<…>`"
@@ -215,7 +210,7 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, other),)
             title = f"write `{other}` instead"
-            yield Diagnosis("wrong-mark", message, span_of(token), edits, title, "unsafe", least=1)
+            yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", least=1)
             return
 
 
@@ -230,12 +225,12 @@ def heads(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a graph or function has a name before its inputs"
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"
-        yield Diagnosis("syntax-error", message, span_of(token), edits, title, "unsafe", least=6)
+        yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", least=6)
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         message = "the outputs of the graph are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` behind its inputs, with names and types as needed"
-        yield Diagnosis("syntax-error", message, span_of(token), edits, help=help, least=1)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help, least=1)
 
 
 def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -275,9 +270,9 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{word}` does not belong here"
         title = f"remove `{word}`"
         edits = (replace(word, ""),)
-        yield Diagnosis("foreign-word", message, span_of(word), edits, title, "unsafe", least=1)
+        yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=1)
         skip_to = context.line_end + 1
-        yield Diagnosis("foreign-word", message, span_of(word), help=title, skip_to=skip_to)
+        yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -290,9 +285,9 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         rest = tokens[index + 1 :]
         size = next((n for n, token in enumerate(rest) if token == "]"), None)
         if size and all(context.name(t) in {"WORD", "INT", "COMMA", "STRING"} for t in rest[:size]):
-            span = Span(rest[0].at, _end(rest[size]))
+            span = Span(rest[0].at, rest[size].end)
             message = "the dimensions of a type stand in `[…]`"
-            edits = (Edit(Span(_end(tokens[index]), rest[0].at), "["),)
+            edits = (Edit(Span(tokens[index].end, rest[0].at), "["),)
             yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
         return
 
@@ -310,15 +305,15 @@ def outputs_behind(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     arrow = rest[end + 1 : end + 3]
     size = (
-        1 if arrow[:1] == ["=>"] else 2 if context.text.startswith("->", _end(rest[end]) + 1) else 0
+        1 if arrow[:1] == ["=>"] else 2 if context.text.startswith("->", rest[end].end + 1) else 0
     )
     names = rest[end + 1 + size :]
     if not size or not names or not all(context.name(t) in NAMES or t == "," for t in names):
         return
-    start, behind = context.done[0].at, _end(names[-1])
+    start, behind = context.done[0].at, names[-1].end
     written = context.text[names[0].at : behind]
-    call = context.text[start : _end(rest[end])]
-    edits = (insert(start, f"{written} = "), Edit(Span(_end(rest[end]), behind), ""))
+    call = context.text[start : rest[end].end]
+    edits = (insert(start, f"{written} = "), Edit(Span(rest[end].end, behind), ""))
     message = "the outputs of a node stand before its operator"
     title = f"write `{written} = {call}`"[:80]
     yield Diagnosis("missing-equals", message, Span(start, behind), edits, title, least=1)

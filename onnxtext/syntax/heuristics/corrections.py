@@ -198,7 +198,7 @@ class _Search:
     def _follows_break(self, index: int) -> bool:
         """Whether a line ends before a token."""
         last = self.tokens[index - 1]
-        return self.context.text.find("\n", last.at + len(last), self.tokens[index].at) >= 0
+        return self.context.text.find("\n", last.end, self.tokens[index].at) >= 0
 
     def _swaps(self, start: int, stack: list[int]) -> Iterator[tuple[float, list[int], str]]:
         """The stack behind two tokens that have changed places."""
@@ -275,7 +275,7 @@ class _Search:
         tokens = self.tokens
         removed = tuple(tokens[start:end])
         at = tokens[start].at if start < len(tokens) else len(self.context.text)
-        behind = removed[-1].at + len(removed[-1]) if removed else at
+        behind = removed[-1].end if removed else at
         text = f" {added.strip()} " if added else ""
         return Correction(cost, at, Edit(Span(at, behind), text), added, removed, swapped)
 
@@ -286,5 +286,5 @@ def _ahead(context: ErrorContext, most: int) -> list[Token]:
     token = context.token
     while token is not None and len(found) < most:
         found.append(token)
-        token = context.lexer.token(context.text, token.at + len(token))
+        token = context.lexer.token(context.text, token.end)
     return found

@@ -110,7 +110,7 @@ class ErrorContext:
         if self.done:
             last = self.done[-1]
             changed = (edit.span.end for edit in self.made if edit.span.start == last.at)
-            return next(changed, last.at + len(last))
+            return next(changed, last.end)
         end = self.at
         for _ in range(MAX_LINES):
             start = self.text.rfind("\n", 0, end) + 1
@@ -119,7 +119,7 @@ class ErrorContext:
                 if bare:
                     return start + len(bare)
             elif tokens := self.lexer.tokens(self.text, start, end):
-                return tokens[-1].at + len(tokens[-1])
+                return tokens[-1].end
             if not start:
                 break
             end = start - 1
@@ -147,7 +147,7 @@ class ErrorContext:
         limit = indentation(self.text, self.region.start)
         tokens = self.done[1:] if self.token is None else [*self.done[1:], self.token]
         for last, token in zip(self.done, tokens, strict=False):
-            between = self.text.rfind("\n", last.at + len(last), token.at)
+            between = self.text.rfind("\n", last.end, token.at)
             begins = between >= 0 and token.at - between - 1 <= limit
             if token in _CLOSING and token is not self.token:
                 continue  # it closes what the statement opened
@@ -210,7 +210,7 @@ class ErrorContext:
             if token is None or token.at > self.line_end:
                 break
             found.append(token)
-            at = token.at + len(token)
+            at = token.end
         return found
 
     def name(self, token: str | None) -> str:
@@ -263,14 +263,9 @@ def indentation(text: str, at: int) -> int:
 
 def replace(token: Token, text: str) -> Edit:
     """The edit that puts a text in the place of a token."""
-    return Edit(span_of(token), text)
+    return Edit(token.span, text)
 
 
 def insert(at: int, text: str) -> Edit:
     """The edit that inserts a text."""
     return Edit(Span(at, at), text)
-
-
-def span_of(token: Token) -> Span:
-    """Where a token stands."""
-    return Span(token.at, token.at + len(token))

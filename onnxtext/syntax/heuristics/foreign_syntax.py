@@ -9,13 +9,7 @@ from collections.abc import Iterator, Sequence
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    insert,
-    replace,
-    span_of,
-)
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.tokens import NOTHING
 
 _CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -61,10 +55,6 @@ def in_attributes(context: ErrorContext) -> bool:
     return "node" in context.rules and opening(context, "<") is not None
 
 
-def _end(token: Token) -> int:
-    return token.at + len(token)
-
-
 def _rest(context: ErrorContext) -> list[Token]:
     return [context.token, *context.ahead] if context.token is not None else []
 
@@ -80,8 +70,8 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     first, close, text = context.done[-1], rest[end], context.text
     written = text[first.at : close.at].rstrip()
-    start = _end(context.done[-2]) if context.done[-2] == "(" else context.done[-2].at
-    behind = _end(context.done[at - 1])
+    start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
+    behind = context.done[at - 1].end
     blank = "" if text[behind : behind + 1].isspace() else " "
     remove = Edit(Span(start, close.at), "")
     message = "the attributes of a node stand in `<…>` behind its operator, not among its inputs"
@@ -101,7 +91,7 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{value}` is no value: strings stand in quotes"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'
-        yield Diagnosis("unquoted-string", message, span_of(value), edits, title, "unsafe", least=2)
+        yield Diagnosis("unquoted-string", message, value.span, edits, title, "unsafe", least=2)
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -116,7 +106,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         if end is None or rest[end + 1 : end + 2] != ["("]:
             return
     start = context.done[0].at
-    operator = context.text[start : _end(context.done[-1])]
+    operator = context.text[start : context.done[-1].end]
     yield Diagnosis(
         "missing-equals",
         "a node names its outputs, and then its operator",
@@ -139,10 +129,10 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         end = closing(rest)
         if end is not None and "=" not in rest[:end]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
-            span = Span(rest[0].at, _end(rest[end]))
+            span = Span(rest[0].at, rest[end].end)
             yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", least=1)
     elif all(context.name(token) in NAMES or token == "," for token in rest):
-        span = Span(rest[0].at, _end(rest[-1]))
+        span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
         yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
 
@@ -155,7 +145,7 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     end = closing(tokens)
     if end is not None and tokens[end + 1 : end + 2] == ["="]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
-        span = Span(tokens[0].at, _end(tokens[end]))
+        span = Span(tokens[0].at, tokens[end].end)
         message = "the outputs of a node stand in no brackets"
         yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
 
@@ -169,7 +159,7 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
         if token == "(" and context.name(context.done[-1]) in NAMES:
             end = closing(_rest(context))
             if end is not None:
-                span = Span(context.done[-1].at, _end(_rest(context)[end]))
+                span = Span(context.done[-1].at, _rest(context)[end].end)
                 message = "an input of a node is a name, not a node"
                 help = f"give what `{context.done[-1]}` computes a name, in a statement of its own"
                 edits = (Edit(Span(token.at, span.end), ""),)
@@ -178,7 +168,7 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
             message = "an input of a node is a name, not a value"
             help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
             edits = (replace(token, '""'),)
-            yield Diagnosis("not-a-name", message, span_of(token), edits, help=help, least=1)
+            yield Diagnosis("not-a-name", message, token.span, edits, help=help, least=1)
         return
     negated = context.done[-1] == "=" and token[0] == "-" and len(context.done) == 2
     if negated or (len(context.done) == 3 and context.done[1] == "=" and token[0] in _OPERATORS):
@@ -218,12 +208,12 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     if not tensor and not in_attributes(context):
         return
     rest = _rest(context)
-    span = span_of(context.token)
+    span = context.token.span
     if context.token in {"(", "{"}:
         end = closing(rest)
         if end is None:
             return
-        span = Span(context.at, _end(rest[end]))
+        span = Span(context.at, rest[end].end)
     elif context.name(context.token) != "BRACES":
         return
     inside = context.text[span.start + 1 : span.end - 1]
@@ -246,7 +236,7 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         end = closing(_rest(context)) if token in {"[", "{"} else 0
         if end is None:
             return
-        span = Span(token.at, _end(_rest(context)[end]))
+        span = Span(token.at, _rest(context)[end].end)
         yield Diagnosis(
             "misplaced-tensor",
             "a tensor stands in the `<…>` of its graph, not among the nodes",

@@ -9,13 +9,7 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    insert,
-    replace,
-    span_of,
-)
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.tokens import ALIASES
 
@@ -64,10 +58,6 @@ _TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 
 
-def _end(token: Token) -> int:
-    return token.at + len(token)
-
-
 def _rest(context: ErrorContext) -> list[Token]:
     return [context.token, *context.ahead] if context.token is not None else []
 
@@ -113,7 +103,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
     if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
         return
     string = context.done[0]
-    span = span_of(string)
+    span = string.span
     words = string.strip('" \t\r\n')
     line_end = context.text.find("\n", span.end)
     alone = not context.text[span.end : None if line_end < 0 else line_end].strip()
@@ -140,7 +130,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if word == "return" and len(context.done) == 1:
         if all(context.name(token) in NAMES or token == "," for token in rest):
-            span = Span(word.at, _end(rest[-1]))
+            span = Span(word.at, rest[-1].end)
             message = "the outputs of a graph stand in its first line, behind `=>`"
             edits = (Edit(span, ""),)
             yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
@@ -148,7 +138,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = (Edit(Span(word.at, context.at), ""),)
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Diagnosis("foreign-word", message, span_of(word), edits, title, "unsafe", least=3)
+    yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=3)
 
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -161,7 +151,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token == ":" and len(rest) > 1 and context.name(rest[1]) in _TYPES:
         end = closing(rest[2:]) if rest[2:3] == ["("] else -1
         if end is not None and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
-            span = Span(name.at, _end(rest[2 + end]) if end >= 0 else _end(rest[1]))
+            span = Span(name.at, rest[2 + end].end if end >= 0 else rest[1].end)
             written = f"{context.text[rest[1].at : span.end]} {name}"
             message = "the type of a value stands before its name"
             title = f"write `{written}`"[:60]
@@ -170,13 +160,13 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         end = closing(rest) if context.token == "[" else 0
         if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
             return
-        span = Span(before.at, _end(rest[end]))
+        span = Span(before.at, rest[end].end)
         written = f"{before}{context.text[context.at : span.end]} {name}"
         message = "the dimensions stand behind the type"
         title = f"write `{written}`"[:60]
         yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
-        span = Span(name.at, _end(context.token))
+        span = Span(name.at, context.token.end)
         written = f"{context.token}: {name}"
         message = "the type of an attribute stands behind its name"
         title = f"write `{written}`"[:60]
@@ -209,7 +199,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     left, right = "[]" if kind == "PRIM" else "()"
     what = "dimensions stand in `[…]`" if kind == "PRIM" else "types within types stand in `(…)`"
-    span = Span(context.at, _end(rest[end]))
+    span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
     yield Diagnosis("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
 
@@ -225,7 +215,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "misplaced-section",
             f"the section `{name}` stands before the graph",
-            span_of(name),
+            name.span,
             help="move it behind the graph and the functions",
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
@@ -265,7 +255,7 @@ def header_behind(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "misplaced-section",
             "the header of the model stands behind the graph",
-            Span(context.done[0].at, _end(context.done[-1])),
+            Span(context.done[0].at, context.done[-1].end),
             help="move it to the beginning of the text",
             skip_to=len(context.text) + 1,
         )

@@ -16,13 +16,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs import IDIOMS, headers, heads
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    insert,
-    replace,
-    span_of,
-)
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
 from onnxtext.syntax.heuristics.look_alikes import lookalikes
@@ -102,7 +96,7 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     at = outcome.resume
     for _ in range(outcome.count):
         token = context.lexer.token(context.text, at)
-        at = len(context.text) if token is None else token.at + len(token)
+        at = len(context.text) if token is None else token.end
     token = context.lexer.token(context.text, at)
     return token is not None and context.name(token) == context.name(context.token)
 
@@ -180,7 +174,7 @@ def correct(
     if not found.removed and before and not place.previous_line_complete:
         return _incomplete(place, found.edit, words, found.cost)
     token = place.token
-    span = span_of(token) if token is not None else Span(place.at, place.at)
+    span = token.span if token is not None else Span(place.at, place.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
     title = ""
     if found.swapped:
@@ -202,7 +196,7 @@ def _score(context: ErrorContext, name: str) -> float:
         return 0
     outcomes = (
         context.attempt(insert(context.at, f" {sample} ")),
-        context.attempt(Edit(span_of(context.token), f" {sample} ")),
+        context.attempt(Edit(context.token.span, f" {sample} ")),
     )
     return max(outcome.count if outcome is not None else 0 for outcome in outcomes)
 
@@ -239,7 +233,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
         return
     token = context.token
     remove = f"remove {found_words(token)}"
-    yield _Change(1.2, Edit(span_of(token), ""), "", token, remove, 1)
+    yield _Change(1.2, Edit(token.span, ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
             # `{` for `<` may be a slip; any other mark only serves to go on reading.
@@ -252,7 +246,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
             yield _Change(1.4, insert(token.at, sample), "", token)
     if len(context.done) > 1:
         last = context.done[-1]
-        yield _Change(1.9, Edit(span_of(last), ""), "", last, f"remove {found_words(last)}")
+        yield _Change(1.9, Edit(last.span, ""), "", last, f"remove {found_words(last)}")
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
@@ -275,7 +269,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
     found = found_words(context.token)
     words = ranked_words(context)
     if change.token is not None:
-        span = span_of(change.token)
+        span = change.token.span
         message = f"expected {sentence(words)}, found {found}"
         if change.token is not context.token:
             message = f"{found_words(change.token)} does not belong before {found}"
@@ -285,7 +279,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
     same_line = context.text.find("\n", context.end, context.at) < 0
     span = Span(context.end, context.end)
     if same_line and context.token is not None:
-        span = span_of(context.token)
+        span = context.token.span
     elif context.token is None:
         span = change.edit.span
     others: tuple[Label, ...] = ()
@@ -307,7 +301,7 @@ def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: floa
     """A statement that ends too soon, in a line before the token that fits nowhere."""
     line = context.text.rfind("\n", 0, context.end) + 1
     tokens = context.lexer.tokens(context.text, line, context.end)
-    span = span_of(tokens[-1]) if tokens else Span(context.end, context.end)
+    span = tokens[-1].span if tokens else Span(context.end, context.end)
     last = found_words(context.text[slice(*span)])
     message = f"the statement is not complete: expected {sentence(words)} after {last}"
     help = "complete it, or remove what is left of it"
@@ -324,7 +318,7 @@ def _opener(context: ErrorContext, closer: str) -> Span | None:
         elif name in _CLOSERS and open_tokens:
             open_tokens.pop()
     if open_tokens and context.name(open_tokens[-1]) == _CLOSERS[closer]:
-        return span_of(open_tokens[-1])
+        return open_tokens[-1].span
     opened = context.opened
     if opened is not None and not open_tokens:
         names = {SAMPLES[name]: name for name in _OPENERS}

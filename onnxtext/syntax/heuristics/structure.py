@@ -10,13 +10,7 @@ from itertools import islice
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    insert,
-    replace,
-    span_of,
-)
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
 _FARTHEST = 4000
@@ -89,7 +83,7 @@ def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, text),)
             least = 2 if token is context.token else 4
-            yield Diagnosis(code, message, span_of(token), edits, f"write `{other}`", least=least)
+            yield Diagnosis(code, message, token.span, edits, f"write `{other}`", least=least)
 
 
 _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))

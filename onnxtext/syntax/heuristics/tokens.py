@@ -9,13 +9,7 @@ from collections.abc import Callable, Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    insert,
-    replace,
-    span_of,
-)
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.suggestions import nearest
 
 Recognizer = Callable[[ErrorContext], Iterator[Diagnosis]]
@@ -87,7 +81,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
 def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
     """`;` at the end of a statement."""
     if context.token == ";":
-        span = span_of(context.token)
+        span = context.token.span
         if "node" not in context.rules and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
@@ -101,7 +95,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         found = _SINGLE_QUOTED.match(context.text, context.at)
         message = "strings stand in double quotes"
         if found is None:
-            yield Diagnosis("single-quotes", message, span_of(context.token))
+            yield Diagnosis("single-quotes", message, context.token.span)
             return
         content = found[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*found.span())
@@ -117,7 +111,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         found = _SMART_QUOTED.match(context.text, context.at)
         message = f"`{context.token}` is a typographic quote; strings stand in plain ones"
         if found is None:
-            yield Diagnosis("smart-quotes", message, span_of(context.token), help='write "…"')
+            yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
         span = Span(*found.span())
         yield Diagnosis(
@@ -140,7 +134,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     """`.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimal numbers may stand."""
     start = context.at
     before = context.done[-1] if context.done else None
-    if before is not None and before.at + len(before) == start and before[:1].isdigit():
+    if before is not None and before.end == start and before[:1].isdigit():
         start = before.at
     text = context.text
     while start > 0 and text[start - 1] in "+-.":
@@ -199,8 +193,8 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"`{token}` is no value here"
             if token in NOTHING:
                 help = "leave out what has no value"
-                yield Diagnosis("python-literal", message, span_of(token), edits, help=help)
-            yield Diagnosis("python-literal", message, span_of(token), edits, f"write `{word}`")
+                yield Diagnosis("python-literal", message, token.span, edits, help=help)
+            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
 
 
 def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -221,7 +215,7 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 code,
                 message,
-                span_of(token),
+                token.span,
                 edits,
                 f"write `{meant}`",
                 "unsafe" if code[0] == "m" else "safe",
@@ -313,7 +307,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
         message = "expected `=>`, found `=`"
-        yield Diagnosis("wrong-mark", message, span_of(context.token), edits, "write `=>`", least=2)
+        yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `=>`", least=2)
     for wrong, right in (("->", "=>"), (":=", "="), ("==", "=")):
         start = at if text.startswith(wrong, at) else at - 1
         if text.startswith(wrong, start) and start >= 0:
@@ -326,7 +320,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
                 f"write `{right}`",
             )
     if context.token is not None and context.token in {"%", "$"}:
-        span = span_of(context.token)
+        span = context.token.span
         message = f"names have no `{context.token}` before them"
         yield Diagnosis(
             "wrong-mark", message, span, (Edit(span, ""),), f"remove the `{context.token}`"

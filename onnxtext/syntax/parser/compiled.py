@@ -83,7 +83,7 @@ class CoreParser(Parser):
             token = self.lexer.token(self.text, at)
             assert token is not None  # the core stopped before it
             self.machine.feed(token.kind, token, token.at)
-            at = token.at + len(token)
+            at = token.end
 
 
 @cache

@@ -70,7 +70,7 @@ class Recovery:
         self.source = source
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
-        self._semantic_errors = semantic_errors
+        self._errors = semantic_errors
         self._last = self._skipped = -1
         self._made: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
@@ -84,15 +84,15 @@ class Recovery:
 
     def stop(self, error: SemanticError) -> None:
         """Keep a mistake after which parsing ended."""
-        if not any(error is other for other in self._semantic_errors):
-            self._semantic_errors.append(error)
-        self._stopped = len(self._semantic_errors) >= MAX_SEMANTIC_ERRORS
+        if not any(error is other for other in self._errors):
+            self._errors.append(error)
+        self._stopped = len(self._errors) >= MAX_SEMANTIC_ERRORS
 
     def finish(self) -> list[Diagnostic]:
         """All diagnostics, in the order of the text."""
         kept = [
             error
-            for number, error in enumerate(self._semantic_errors)
+            for number, error in enumerate(self._errors)
             if not self._follows_from_guess(number, error)
         ]
         if self.diagnostics or any(error.code != DANGLING for error in kept):
@@ -126,7 +126,7 @@ class Recovery:
         at = unexpected.at
         token = parser.lexer.token(self.text, at)
         self._recoveries += 1
-        found = len(self.diagnostics) + len(self._semantic_errors)
+        found = len(self.diagnostics) + len(self._errors)
         if found >= MAX_SEMANTIC_ERRORS or (found and self._recoveries > _MAX_RECOVERIES):
             self._stopped = True
             return None
@@ -154,7 +154,7 @@ class Recovery:
             if not cascade:
                 self._report(diagnosis)
             outcome = context.attempt(*diagnosis.edits)
-            count = len(self._semantic_errors)
+            count = len(self._errors)
             if outcome is None and context.next_statement is not None:
                 outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
             assert outcome is not None
@@ -196,9 +196,7 @@ class Recovery:
     def _report(self, diagnosis: Diagnosis) -> None:
         if diagnosis.instead:
             place = range(*diagnosis.span)
-            self._semantic_errors[:] = [
-                error for error in self._semantic_errors if error.at not in place
-            ]
+            self._errors[:] = [error for error in self._errors if error.at not in place]
         self.diagnostics.append(diagnosis_report(self.source, diagnosis))
 
     def _error_context(self, token: Token | None, at: int) -> tuple[ErrorContext, int]:
@@ -263,7 +261,7 @@ class Recovery:
 
     def _has_semantic_error(self, start: int, end: int) -> bool:
         """Whether an action found something wrong in a part of the text."""
-        return any(start <= (error.at or 0) < end for error in self._semantic_errors)
+        return any(start <= (error.at or 0) < end for error in self._errors)
 
     def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
         """Whether a list was opened just before a line that is too little indented for it."""
@@ -302,11 +300,11 @@ class Recovery:
         machine = self.parser.machine
         machine.has_error_nodes = True
         end = len(self.text)
-        known = len(self._semantic_errors)
+        known = len(self._errors)
         try:
             return self._close_all(end)
         finally:
-            del self._semantic_errors[known:]  # what is wrong with what was cut off is only its end
+            del self._errors[known:]  # what is wrong with what was cut off is only its end
 
     def _close_all(self, end: int) -> int | None:
         machine = self.parser.machine

@@ -31,18 +31,14 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
 
 
 def first_of_lines(
-    text: str, mistakes: list[Diagnostic], semantic_errors: list[Diagnostic]
+    text: str, mistakes: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
     """All diagnostics in order; where a line has both kinds, only those of the first kind in it.
 
     What an action finds wrong may follow from a token that fits nowhere, and the other way round.
     """
-    found = sorted([*mistakes, *semantic_errors], key=lambda item: item.labels[0].span)
-    kinds = {
-        id(item): number
-        for number, items in enumerate((mistakes, semantic_errors))
-        for item in items
-    }
+    found = sorted([*mistakes, *errors], key=lambda item: item.labels[0].span)
+    kinds = {id(item): number for number, items in enumerate((mistakes, errors)) for item in items}
     first: dict[int, int] = {}
     kept = []
     for item in found:
@@ -81,9 +77,9 @@ def step_place(text: str, span: Span, step: int) -> Span:
         if token is None or token == "{":
             break
         if not step and token != ".":
-            return Span(token.at, token.at + len(token))
+            return token.span
         step -= token == "."
-        start = token.at + len(token)
+        start = token.end
     return span
 
 

@@ -113,7 +113,7 @@ class Resynchronization:
                     return None
             elif token in _OPENERS.values():
                 depth -= 1
-            at = token.at + len(token)
+            at = token.end
         return None
 
     def _drop(self, position: int, states: list[int]) -> None:
@@ -230,7 +230,7 @@ def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
     return Diagnosis(
         "incomplete-statement",
         f"the statement is not complete: expected {words} after `{last[:40]}`",
-        Span(last.at, last.at + len(last)),
+        last.span,
         help="complete it, or remove what is left of it",
     )
 
