@@ -10,6 +10,8 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
     Diagnosis,
     ErrorContext,
     indentation,
@@ -32,10 +34,8 @@ _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#i
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
-_ALL_BRACKETS = frozenset("()[]{}<>")
 _MAX_TOKENS_BACK = 8
 _LONG = 8
-_BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def _tokens_behind(context: ErrorContext, most: int = _LONGEST_HEADER) -> list[Token]:
@@ -174,7 +174,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
             "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
         )
         return
-    if token is None or token not in _BRACKETS or "node" in context.rules:
+    if token is None or token not in OPENING or "node" in context.rules:
         return
     behind = _tokens_behind(context)
     if behind[2:3] != [":"] or context.name(behind[1]) != "WORD":
@@ -200,10 +200,10 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
     for token in near:
-        if token not in _ALL_BRACKETS:
+        if token not in OPENING | CLOSING:
             continue
-        alike = _BRACKETS if token in _BRACKETS else _BRACKETS.values()
-        for other in sorted(_ALL_BRACKETS - {token}, key=lambda mark: mark not in alike):
+        alike = OPENING if token in OPENING else CLOSING
+        for other in sorted((OPENING | CLOSING) - {token}, key=lambda mark: mark not in alike):
             outcome = context.attempt(replace(token, other))
             if outcome is None or not outcome.complete or outcome.count < _LONG:
                 continue
@@ -296,7 +296,7 @@ def outputs_behind(context: ErrorContext) -> Iterator[Diagnosis]:
     """`Relu (x) -> y` and `Relu (x) => y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
-    rest = [context.token, *context.ahead] if context.token is not None else []
+    rest = context.rest
     end = closing(rest)
     if end is not None and rest[end + 1 : end + 2] == ["("]:
         inner = closing(rest[end + 1 :])

@@ -20,9 +20,9 @@ from onnxtext.syntax.heuristics.speculative_parse import (
 )
 from onnxtext.syntax.parser.lalr import ITEMS, Automaton, load_automaton
 
-_CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_OPENING = frozenset(_CLOSER)
-_CLOSING = frozenset(_CLOSER.values())
+CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
+OPENING = frozenset(CLOSER)
+CLOSING = frozenset(CLOSER.values())
 _BLOCKS = frozenset(">}")
 """What ends a header, or the initializers or the nodes of a graph."""
 _LONGEST_LINE = 2000
@@ -149,7 +149,7 @@ class ErrorContext:
         for last, token in zip(self.done, tokens, strict=False):
             between = self.text.rfind("\n", last.end, token.at)
             begins = between >= 0 and token.at - between - 1 <= limit
-            if token in _CLOSING and token is not self.token:
+            if token in CLOSING and token is not self.token:
                 continue  # it closes what the statement opened
             if begins and not (last == ")" and self._only_decorators(token.at)):
                 return token.at
@@ -181,8 +181,8 @@ class ErrorContext:
         last = tokens[-1] if tokens else ""
         opener = _opener(tokens[:-1])
         deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
-        if last in _OPENING:
-            return last == "{" or self.token == _CLOSER[last] or (deeper and last != "[")
+        if last in OPENING:
+            return last == "{" or self.token == CLOSER[last] or (deeper and last != "[")
         if last == ",":  # of a list with an item a line
             return opener is None
         if not self.done and not ITEMS.isdisjoint(self.rules):
@@ -212,6 +212,11 @@ class ErrorContext:
             found.append(token)
             at = token.end
         return found
+
+    @property
+    def rest(self) -> list[Token]:
+        """The token, if there is one, and those ahead of it."""
+        return [] if self.token is None else [self.token, *self.ahead]
 
     def name(self, token: str | None) -> str:
         """The terminal of a token; `$END` for None, `BAD` for what no terminal matches."""
@@ -249,7 +254,7 @@ def _opener(tokens: Sequence[Token]) -> int | None:
     """Where the innermost bracket stands that some tokens leave open."""
     depth = 0
     for token in reversed(tokens):
-        depth += (token in _CLOSING) - (token in _OPENING)
+        depth += (token in CLOSING) - (token in OPENING)
         if depth < 0:
             return token.at
     return None

@@ -9,10 +9,16 @@ from collections.abc import Iterator, Sequence
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+)
 from onnxtext.syntax.heuristics.tokens import NOTHING
 
-_CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
@@ -22,7 +28,7 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 def closing(tokens: Sequence[Token]) -> int | None:
     """The index of the bracket that closes the first token; None if it is not among them."""
-    closer, depth = _CLOSER[tokens[0]], 0
+    closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
         if not depth:
@@ -35,7 +41,7 @@ def opening(context: ErrorContext, mark: str) -> int | None:
     depth = 0
     for index in range(len(context.done) - 1, -1, -1):
         token = context.done[index]
-        depth += (token in _CLOSER) - (token in _CLOSER.values())
+        depth += (token in CLOSER) - (token in CLOSING)
         if depth > 0:
             return index if token == mark else None
     return None
@@ -51,12 +57,8 @@ def in_inputs(context: ErrorContext) -> int | None:
 def in_attributes(context: ErrorContext) -> bool:
     """Whether a token stands among the attributes of a node."""
     if "attribute" in context.rules:
-        return all(token not in _CLOSER for token in context.done)
+        return all(token not in CLOSER for token in context.done)
     return "node" in context.rules and opening(context, "<") is not None
-
-
-def _rest(context: ErrorContext) -> list[Token]:
-    return [context.token, *context.ahead] if context.token is not None else []
 
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -64,7 +66,7 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     at = in_inputs(context)
     if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
         return
-    rest = [context.done[at], *_rest(context)]
+    rest = [context.done[at], *context.rest]
     end = closing(rest)
     if end is None:
         return
@@ -100,7 +102,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
         return
-    rest = _rest(context)
+    rest = context.rest
     if context.token == "<":
         end = closing(rest)
         if end is None or rest[end + 1 : end + 2] != ["("]:
@@ -123,7 +125,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
         return
-    rest = _rest(context)
+    rest = context.rest
     message = "the inputs of a node stand in parentheses"
     if context.token in {"[", "{"}:
         end = closing(rest)
@@ -139,7 +141,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """`(a, b) = Split (x)` and `[a, b] = Split (x)`."""
-    tokens = [*context.done, *_rest(context)]
+    tokens = [*context.done, *context.rest]
     if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
         return
     end = closing(tokens)
@@ -157,9 +159,9 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if in_inputs(context) is not None:
         if token == "(" and context.name(context.done[-1]) in NAMES:
-            end = closing(_rest(context))
+            end = closing(context.rest)
             if end is not None:
-                span = Span(context.done[-1].at, _rest(context)[end].end)
+                span = Span(context.done[-1].at, context.rest[end].end)
                 message = "an input of a node is a name, not a node"
                 help = f"give what `{context.done[-1]}` computes a name, in a statement of its own"
                 edits = (Edit(Span(token.at, span.end), ""),)
@@ -207,7 +209,7 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     tensor = "value_info" in context.rules and context.token == "("
     if not tensor and not in_attributes(context):
         return
-    rest = _rest(context)
+    rest = context.rest
     span = context.token.span
     if context.token in {"(", "{"}:
         end = closing(rest)
@@ -233,10 +235,10 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(context.done[0]) not in {"TYPE", "PRIM"} or "node" not in context.rules:
         return
     if context.name(token) in _VALUES | {"INT", "BLOB", "FILE"} or token in {"[", "{"}:
-        end = closing(_rest(context)) if token in {"[", "{"} else 0
+        end = closing(context.rest) if token in {"[", "{"} else 0
         if end is None:
             return
-        span = Span(token.at, _rest(context)[end].end)
+        span = Span(token.at, context.rest[end].end)
         yield Diagnosis(
             "misplaced-tensor",
             "a tensor stands in the `<…>` of its graph, not among the nodes",

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.tokens import ALIASES
@@ -56,10 +55,6 @@ _OTHER_FORMATS = (
 _HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
 _TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
-
-
-def _rest(context: ErrorContext) -> list[Token]:
-    return [context.token, *context.ahead] if context.token is not None else []
 
 
 def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -125,7 +120,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """`const float[3] x`, `graph main (…)`, `return y`."""
     if context.token is None or not context.done or context.done[-1] not in _WORDS:
         return
-    word, rest = context.done[-1], _rest(context)
+    word, rest = context.done[-1], context.rest
     if context.name(context.token) not in NAMES | {"TYPE"}:
         return
     if word == "return" and len(context.done) == 1:
@@ -143,7 +138,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """`x: float[N]`, `float x[3]`, and `<int axis = 1>`."""
-    rest = _rest(context)
+    rest = context.rest
     if context.token is None or not context.done:
         return
     name = context.done[-1]
@@ -177,7 +172,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """`float<3>`, `float(1, 3)` and `seq<float>`."""
     if context.token not in {"<", "("} or not context.done:
         return
-    kind, rest = context.name(context.done[-1]), _rest(context)
+    kind, rest = context.name(context.done[-1]), context.rest
     found = _TENSOR.match(context.text, context.done[-1].at)
     if found is not None:
         element = ALIASES.get(found[2], found[2])

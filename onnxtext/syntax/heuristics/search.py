@@ -16,7 +16,14 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs import IDIOMS, headers, heads
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+)
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
 from onnxtext.syntax.heuristics.look_alikes import lookalikes
@@ -33,8 +40,6 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
-_OPENING = frozenset("([{<")
-_CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
 _USUAL = 0.5
@@ -237,7 +242,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     for name in names:
         if name in _MARKS:
             # `{` for `<` may be a slip; any other mark only serves to go on reading.
-            alike = {SAMPLES[name], token} <= _OPENING or {SAMPLES[name], token} <= _CLOSING
+            alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
             title = f"write `{SAMPLES[name]}` instead" if alike else ""
             yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":

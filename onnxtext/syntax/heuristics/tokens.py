@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, replace
 from onnxtext.syntax.heuristics.suggestions import nearest
 
 Recognizer = Callable[[ErrorContext], Iterator[Diagnosis]]
@@ -199,7 +199,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
     """`flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
-    known = _keywords(context)
+    known = _keywords()
     for token in _nearby(context, 4):
         if context.name(token) not in {"WORD", "PRIM"}:
             continue
@@ -223,11 +223,8 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
             )
 
 
-def _keywords(context: ErrorContext) -> list[str]:
-    return _all_keywords()
-
-
-def _all_keywords() -> list[str]:
+def _keywords() -> list[str]:
+    """Return the special words of the grammar."""
     from onnxtext.syntax.grammar.table_cache import load_tables
 
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
@@ -235,8 +232,6 @@ def _all_keywords() -> list[str]:
 
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
-
-
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
 
 
@@ -343,4 +338,3 @@ SPELLING: tuple[Recognizer, ...] = (
     foreign_marks,
     misspelt,
 )
-__all__ = ["SPELLING", "insert", "unquoted"]

@@ -17,13 +17,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.heuristics.error_context import ErrorContext
+from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, ErrorContext
 from onnxtext.syntax.heuristics.speculative_parse import States
 from onnxtext.syntax.parser.lalr import load_automaton
 
-_OPENING = frozenset("([{<")
-_CLOSING = frozenset(")]}>")
-_GOES_ON = _OPENING | {","}
+_GOES_ON = OPENING | {","}
 _MAX_CHARACTERS = 2000
 _CONTEXTS = (
     ("<", ">"),
@@ -74,7 +72,7 @@ class CascadeFilter:
         """
         self._opened = self._opened or "{" in added
         self._error, self._resume = min(at, resume - 1), resume
-        if left_out and (left_out[-1] in _OPENING or left_out[0] in _CLOSING):
+        if left_out and (left_out[-1] in OPENING or left_out[0] in CLOSING):
             self.unbalanced = True
 
     def certain(self) -> None:
@@ -88,7 +86,7 @@ class CascadeFilter:
             return True
         if self.unbalanced:
             line = context.text[context.line_start : context.line_end].lstrip()
-            if context.token is None or context.token in _CLOSING or line[:1] in {*_CLOSING}:
+            if context.token is None or context.token in CLOSING or line[:1] in {*CLOSING}:
                 return True
         elif self._error < 0:
             return False

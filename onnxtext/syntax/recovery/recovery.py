@@ -17,7 +17,7 @@ from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.heuristics.corrections import Budget
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, indentation
+from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
 from onnxtext.syntax.heuristics.search import correct, diagnose, ends_too_soon
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
@@ -28,10 +28,10 @@ from onnxtext.syntax.recovery.reports import diagnosis_report, first_of_lines, s
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
     is_synchronous,
+    rewind,
     sync_positions,
 )
 
-_CLOSING = frozenset(")]}>")
 _DOUBTFUL = 2.5
 """A correction more far-fetched than this may lie further back."""
 _MAX_WIDER = 3
@@ -255,7 +255,7 @@ class Recovery:
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
         """Whether a bracket closes a list in which an action found an error."""
-        if context.token not in _CLOSING or context.opened is None:
+        if context.token not in CLOSING or context.opened is None:
             return False
         return self._has_semantic_error(context.opened.start, context.at)
 
@@ -328,13 +328,6 @@ def _innermost(machine: Machine, position: int) -> Span | None:
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:
             return Span(machine.where[index], machine.where[index] + 1)
     return None
-
-
-def rewind(machine: Machine, position: int) -> None:
-    """Forget what stands on the stack behind a position."""
-    del machine.states[position + 1 :]
-    del machine.values[position:]
-    del machine.where[position:]
 
 
 def drop_item(machine: Machine) -> bool:

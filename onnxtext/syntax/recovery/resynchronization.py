@@ -8,13 +8,13 @@ from functools import cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, Diagnosis, ErrorContext
 from onnxtext.syntax.heuristics.expected import found_words, sentence
+from onnxtext.syntax.heuristics.search import ranked_words
 from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
 
 _LISTS = frozenset(("value_infos", "attribute_items", "parameter_items", "header_entries"))
-_OPENERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
 _MAX_SKIPPED = 2000
 _MAX_EARLIER = 30
 
@@ -38,6 +38,13 @@ def sync_positions(machine: Machine) -> Iterator[int]:
     wanted = _synchronous()
     states = machine.states
     return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
+
+
+def rewind(machine: Machine, position: int) -> None:
+    """Drop everything above a position of the stack."""
+    del machine.states[position + 1 :]
+    del machine.values[position:]
+    del machine.where[position:]
 
 
 class Resynchronization:
@@ -101,7 +108,7 @@ class Resynchronization:
                 return None
             if token.at > context.line_end and self._starts_line(token, indent):
                 return None
-            if token in _OPENERS:
+            if token in OPENING:
                 depth += 1
             elif depth <= 0 and token.at >= least and token in {",", ")", ">", "]", "}"}:
                 kind = context.lexer.kind(token)
@@ -111,7 +118,7 @@ class Resynchronization:
                         return token.at
                 if token != ",":
                     return None
-            elif token in _OPENERS.values():
+            elif token in CLOSING:
                 depth -= 1
             at = token.end
         return None
@@ -119,9 +126,7 @@ class Resynchronization:
     def _drop(self, position: int, states: list[int]) -> None:
         machine = self.machine
         at = self._start(position)
-        del machine.states[position + 1 :]
-        del machine.values[position:]
-        del machine.where[position:]
+        rewind(machine, position)
         for state in states:
             machine.states.append(state)
             machine.values.append(ERROR_NODE)
@@ -175,7 +180,7 @@ class Resynchronization:
         """The places on the stack for a statement that begins a line, the likeliest first."""
         kind = self.context.lexer.kind(token)
         automaton = self.machine.automaton
-        closing = token in _OPENERS.values()
+        closing = token in CLOSING
         fitting = [
             (position, level)
             for position, level in levels
@@ -216,8 +221,6 @@ class Resynchronization:
 
 def expected_words(context: ErrorContext) -> str:
     """What would fit, in words, the likeliest first."""
-    from onnxtext.syntax.heuristics.search import ranked_words
-
     return sentence(ranked_words(context))
 
 
@@ -236,10 +239,4 @@ def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
 
 
 def _depth(tokens: list[Token]) -> int:
-    depth = 0
-    for token in tokens:
-        if token in _OPENERS:
-            depth += 1
-        elif token in _OPENERS.values():
-            depth -= 1
-    return depth
+    return sum((token in OPENING) - (token in CLOSING) for token in tokens)
