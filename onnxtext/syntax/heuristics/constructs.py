@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for whole constructs: headers, heads of graphs, control flow, other files."""
+"""Error heuristics for constructs: headers, graph signatures, control flow, imports."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 
 _LONGEST_HEADER = 4000
-"""The most characters of a header or a block that are read: a text may have many mistakes."""
+"""The most characters of a header or block to inspect: a text may have many errors."""
 _LONGEST_LINE = 1000
-"""The most characters of a line that are read."""
+"""The most characters of a line to inspect."""
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -39,17 +39,17 @@ _LONG = 8
 
 
 def _tokens_behind(context: ErrorContext, most: int = _LONGEST_HEADER) -> list[Token]:
-    """The token that fits nowhere and those behind it, in this line and in later ones."""
+    """Return the unexpected token and those after it, on this line and later ones."""
     return context.lexer.tokens(context.text, context.at, min(len(context.text), context.at + most))
 
 
 def _line_limit(context: ErrorContext) -> int:
-    """The end of the line, or the limit of what is inspected."""
+    """Return the end of the line, or the inspection limit."""
     return min(context.line_end, context.line_start + _LONGEST_LINE)
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
-    """A text without a token."""
+    """Diagnose a text without tokens."""
     if context.token is not None or context.done or context.at > _LONGEST_HEADER:
         return
     if context.lexer.tokens(context.text, 0, context.at):
@@ -62,7 +62,7 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def fences(context: ErrorContext) -> Iterator[Diagnosis]:
-    """The fences around a block of code in Markdown."""
+    """Diagnose Markdown fences around the text."""
     found = _FENCE.match(context.text, context.line_start)
     if found is None or context.text[context.line_start : context.at].strip("`~ \t"):
         return
@@ -77,7 +77,7 @@ def fences(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def imports(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`import onnx` and `from onnx import helper`."""
+    """Diagnose `import onnx` and `from onnx import helper`."""
     found = _IMPORT.match(context.text, context.line_start)
     if found is None or context.at > context.line_end:
         return
@@ -91,7 +91,7 @@ def imports(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`if (x) {…} else {…}`, `for i in range(3):` and the like, with all that belongs to it."""
+    """Diagnose whole blocks such as `if (x) {…} else {…}` and `for i in range(3):`."""
     found = _CONTROL.match(context.text, context.line_start, _line_limit(context))
     if found is None:
         return
@@ -107,7 +107,7 @@ def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _end_of_block(context: ErrorContext) -> int:
-    """Where the last line of a block ends that begins in this line, with its other branches."""
+    """Return the end of a block that begins on this line, including its other branches."""
     text, at = context.text, context.line_start
     while True:
         end = _line_end(text, at)
@@ -140,7 +140,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _closed(context: ErrorContext, at: int) -> int:
-    """Where the `}` of a `{` stands; the `{` itself if there is none."""
+    """Return the offset of the `}` that closes a `{`; that of the `{` if there is none."""
     depth = 0
     for token in context.lexer.tokens(
         context.text, at, min(len(context.text), at + _LONGEST_HEADER)
@@ -152,7 +152,7 @@ def _closed(context: ErrorContext, at: int) -> int:
 
 
 def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`= >` and `>=`."""
+    """Diagnose `= >` and `>=`."""
     if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
         return
     assert context.token is not None
@@ -164,7 +164,7 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`<>`, `(ir_version: 10)`, and one header behind another."""
+    """Diagnose `<>`, `(ir_version: 10)` and a second header."""
     token = context.token
     if token == ">" and "header_entry" in context.rules and not context.done:
         message = "the header is empty"
@@ -195,7 +195,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
-    """One bracket for another, where that leads on for long."""
+    """Diagnose a wrong bracket, if many tokens parse with the right one."""
     if context.token is None:
         return
     near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
@@ -215,7 +215,7 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def heads(context: ErrorContext) -> Iterator[Diagnosis]:
-    """A graph without a name, without `=> (…)`, and `def main (x) -> (y):`."""
+    """Diagnose a graph without a name or without `=> (…)`."""
     token = context.token
     if token is None or "node" in context.rules:
         return
@@ -234,7 +234,7 @@ def heads(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`def main (x) -> (y):`."""
+    """Diagnose `def main (x) -> (y):`."""
     line = context.text[context.line_start : _line_limit(context)]
     found = _DEF.match(line.lstrip())
     if found is None or "node" in context.rules:
@@ -261,7 +261,7 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`function <domain: "l"> F (a) => (b) {…}`: the word was taken for the name."""
+    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: `function` parses as the name."""
     tokens = context.lexer.tokens(context.text, context.line_start, _line_limit(context))
     if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
         return
@@ -276,7 +276,7 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`float 3, 2] W`: the `[` is missing."""
+    """Diagnose `float 3, 2] W`, which lacks the `[`."""
     done = context.done[-_MAX_TOKENS_BACK:]
     tokens = [*done, *([context.token] if context.token is not None else []), *context.ahead]
     for index in range(len(done) - 1, -1, -1):
@@ -293,7 +293,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def outputs_behind(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`Relu (x) -> y` and `Relu (x) => y`."""
+    """Diagnose `Relu (x) -> y` and `Relu (x) => y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
     rest = context.rest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes of those who come from Python, C++, MLIR, JSON or protobuf text: in nodes."""
+"""Error heuristics for nodes written as in Python, C++, MLIR, JSON or protobuf text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
 def closing(tokens: Sequence[Token]) -> int | None:
-    """The index of the bracket that closes the first token; None if it is not among them."""
+    """Return the index of the bracket that closes the first token; None if not found."""
     closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
@@ -37,7 +37,7 @@ def closing(tokens: Sequence[Token]) -> int | None:
 
 
 def opening(context: ErrorContext, mark: str) -> int | None:
-    """The index, among the tokens done, of the innermost bracket that is open, if it is this."""
+    """Return the index of the innermost open bracket in `context.done`, if it is `mark`."""
     depth = 0
     for index in range(len(context.done) - 1, -1, -1):
         token = context.done[index]
@@ -48,21 +48,21 @@ def opening(context: ErrorContext, mark: str) -> int | None:
 
 
 def in_inputs(context: ErrorContext) -> int | None:
-    """The index of the `(` of the inputs that a token stands in; None if it stands elsewhere."""
+    """Return the index of the `(` of the inputs around the token; None if it is not in inputs."""
     at = opening(context, "(")
     before = context.done[:at]
     return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
 
 
 def in_attributes(context: ErrorContext) -> bool:
-    """Whether a token stands among the attributes of a node."""
+    """Whether the token is in the attributes of a node."""
     if "attribute" in context.rules:
         return all(token not in CLOSER for token in context.done)
     return "node" in context.rules and opening(context, "<") is not None
 
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`Softmax (x, axis = 1)`."""
+    """Diagnose `Softmax (x, axis = 1)`."""
     at = in_inputs(context)
     if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
         return
@@ -85,7 +85,7 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`mode = constant`."""
+    """Diagnose `mode = constant`."""
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
         return
     value = context.done[-1]
@@ -97,7 +97,7 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`Relu (x)` as a statement."""
+    """Diagnose `Relu (x)` as a statement."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
     if not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
@@ -120,7 +120,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`Relu [x]`, `Relu {x}` and `Relu x`."""
+    """Diagnose `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
         return
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
@@ -140,7 +140,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`(a, b) = Split (x)` and `[a, b] = Split (x)`."""
+    """Diagnose `(a, b) = Split (x)` and `[a, b] = Split (x)`."""
     tokens = [*context.done, *context.rest]
     if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
         return
@@ -153,7 +153,7 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`."""
+    """Diagnose `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`."""
     token = context.token
     if token is None or not context.done:
         return
@@ -185,7 +185,7 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`Relu (0)` and `1x = …`: exporters give such names."""
+    """Diagnose `Relu (0)` and `1x = …`: exporters generate such names."""
     token = context.token
     if token is None or context.name(token) != "INT" or token[0] == "-":
         return
@@ -193,7 +193,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     found = _ADJACENT.match(context.text, token.at)
     if found is None or "STRING" not in expected or "INT" in expected:
         return
-    # Behind the name of an operator a number is something else that is missing its bracket.
+    # After the name of an operator, a number is more likely an input without its bracket.
     if context.done and context.name(context.done[-1]) == "WORD":
         return
     span = Span(*found.span())
@@ -203,7 +203,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`strides = (1, 1)` and `strides = {1, 1}`."""
+    """Diagnose `strides = (1, 1)` and `strides = {1, 1}`."""
     if context.token is None or not context.done or context.done[-1] != "=":
         return
     tensor = "value_info" in context.rules and context.token == "("
@@ -228,7 +228,7 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`float[2] w = {1, 2}` between nodes."""
+    """Diagnose `float[2] w = {1, 2}` between nodes."""
     token = context.token
     if token is None or len(context.done) != 3 or context.done[2] != "=":
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Characters that look like others, or like nothing, as web pages and input methods have them."""
+"""Error heuristics for look-alike and invisible characters, as in text copied from web pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SKIPPED = re.compile(f'"(?:\\\\.|[^"\\\\])*"|#.*|{_RUN.pattern}')
 
 
 def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`（x）`, a no-break space, a minus sign, a byte order mark within the text."""
+    """Diagnose characters such as `（`, a no-break space, U+2212 or a byte order mark."""
     text = context.text
     found = _RUN.match(text, context.at)
     if found is None:
@@ -53,7 +53,7 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         message = f"`{character}` is the character {name}, not `{_MEANT[character]}`"
         title = f"write `{edits[0].text}`"
-    # All of a line are most likely of one origin; if that leads nowhere, one of them may.
+    # Replace all of the line, as they probably have one origin; else only the first.
     for some in (edits, edits[:1]):
         span = some[0].span
         yield Diagnosis("lookalike-character", message, span, some, title, least=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes of those who come from other languages: types, words, and what stands where."""
+"""Error heuristics for foreign keywords, types and the order of constructs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 
 
 def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
-    """A file of another kind."""
+    """Diagnose a file of another format."""
     for pattern, name in _OTHER_FORMATS:
         found = pattern.match(context.text)
         if found is not None and context.at <= found.end():
@@ -73,7 +73,7 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`-- comment`, `; comment` and `<!-- comment -->`, in lines of their own."""
+    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
     line = context.line_start
     start = (
         line + len(context.text[line : context.at]) - len(context.text[line : context.at].lstrip())
@@ -92,7 +92,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """A Python docstring."""
+    """Diagnose a Python docstring."""
     if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
         return
     if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
@@ -117,7 +117,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`const float[3] x`, `graph main (…)`, `return y`."""
+    """Diagnose `const float[3] x`, `graph main (…)` and `return y`."""
     if context.token is None or not context.done or context.done[-1] not in _WORDS:
         return
     word, rest = context.done[-1], context.rest
@@ -137,7 +137,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`x: float[N]`, `float x[3]`, and `<int axis = 1>`."""
+    """Diagnose `x: float[N]`, `float x[3]` and `<int axis = 1>`."""
     rest = context.rest
     if context.token is None or not context.done:
         return
@@ -169,7 +169,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`float<3>`, `float(1, 3)` and `seq<float>`."""
+    """Diagnose `float<3>`, `float(1, 3)` and `seq<float>`."""
     if context.token not in {"<", "("} or not context.done:
         return
     kind, rest = context.name(context.done[-1]), context.rest
@@ -200,7 +200,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`main {`, and a section before the graph."""
+    """Diagnose `main {` and a section before the graph."""
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
     name = context.done[0]
@@ -226,7 +226,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`else_branch = e () => …` where the graph before it has no `}`."""
+    """Diagnose `else_branch = e () => …` if the graph before it lacks its `}`."""
     if context.token != "=>" or "node" not in context.rules:
         return
     before = context.text[: context.line_start].rstrip()
@@ -243,7 +243,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def header_behind(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`<ir_version: 10>` behind the graph."""
+    """Diagnose `<ir_version: 10>` after the graph."""
     if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
         return
     if context.text[: context.done[0].at].rstrip().endswith("}"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes between tokens: strings without an end, marks for one another, lists misplaced."""
+"""Error heuristics for unclosed strings, confused marks and misplaced lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
 
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """A `"` too few: a string that begins in a line and ends in another, or never."""
+    """Diagnose a string whose closing `"` is missing on its line."""
     text = context.text
     start = text.rfind("\n", 0, max(context.region.start, context.at - _FARTHEST)) + 1
     while start <= context.at:
@@ -70,7 +70,7 @@ def _typographic(quote: re.Match[str]) -> str:
 
 
 def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`axis: 1` and `ir_version = 8`."""
+    """Diagnose `axis: 1` and `ir_version = 8`."""
     for token in (context.token, *reversed(context.done[-3:])):
         if token in {":", "="} and isinstance(token, Token):
             other = "=" if token == ":" else ":"
@@ -90,7 +90,7 @@ _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "traini
 
 
 def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`y <axis = 1> = Softmax (x)`: the list belongs behind the operator."""
+    """Diagnose `y <axis = 1> = Softmax (x)`: the list belongs after the operator."""
     if context.done and context.done[-1] == ">" and context.name(context.token) in _NAME_TERMINALS:
         yield from _before_operator(context)
     if context.token != "<":
@@ -115,7 +115,7 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _before_operator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`y = <axis = 1> Softmax (x)`."""
+    """Diagnose `y = <axis = 1> Softmax (x)`."""
     depth = 0
     assert context.token is not None
     for token in reversed(context.done):
@@ -141,7 +141,7 @@ def _blank(text: str, at: int) -> int:
 
 
 def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`string[1] s = ["a"]`: a list of strings stands in braces."""
+    """Diagnose `string[1] s = ["a"]`: a list of strings needs braces."""
     if not any(token.startswith("string") for token in context.done):
         return
     opener = next((token for token in reversed(context.done) if token == "["), None)
@@ -168,4 +168,4 @@ STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (
     unquoted,
 )
 CUT_SHORT = (conflict, unclosed_string)
-"""Those that are asked where a statement seems to end too soon."""
+"""The heuristics for statements that seem to be incomplete."""

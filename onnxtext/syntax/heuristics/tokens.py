@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes within a token: other languages' comments, quotes, numbers and words."""
+"""Error heuristics for single tokens: foreign comments, quotes, numbers and words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ALIASES = {
 
 
 def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`// comment` and `/* comment */`."""
+    """Diagnose `// comment` and `/* comment */`."""
     at = context.at
     if context.text.startswith("//", at):
         span = Span(at, context.line_end)
@@ -79,7 +79,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`;` at the end of a statement."""
+    """Diagnose `;` at the end of a statement."""
     if context.token == ";":
         span = context.token.span
         if "node" not in context.rules and "COMMA" in context.expected():
@@ -90,7 +90,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`'…'` and “…”."""
+    """Diagnose `'…'` and “…”."""
     if context.token == "'":
         found = _SINGLE_QUOTED.match(context.text, context.at)
         message = "strings stand in double quotes"
@@ -131,7 +131,7 @@ _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 
 
 def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimal numbers may stand."""
+    """Diagnose `.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimals are valid."""
     start = context.at
     before = context.done[-1] if context.done else None
     if before is not None and before.end == start and before[:1].isdigit():
@@ -167,7 +167,7 @@ def _number_words(written: str) -> tuple[str, str]:
 
 
 def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`0X10`, and hexadecimal where only decimal numbers may stand."""
+    """Diagnose `0X10`, and hexadecimal numbers where only decimals are valid."""
     for token in filter(None, (context.token, context.done[-1] if context.done else None)):
         found = _UPPER_HEX.match(context.text, token.at)
         if found is not None:
@@ -182,7 +182,7 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`True`, `False`, `None`, and `true` where a number is needed."""
+    """Diagnose `True`, `False`, `None`, and `true` where a number is needed."""
     for token in _nearby(context, 2):
         for words in (_WORDS, _NUMBERS_FOR):
             word = words.get(token)
@@ -198,7 +198,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
+    """Diagnose `flaot[N]`, `float32`, `sequence(…)` and `metdata {`."""
     known = _keywords()
     for token in _nearby(context, 4):
         if context.name(token) not in {"WORD", "PRIM"}:
@@ -236,7 +236,7 @@ _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
 
 
 def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`layers.0/weight` as a name."""
+    """Diagnose `layers.0/weight` as a name."""
     if context.token is None:
         return
     start = context.at
@@ -260,7 +260,7 @@ CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
 
 
 def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
-    """The markers that git leaves in a file."""
+    """Diagnose the conflict markers of git."""
     text = context.text
     for token in (context.token, *reversed(context.done[-8:])):
         if token is None:
@@ -297,7 +297,7 @@ def _conflict(context: ErrorContext, line: int) -> Diagnosis:
 
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
-    """`->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
+    """Diagnose `->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
     text, at = context.text, context.at
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)

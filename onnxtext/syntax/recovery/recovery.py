@@ -163,7 +163,7 @@ class Recovery:
             if context.region.start < at or context.done:
                 rewind(machine, position)
             if self._feed(outcome, guessed=not diagnosis.title):
-                self._made = [*context.made, *diagnosis.edits]
+                self._made = [*context.earlier_edits, *diagnosis.edits]
                 self._guesses.append((context.region.start, outcome.resume, count))
                 if not diagnosis.title:
                     added = "".join([edit.text for edit in diagnosis.edits])
@@ -289,7 +289,7 @@ class Recovery:
         machine.has_error_nodes = machine.has_error_nodes or guessed
         try:
             for index, token in enumerate(outcome.tokens):
-                value = ERROR_NODE if guessed and index in outcome.made else token
+                value = ERROR_NODE if guessed and index in outcome.edited else token
                 machine.feed(kind_of(token), value, token.at)
         except Unexpected:
             return False
