@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an action raises when the text is grammatical and still means nothing."""
+"""Semantic errors, which actions raise for text that is grammatical but invalid."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from onnxtext.syntax.grammar.lexer import Token
 
 MAX_SEMANTIC_ERRORS = 100
-"""After so many mistakes a text is not read further."""
+"""After this many errors, parsing stops."""
 
 
 class SemanticError(ValueError):
-    """A mistake in a text; the parser turns it into a diagnostic.
+    """An error that an action finds; `recovery` turns it into a diagnostic.
 
     Attributes:
         code: slug of the diagnostic.
@@ -20,10 +20,10 @@ class SemanticError(ValueError):
         at: character offset in the source; None for the whole construct.
         length: in characters, at least 1.
         help: how to fix it.
-        made: what could be made all the same, without what is wrong; None if nothing could.
-        others: further mistakes in the same construct.
-        step: which step of the path at this place is wrong, from 0; None if it is all of it.
-        instead: what to write there; None if that is not known.
+        made: the value without the invalid parts; None if there is none.
+        others: further errors in the same construct.
+        step: the index of the wrong step of a path; None if it is not about one step.
+        instead: the replacement; None if unknown.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors: a type and some literal become `TensorData`."""
+"""Actions for tensors: convert a type and a literal to `TensorData`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint
 
 @dataclass(frozen=True, slots=True)
 class ScalarText:
-    """A bare literal; its text, or a string's bytes."""
+    """A literal without brackets: its text, or the bytes of a string."""
 
     value: str | bytes
 
@@ -52,7 +52,7 @@ class TypedText:
 
 @dataclass(frozen=True, slots=True)
 class TypedLiterals:
-    """`{…}` item by item: texts of numbers, or bytes of strings."""
+    """The items of `{…}`: texts of numbers, or bytes of strings."""
 
     items: list[str | bytes]
 
@@ -66,7 +66,7 @@ class RawText:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`name(arguments)`, or `name{…}` with the braces as the only argument."""
+    """`name(arguments)`, or `name{…}` with the braces as its only argument."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -94,22 +94,22 @@ Pending = (
 
 
 def raw_literals(items: list[str]) -> RawText:
-    """A bracket literal that was read item by item."""
+    """Return a bracket literal that was parsed item by item."""
     return RawText(nested_items(items))
 
 
 class Joined(str):
-    """The text of a bracket that was read item by item, as around a comment.
+    """The text of a bracket that was parsed item by item, for example because of a comment.
 
     Attributes:
-        places: of parts of it their offset in this text, and where they stand in the source.
+        places: the offsets of its parts in this text and in the source.
     """
 
     __slots__ = ("places",)
     places: list[tuple[int, int]]
 
     def source(self, offset: int) -> int | None:
-        """Where in the source what is at an offset of this text stands; None if that is unknown."""
+        """Return the source offset of an offset in this text; None if unknown."""
         found = bisect_right(self.places, offset, key=itemgetter(0))
         if not found:
             return None
@@ -118,7 +118,7 @@ class Joined(str):
 
 
 def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
-    """The text of a bracket of these items."""
+    """Return the text of a bracket with these items."""
     text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
     text.places = []
     size = 1
@@ -132,10 +132,10 @@ def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
 
 
 def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | SparseTensor:
-    """A tensor in an attribute.
+    """Return a tensor in an attribute.
 
     Raises:
-        SemanticError: the type has no data like this.
+        SemanticError: the data is invalid for the type.
     """
     made = resolve(type, data)
     if isinstance(made, SparseTensor):
@@ -155,10 +155,10 @@ def scalar_tensor(element: str, value: str | bytes) -> Tensor:
 
 
 def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
-    """What a literal means for a type.
+    """Return the data of a literal for a type.
 
     Raises:
-        SemanticError: the literal does not fit the type, or the type can have no literal.
+        SemanticError: the literal is invalid for the type, or the type cannot have data.
     """
     if isinstance(type, SparseTensorType):
         return _sparse(type, data)
@@ -246,7 +246,7 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData
         raise _semantic_error(error, text) from None
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
-        # Officially the number of elements is not checked: what fits no dims is a field by name.
+        # The official parser does not check the number of elements: keep them in their field.
         return FieldData(((element.field, entries),))
     return TypedData(entries)
 

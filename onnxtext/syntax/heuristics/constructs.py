@@ -38,9 +38,9 @@ _MAX_TOKENS_BACK = 8
 _LONG = 8
 
 
-def _tokens_behind(context: ErrorContext, most: int = _LONGEST_HEADER) -> list[Token]:
+def _tokens_from_here(context: ErrorContext) -> list[Token]:
     """Return the unexpected token and those after it, on this line and later ones."""
-    return context.lexer.tokens(context.text, context.at, min(len(context.text), context.at + most))
+    return context.lexer.tokens(context.text, context.at, context.at + _LONGEST_HEADER)
 
 
 def _line_limit(context: ErrorContext) -> int:
@@ -142,9 +142,7 @@ def _line_end(text: str, at: int) -> int:
 def _closed(context: ErrorContext, at: int) -> int:
     """Return the offset of the `}` that closes a `{`; that of the `{` if there is none."""
     depth = 0
-    for token in context.lexer.tokens(
-        context.text, at, min(len(context.text), at + _LONGEST_HEADER)
-    ):
+    for token in context.lexer.tokens(context.text, at, at + _LONGEST_HEADER):
         depth += (token == "{") - (token == "}")
         if not depth:
             return token.at
@@ -176,20 +174,20 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if token is None or token not in OPENING or "node" in context.rules:
         return
-    behind = _tokens_behind(context)
-    if behind[2:3] != [":"] or context.name(behind[1]) != "WORD":
+    tokens = _tokens_from_here(context)
+    if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
         return
-    end = closing(behind)
+    end = closing(tokens)
     if end is None:
         return
-    span = Span(context.at, behind[end].end)
+    span = Span(context.at, tokens[end].end)
     if token == "<":
         message = "there is a header already"
         help = "write all entries in one `<…>`"
         removed = (Edit(span, ""),)
         yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
     elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
-        edits = (replace(behind[0], "<"), replace(behind[end], ">"))
+        edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header stands in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
@@ -292,7 +290,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         return
 
 
-def outputs_behind(context: ErrorContext) -> Iterator[Diagnosis]:
+def trailing_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `Relu (x) -> y` and `Relu (x) => y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
@@ -310,13 +308,13 @@ def outputs_behind(context: ErrorContext) -> Iterator[Diagnosis]:
     names = rest[end + 1 + size :]
     if not size or not names or not all(context.name(t) in NAMES or t == "," for t in names):
         return
-    start, behind = context.done[0].at, names[-1].end
-    written = context.text[names[0].at : behind]
+    start, stop = context.done[0].at, names[-1].end
+    written = context.text[names[0].at : stop]
     call = context.text[start : rest[end].end]
-    edits = (insert(start, f"{written} = "), Edit(Span(rest[end].end, behind), ""))
+    edits = (insert(start, f"{written} = "), Edit(Span(rest[end].end, stop), ""))
     message = "the outputs of a node stand before its operator"
     title = f"write `{written} = {call}`"[:80]
-    yield Diagnosis("missing-equals", message, Span(start, behind), edits, title, least=1)
+    yield Diagnosis("missing-equals", message, Span(start, stop), edits, title, least=1)
 
 
 IDIOMS = (
@@ -331,5 +329,5 @@ IDIOMS = (
     python_head,
     function_keyword,
     dimensions,
-    outputs_behind,
+    trailing_outputs,
 )

@@ -73,12 +73,12 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     first, close, text = context.done[-1], rest[end], context.text
     written = text[first.at : close.at].rstrip()
     start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
-    behind = context.done[at - 1].end
-    blank = "" if text[behind : behind + 1].isspace() else " "
+    after = context.done[at - 1].end
+    blank = "" if text[after : after + 1].isspace() else " "
     remove = Edit(Span(start, close.at), "")
     message = "the attributes of a node stand in `<…>` behind its operator, not among its inputs"
     span = Span(first.at, first.at + len(written))
-    moved = (insert(behind, f" <{written}>{blank}"), remove)
+    moved = (insert(after, f" <{written}>{blank}"), remove)
     yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
     help = f"write them as `{context.done[at - 1]} <…> (…)`"
     yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)

@@ -242,7 +242,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def header_behind(context: ErrorContext) -> Iterator[Diagnosis]:
+def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `<ir_version: 10>` after the graph."""
     if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
         return
@@ -265,5 +265,5 @@ ORDER = (
     brackets_of_types,
     graph_without_head,
     graph_among_nodes,
-    header_behind,
+    trailing_header,
 )

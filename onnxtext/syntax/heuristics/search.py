@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is probably meant where a token fits nowhere: the usual mistakes, and changes of one token.
+"""Find the cause of a syntax error: a common error, a change of one token, or a correction.
 
-Every change is tried (`trial`) before it is told: it must lead on behind the diagnosis.
+Every edit is parsed speculatively before it is reported: tokens after the error must parse.
 """
 
 from __future__ import annotations
@@ -42,61 +42,61 @@ _MISSING = {
 }
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
-_USUAL = 0.5
+_COMMON = 0.5
 _ANOTHER = 2.5
-"""The cost of a usual diagnosis, and of a mistake that follows in the next line."""
-_WHILE = 3
-"""So many tokens fit where a change is plausible."""
-_CHEAP = 1.9
-"""A correction that costs more says less than the usual mistake that is like it."""
+"""The costs of a common error, and of another error on the next line."""
+_PLAUSIBLE_TOKENS = 3
+"""How many tokens must parse after a plausible change."""
+_MAX_COST_TO_DESCRIBE = 1.9
+"""A more expensive correction is described as the common error at the same place."""
 
 _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
-    """The mistake that a token that fits nowhere betrays; None if it could be anything."""
-    usual = _usual(context)
-    if usual is not None and (not usual.edits or context.is_certain(usual.edits)):
-        return usual
+    """Return the probable cause of an unexpected token; None if unknown."""
+    common = _common_error(context)
+    if common is not None and (not common.edits or context.is_certain(common.edits)):
+        return common
     cut_short = context.next_statement is not None
     place = context if context.next_statement is None else context.until(context.next_statement)
-    best = None if usual is not None else _best_change(place, cut_short)
+    best = None if common is not None else _best_change(place, cut_short)
     if best is not None and place.is_certain([best.edit]):
         return _diagnose_change(place, best)
     limit = inf
-    if usual is not None and _repeats(context, usual.edits):
-        return usual
+    if common is not None and _repeats(context, common.edits):
+        return common
     if best is not None and _repeats(place, [best.edit]):
         return _diagnose_change(place, best)
-    if usual is not None and is_plausible(context, usual.edits):
-        limit = _USUAL + _ANOTHER
+    if common is not None and is_plausible(context, common.edits):
+        limit = _COMMON + _ANOTHER
     elif best is not None and (cut_short or is_plausible(place, [best.edit])):
         limit = best.cost + _ANOTHER
-    elif ends_too_soon(context):
+    elif is_incomplete(context):
         return None
-    found = correct(context, budget, usual, limit)
+    found = correct(context, budget, common, limit)
     if found is not None:
         return found
     if best is not None:
-        usual = _diagnose_change(place, best)
-    elif usual is None and (found := correct(context, budget, far=MAX_TOKENS)) is not None:
+        common = _diagnose_change(place, best)
+    elif common is None and (found := correct(context, budget, far=MAX_TOKENS)) is not None:
         return replace_fields(found, doubt=inf)
-    return None if usual is None else replace_fields(usual, doubt=limit)
+    return None if common is None else replace_fields(common, doubt=limit)
 
 
 def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     """Whether parsing accepts enough tokens after these edits; a later error is allowed."""
     outcome = context.attempt(*edits)
     return outcome is not None and (
-        outcome.complete or outcome.next_line or outcome.count >= _WHILE
+        outcome.complete or outcome.next_line or outcome.count >= _PLAUSIBLE_TOKENS
     )
 
 
 def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     """Whether the next error is at a token of the same kind, and so probably the same error."""
     outcome = context.attempt(*edits, most=CERTAIN_TOKENS)
-    if outcome is None or outcome.count < _WHILE or context.token is None:
+    if outcome is None or outcome.count < _PLAUSIBLE_TOKENS or context.token is None:
         return False
     at = outcome.resume
     for _ in range(outcome.count):
@@ -106,15 +106,15 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     return token is not None and context.name(token) == context.name(context.token)
 
 
-def ends_too_soon(context: ErrorContext) -> bool:
-    """Whether the next statement is right if what there is of the one before is left out."""
+def is_incomplete(context: ErrorContext) -> bool:
+    """Whether the next statement parses once this incomplete one is removed."""
     return context.next_statement is not None and context.accepts(
-        [_removal(context, context.next_statement)], _WHILE
+        [_removal(context, context.next_statement)], _PLAUSIBLE_TOKENS
     )
 
 
-def _usual(context: ErrorContext) -> Diagnosis | None:
-    """The diagnosis, if it is one of those that people usually make."""
+def _common_error(context: ErrorContext) -> Diagnosis | None:
+    """Return the first common error whose edits parse."""
     for recognizer in _CUT_SHORT if context.next_statement is not None else _ALL:
         for diagnosis in recognizer(context):
             if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.least):
@@ -123,18 +123,18 @@ def _usual(context: ErrorContext) -> Diagnosis | None:
 
 
 def _removal(context: ErrorContext, end: int) -> Edit:
-    """The edit that removes a statement, up to where the next one begins."""
+    """Return the edit that removes the statement up to an offset."""
     return Edit(Span(context.region.start, end), "")
 
 
 def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
-    """The change of one token that leads on best."""
+    """Return the change of one token after which most tokens parse."""
     best: tuple[float, _Change] | None = None
     for change in _changes(context, cut_short):
         outcome = context.attempt(change.edit)
         if outcome is None:
             continue
-        # `b = 2` behind a comma is enough: the next one may be missing, too.
+        # `b = 2` after the comma is enough: the next comma may be missing, too.
         entry = change.missing == "COMMA" and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
         if not (outcome.promising or entry or closed):
@@ -148,24 +148,24 @@ def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
 def correct(
     context: ErrorContext,
     budget: Budget,
-    usual: Diagnosis | None = None,
+    common: Diagnosis | None = None,
     limit: float = inf,
     far: int = CERTAIN_TOKENS,
 ) -> Diagnosis | None:
-    """The smallest change behind which the text goes on for long; None if there is none.
+    """Return the cheapest correction after which many tokens parse; None if there is none.
 
     Args:
-        context: the surroundings.
-        budget: of the search.
-        usual: a usual mistake that may be meant.
-        limit: what it may cost.
-        far: how many tokens must fit behind it.
+        context: the context of the error.
+        budget: the attempts left for the text.
+        common: a common error that may be the cause.
+        limit: the cost must be below this.
+        far: how many tokens after the error must parse.
     """
     found = find_correction(context, budget, limit, far)
     if found is None:
         return None
-    if usual is not None and found.cost > _CHEAP:
-        return replace_fields(usual, edits=(found.edit,), title="", doubt=found.cost)
+    if common is not None and found.cost > _MAX_COST_TO_DESCRIBE:
+        return replace_fields(common, edits=(found.edit,), title="", doubt=found.cost)
     place = context
     begins = not found.removed and context.text[context.line_start : found.at].isspace()
     if (
@@ -189,7 +189,7 @@ def correct(
 
 
 def ranked_words(context: ErrorContext) -> list[str]:
-    """What would fit, in words, the likeliest first."""
+    """Describe the valid tokens in words, the likeliest first."""
     names = context.expected()
     scores = {name: _score(context, name) for name in names}
     return describe(names, scores)
@@ -211,12 +211,12 @@ class _Change:
     """A change of one token.
 
     Attributes:
-        cost: how far-fetched it is, in tokens.
+        cost: in tokens; the lower, the likelier.
         edit: the change.
-        missing: the terminal of the mark that it adds; "" if it does something else.
-        token: the token that it concerns.
-        title: as of a fix.
-        instead: 1 if the token at hand is gone afterwards, and so is not counted.
+        missing: the terminal of the mark that it inserts, if it does.
+        token: the token that it changes.
+        title: of the fix.
+        instead: 1 if it removes the unexpected token, which then cannot be counted.
     """
 
     cost: float
@@ -228,7 +228,7 @@ class _Change:
 
 
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
-    """The changes of one token that could be meant."""
+    """Yield the possible changes of one token."""
     names = context.expected()
     for name in names:
         if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
@@ -241,7 +241,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     yield _Change(1.2, Edit(token.span, ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` may be a slip; any other mark only serves to go on reading.
+            # `{` for `<` may be a typing error; other marks only serve to continue parsing.
             alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
             title = f"write `{SAMPLES[name]}` instead" if alike else ""
             yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
@@ -255,7 +255,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
-    """The edit that adds a mark behind the last token."""
+    """Return the edit that inserts a mark after the last token."""
     mark = SAMPLES[name]
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")
@@ -270,7 +270,7 @@ def _addition(context: ErrorContext, name: str) -> Edit:
 
 
 def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
-    """A change as a mistake with its message."""
+    """Return the diagnosis of a change."""
     found = found_words(context.token)
     words = ranked_words(context)
     if change.token is not None:
@@ -303,7 +303,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
 
 
 def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: float) -> Diagnosis:
-    """A statement that ends too soon, in a line before the token that fits nowhere."""
+    """Return the diagnosis of an incomplete statement before the line of the error."""
     line = context.text.rfind("\n", 0, context.end) + 1
     tokens = context.lexer.tokens(context.text, line, context.end)
     span = tokens[-1].span if tokens else Span(context.end, context.end)
@@ -314,7 +314,7 @@ def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: floa
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:
-    """The bracket of the statement that a closing one is missing for."""
+    """Return the bracket that a missing `closer` would close; None if it is not in the text."""
     open_tokens = []
     for token in context.done:
         name = context.name(token)
@@ -327,7 +327,7 @@ def _opener(context: ErrorContext, closer: str) -> Span | None:
     opened = context.opened
     if opened is not None and not open_tokens:
         names = {SAMPLES[name]: name for name in _OPENERS}
-        # A bracket that was only thought of is none in the text.
+        # Ignore speculatively inserted brackets.
         if names.get(context.text[slice(*opened)]) == _CLOSERS[closer]:
             return opened
     return None

@@ -136,14 +136,14 @@ def attempt(
         end = at + len(token)
         if end == len(changed) and limit < len(text) and resume >= 0:
             return Outcome(count, resume, True, next_line, tokens, edited)  # perhaps cut off
-        behind = at >= size and at + shift >= touched
-        if behind and resume < 0:
+        after = at >= size and at + shift >= touched
+        if after and resume < 0:
             resume = at + shift
         if not states.feed(kind):
             # Far enough from the edits, a bad token is a separate error.
             other = kind == BAD_KIND and 3 * count > most - MAX_TOKENS
             return Outcome(count, resume, other, next_line, tokens, edited) if resume >= 0 else None
-        if behind:
+        if after:
             count += 1
             next_line = next_line or at + shift > line_end
             if count == most:

@@ -123,10 +123,10 @@ def _before_operator(context: ErrorContext) -> Iterator[Diagnosis]:
         if not depth:
             span = Span(token.at, context.done[-1].at + 1)
             list_text = context.text[slice(*span)]
-            behind = context.at + len(context.token)
+            after = context.token.end
             edits = (
                 Edit(Span(span.start, _blank(context.text, span.end)), ""),
-                insert(behind, f" {list_text}"),
+                insert(after, f" {list_text}"),
             )
             message = "the attributes of a node stand behind its operator"
             yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")

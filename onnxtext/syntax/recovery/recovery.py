@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error recovery: parsing continues after an error, and no error cascades.
+"""Error recovery: continue parsing after an error, without cascading errors.
 
 A rejected value becomes an error node (`lalr.ERROR_NODE`). An unexpected token is corrected
 (`heuristics`) or skipped.
@@ -18,7 +18,7 @@ from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, Semantic
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.heuristics.corrections import Budget
 from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
-from onnxtext.syntax.heuristics.search import correct, diagnose, ends_too_soon
+from onnxtext.syntax.heuristics.search import correct, diagnose, is_incomplete
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
@@ -33,46 +33,45 @@ from onnxtext.syntax.recovery.resynchronization import (
 )
 
 _DOUBTFUL = 2.5
-"""A correction more far-fetched than this may lie further back."""
+"""Above this cost, a correction is also searched further back."""
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""So many places on the stack are gone back to, and so many tokens."""
+"""How many enclosing constructs to search for a correction, and how many tokens of each."""
 
 LONGEST_STATEMENT = 4000
-"""A statement with more characters before its diagnosis is not read again to find the diagnosis."""
+"""The most characters before an error in a statement that is parsed again to diagnose it."""
 
 MAX_TRIES = 20
-"""So many changes are made at one place of a text before what stands there is left out."""
-
+"""How many edits to try at one offset before the statement is dropped."""
 
 _MAX_RECOVERIES = 300
-"""How often parsing goes on after an error; errors that follow from others are not reported."""
+"""How often parsing continues after an error, reported or not."""
 
 
 class Recovery:
-    """Mends the machine of a run after each diagnosis, and collects the diagnostics.
+    """Repairs the stack of a parser after each error, and collects the diagnostics.
 
     Attributes:
-        diagnostics: what was wrong so far.
+        diagnostics: the syntax errors so far.
     """
 
     def __init__(
         self, parser: Parser, source: Source, semantic_errors: list[SemanticError]
     ) -> None:
-        """Start.
+        """Recover from the errors of a parser.
 
         Args:
             parser: the parser.
-            source: its text.
-            semantic_errors: what actions have found wrong, to which more is added.
+            source: the source of its text.
+            semantic_errors: the errors of actions; the parser adds more.
         """
         self.parser = parser
         self.source = source
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
         self._errors = semantic_errors
-        self._last = self._skipped = -1
-        self._made: list[Edit] = []
+        self._reported = self._skipped = -1
+        self._edits: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
         self._at = -1
@@ -83,18 +82,14 @@ class Recovery:
         parser.recover = self.recover
 
     def stop(self, error: SemanticError) -> None:
-        """Keep a mistake after which parsing ended."""
+        """Record an error that ended parsing."""
         if not any(error is other for other in self._errors):
             self._errors.append(error)
         self._stopped = len(self._errors) >= MAX_SEMANTIC_ERRORS
 
     def finish(self) -> list[Diagnostic]:
-        """All diagnostics, in the order of the text."""
-        kept = [
-            error
-            for number, error in enumerate(self._errors)
-            if not self._follows_from_guess(number, error)
-        ]
+        """Return all diagnostics in the order of the text."""
+        kept = [e for index, e in enumerate(self._errors) if not self._follows_from_guess(index, e)]
         if self.diagnostics or any(error.code != DANGLING for error in kept):
             kept = [error for error in kept if not self._names_dropped_statement(error)]
         known = {(error.code, error.at): error for error in reversed(kept)}
@@ -108,19 +103,19 @@ class Recovery:
         return found
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
-        """Whether what an action found wrong may come from a change that was only guessed."""
+        """Whether a semantic error may follow from a guessed edit."""
         at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
     def _names_dropped_statement(self, error: SemanticError) -> bool:
-        """Whether metadata names what stands in the text before it: its statement is wrong."""
+        """Whether metadata names something earlier in the text, whose statement was dropped."""
         if error.code != DANGLING or error.at is None:
             return False
         name = self.text[slice(*semantic_error_report(self.source, error).labels[0].span)]
         return self.text.find(name, 0, error.at) >= 0
 
     def recover(self, unexpected: Unexpected) -> int | None:
-        """Tell a diagnosis and mend the machine; where to go on, or None to give up."""
+        """Report an error and repair the stack; return where to continue, or None to give up."""
         parser = self.parser
         machine = parser.machine
         at = unexpected.at
@@ -133,19 +128,18 @@ class Recovery:
         context, position = self._error_context(token, at)
         self._tries = self._tries + 1 if at == self._at else 0
         self._at = at
-        if self._tries > MAX_TRIES:  # nothing that was tried leads on
-            self._last = max(self._last, at)
-        diagnosis = diagnose(context, self._budget) if at > self._last else None
+        if self._tries > MAX_TRIES:  # no edit helped
+            self._reported = max(self._reported, at)
+        diagnosis = diagnose(context, self._budget) if at > self._reported else None
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
-        cascade = self._cascades.is_cascade(context) or (
-            not certain and self._closes_wrong_list(context)
-        )
+        cascade = not certain and self._closes_wrong_list(context)
+        cascade = cascade or self._cascades.is_cascade(context)
         doubt = inf if diagnosis is None else diagnosis.doubt
-        if at > self._last and doubt > _DOUBTFUL and not ends_too_soon(context):
+        if at > self._reported and doubt > _DOUBTFUL and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
                 before = self.text.rfind("\n", 0, context.end) + 1
                 if self._has_semantic_error(max(wider.region.start, before), at):
-                    cascade = True  # what is wrong there may be the reason
+                    cascade = True  # the semantic error may be the cause
                     break
                 other = correct(wider, self._budget, limit=doubt)
                 if other is not None:
@@ -158,39 +152,38 @@ class Recovery:
             if outcome is None and context.next_statement is not None:
                 outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
             assert outcome is not None
-            # What is missing from the statement before may have hidden another mistake here.
-            self._last = at if context.next_statement is None else context.next_statement - 1
+            # The incomplete statement may have hidden another error here.
+            self._reported = at if context.next_statement is None else context.next_statement - 1
             if context.region.start < at or context.done:
                 rewind(machine, position)
             if self._feed(outcome, guessed=not diagnosis.title):
-                self._made = [*context.earlier_edits, *diagnosis.edits]
+                self._edits = [*context.earlier_edits, *diagnosis.edits]
                 self._guesses.append((context.region.start, outcome.resume, count))
                 if not diagnosis.title:
-                    added = "".join([edit.text for edit in diagnosis.edits])
-                    self._cascades.guessed(at, outcome.resume, added=added)
+                    inserted = "".join([edit.text for edit in diagnosis.edits])
+                    self._cascades.note_guess(at, outcome.resume, inserted=inserted)
                 elif not cascade:
-                    self._cascades.certain()
+                    self._cascades.note_certain()
                 return outcome.resume
             diagnosis = None
-        resync = Resynchronization(
-            context, machine, position, diagnosis.skip_to if diagnosis else None
-        )
-        resume = resync.find(at if at > self._last else at + 1)
-        if at > self._last and not cascade:
+        skip_to = diagnosis.skip_to if diagnosis else None
+        resync = Resynchronization(context, machine, position, skip_to)
+        resume = resync.find(at if at > self._reported else at + 1)
+        if at > self._reported and not cascade:
             self._report(diagnosis or resync.diagnosis())
-        # What was told of an earlier place may have hidden another mistake here.
-        self._last = at if resync.early is None else resync.early - 1
-        if diagnosis is not None and self._skipped < (diagnosis.skip_to or 0) <= at:
-            self._last = self._skipped = (diagnosis.skip_to or 0) - 1
+        # An error reported earlier in the text may have hidden another one here.
+        self._reported = at if resync.early is None else resync.early - 1
+        if diagnosis is not None and self._skipped < (skip_to or 0) <= at:
+            self._reported = self._skipped = (skip_to or 0) - 1
         if resume is None:
             return self._close()
-        if diagnosis is not None and diagnosis.skip_to is not None:
-            self._cascades.certain()
+        if skip_to is not None:
+            self._cascades.note_certain()
         else:
             start = context.region.start
             near = resume - start < LONGEST_STATEMENT
             removed = self.parser.lexer.tokens(self.text, start, resume) if near else []
-            self._cascades.guessed(at, resume, removed)
+            self._cascades.note_guess(at, resume, removed)
         return resume
 
     def _report(self, diagnosis: Diagnosis) -> None:
@@ -200,7 +193,7 @@ class Recovery:
         self.diagnostics.append(diagnosis_report(self.source, diagnosis))
 
     def _error_context(self, token: Token | None, at: int) -> tuple[ErrorContext, int]:
-        """The surroundings of a diagnosis, and where on the stack its statement begins."""
+        """Return the context of an error, and the stack position at which its statement begins."""
         machine = self.parser.machine
         self._complete(at)
         line = self.text.rfind("\n", 0, at) + 1
@@ -209,13 +202,13 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is not indented deeper than that belongs to no list.
+            # A line after `Conv <` that is indented no deeper belongs to no list.
             if start < line or (start == at and not self._is_outside_list(position, at, first)):
                 break
             if not marked and start < at:
                 break
         else:
-            if position == 0:  # before the first list: the line is what can be told of
+            if position == 0:  # before the first list: use the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
                 start = machine.where[position] if position < len(machine.where) else at
@@ -224,7 +217,7 @@ class Recovery:
             region = Region(self.text, at, tuple(machine.states), at)
             return ErrorContext(region, token, [], (), opened), position
         region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
-        made = tuple(edit for edit in self._made if edit.span.start >= start)
+        made = tuple(edit for edit in self._edits if edit.span.start >= start)
         if made:
             outcome = ErrorContext(region, token, [], made).attempt()
             if outcome is None:
@@ -237,7 +230,7 @@ class Recovery:
     def _wider_contexts(
         self, context: ErrorContext, position: int
     ) -> Iterator[tuple[ErrorContext, int]]:
-        """The context with what the statement stands in, if that was read without a diagnosis."""
+        """Yield the context extended to enclosing constructs that had no errors."""
         machine = self.parser.machine
         outer = [place for place in sync_positions(machine) if place < position]
         for place in [*outer, 0][:_MAX_WIDER]:
@@ -260,11 +253,11 @@ class Recovery:
         return self._has_semantic_error(context.opened.start, context.at)
 
     def _has_semantic_error(self, start: int, end: int) -> bool:
-        """Whether an action found something wrong in a part of the text."""
+        """Whether an action found an error in a range of the text."""
         return any(start <= (error.at or 0) < end for error in self._errors)
 
     def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
-        """Whether a list was opened just before a line that is too little indented for it."""
+        """Whether a line follows the opening of a list, but is not indented as part of it."""
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else at
         return (
@@ -275,7 +268,7 @@ class Recovery:
         )
 
     def _complete(self, at: int) -> None:
-        """Finish the statement before a diagnosis, if nothing is missing from it."""
+        """Finish the statement before an error, if it is complete."""
         machine = self.parser.machine
         states = States(machine.automaton, machine.states)
         if states.feed("WORD") and is_synchronous(states.stack[-2]):
@@ -283,7 +276,7 @@ class Recovery:
             rewind(machine, len(machine.values) - 1)
 
     def _feed(self, outcome: Outcome, *, guessed: bool) -> bool:
-        """Feed tokens that were changed in thought; what was only guessed leaves a hole."""
+        """Feed speculatively edited tokens; guesses become error nodes."""
         machine = self.parser.machine
         kind_of = self.parser.lexer.kind
         machine.has_error_nodes = machine.has_error_nodes or guessed
@@ -296,7 +289,7 @@ class Recovery:
         return True
 
     def _close(self) -> int | None:
-        """Close all that is open, as far as that is possible, to deliver what was read."""
+        """Close all open constructs, if possible, to return the tree so far."""
         machine = self.parser.machine
         machine.has_error_nodes = True
         end = len(self.text)
@@ -304,7 +297,7 @@ class Recovery:
         try:
             return self._close_all(end)
         finally:
-            del self._errors[known:]  # what is wrong with what was cut off is only its end
+            del self._errors[known:]  # errors of the truncated constructs
 
     def _close_all(self, end: int) -> int | None:
         machine = self.parser.machine
@@ -322,7 +315,7 @@ class Recovery:
 
 
 def _innermost(machine: Machine, position: int) -> Span | None:
-    """Where the innermost open bracket on the stack stands, before a position."""
+    """Return the innermost open bracket on the stack below a position."""
     for index in range(min(position, len(machine.where)) - 1, -1, -1):
         value = machine.values[index]
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:
@@ -331,7 +324,7 @@ def _innermost(machine: Machine, position: int) -> Span | None:
 
 
 def drop_item(machine: Machine) -> bool:
-    """Put a hole in the place of the item at hand; False if there is none."""
+    """Replace the current item with an error node; return False if there is none."""
     for position in sync_positions(machine):
         gotos = machine.automaton.gotos[machine.states[position]]
         if position == len(machine.values):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a mistake that was found: diagnostics, with their fixes."""
+"""Turn syntax errors and semantic errors into diagnostics with fixes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from onnxtext.syntax.heuristics.error_context import Diagnosis
 from onnxtext.syntax.heuristics.suggestions import nearest
 
 _LONGEST_PATH = 8000
-"""The most tokens of a path among which a step is looked for."""
+"""The most tokens of a path in which to search for a step."""
 
 
 def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
-    """The diagnostic of what the parser found wrong."""
+    """Return the diagnostic of a syntax error."""
     fix = None
     if diagnosis.title and diagnosis.edits:
         edits = tuple([_tidy(source.text, edit) for edit in diagnosis.edits])
@@ -31,25 +31,25 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
 
 
 def first_of_lines(
-    text: str, mistakes: list[Diagnostic], errors: list[Diagnostic]
+    text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """All diagnostics in order; where a line has both kinds, only those of the first kind in it.
+    """Return syntax errors and semantic errors in order; of each line, only those of one kind.
 
-    What an action finds wrong may follow from a token that fits nowhere, and the other way round.
+    The kind of the first error counts, as the others may follow from it.
     """
-    found = sorted([*mistakes, *errors], key=lambda item: item.labels[0].span)
-    kinds = {id(item): number for number, items in enumerate((mistakes, errors)) for item in items}
-    first: dict[int, int] = {}
+    found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
+    syntactic = {id(item) for item in syntax_errors}
+    first: dict[int, bool] = {}
     kept = []
     for item in found:
         line = text.rfind("\n", 0, item.labels[0].span.start)
-        if first.setdefault(line, kinds[id(item)]) == kinds[id(item)]:
+        if first.setdefault(line, id(item) in syntactic) == (id(item) in syntactic):
             kept.append(item)
     return kept
 
 
 def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
-    """The diagnostic of what an action found wrong."""
+    """Return the diagnostic of a semantic error."""
     at = error.at if error.at is not None else len(source.text)
     span = Span(at, min(at + error.length, len(source.text)))
     help, fix = error.help, None
@@ -69,7 +69,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
 
 
 def step_place(text: str, span: Span, step: int) -> Span:
-    """Where a step of a path stands, behind the keyword at a place or, if that is empty, there."""
+    """Return the range of a step of a path, which begins after the keyword in `span`, if any."""
     lexer = load_lexer()
     start = span.end if len(text[slice(*span)]) > 1 else span.start
     for _ in range(_LONGEST_PATH):
@@ -84,7 +84,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 
 
 def _tidy(text: str, edit: Edit) -> Edit:
-    """An equivalent edit that inserts punctuation where people write it."""
+    """Return an equivalent edit that inserts punctuation in its usual place."""
     start, end = edit.span
     before = text[text.rfind("\n", 0, start) + 1 : start]
     if edit.text == ":" and before.endswith(" "):
@@ -92,6 +92,6 @@ def _tidy(text: str, edit: Edit) -> Edit:
     if edit.text.strip() != "," or start != end or before.strip():
         return edit
     place = len(text[:start].rstrip())
-    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps in a comment
+    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps a comment
         return edit
     return Edit(Span(place, place), ",")

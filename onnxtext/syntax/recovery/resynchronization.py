@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leaving out what cannot be read, and where to go on reading."""
+"""Resynchronization: skip invalid text up to a token at which parsing can continue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_EARLIER = 30
 
 @cache
 def _synchronous() -> frozenset[int]:
-    """The states in which an item begins, or ends."""
+    """Return the states in which an item begins or ends."""
     gotos = load_automaton().gotos
     begin = {state for state, goto in enumerate(gotos) if not ITEMS.isdisjoint(goto)}
     end = {target for goto in gotos for name, target in goto.items() if name in _LISTS}
@@ -34,7 +34,7 @@ def is_synchronous(state: int) -> bool:
 
 
 def sync_positions(machine: Machine) -> Iterator[int]:
-    """The places on the stack of states at which an item begins or ends, the innermost first."""
+    """Return the stack positions at which an item begins or ends, innermost first."""
     wanted = _synchronous()
     states = machine.states
     return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
@@ -48,10 +48,10 @@ def rewind(machine: Machine, position: int) -> None:
 
 
 class Resynchronization:
-    """A search for the place where what follows a mistake makes sense again.
+    """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: whether that is at or before the diagnosis: then something is missing before it.
+        early: its offset, if it is at or before the error; then something is missing before it.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Resynchronization:
         self.positions = [at for at in sync_positions(machine) if at <= innermost]
 
     def find(self, least: int) -> int | None:
-        """Mend the machine; where to go on, at or behind an offset, or None at the text's end."""
+        """Repair the stack; return where to continue, at `least` or later, or None for the end."""
         if self.context.token is None or not self.positions:
             return None
         if self.skip_to is None and self.context.next_statement is None:
@@ -74,7 +74,7 @@ class Resynchronization:
         return self._next_line(least)
 
     def diagnosis(self) -> Diagnosis:
-        """What to say where nothing better is known."""
+        """Return a general diagnosis, for errors without a known cause."""
         context = self.context
         if self.early is not None:
             before = context.until(self.early)
@@ -87,7 +87,7 @@ class Resynchronization:
         )
 
     def _within_line(self, least: int) -> int | None:
-        """Leave out an item up to its comma or to the bracket that ends its list."""
+        """Drop an item up to its comma or the bracket that ends its list."""
         context = self.context
         machine = self.machine
         position = self.positions[0]
@@ -134,12 +134,12 @@ class Resynchronization:
         machine.has_error_nodes = True
 
     def _start(self, position: int) -> int:
-        """Where the item begins that stands behind a place on the stack."""
+        """Return the offset of the item above a stack position."""
         where = self.machine.where
         return where[position] if position < len(where) else self.context.at
 
     def _next_line(self, least: int) -> int | None:
-        """Leave out the statement, up to a line that is not indented deeper."""
+        """Drop the statement up to a line that is indented no deeper."""
         context = self.context
         text = context.text
         start = self._start(self.positions[0])
@@ -163,12 +163,12 @@ class Resynchronization:
             if earlier > _MAX_EARLIER or (token.at < least and self.skip_to is None and not before):
                 continue
             for position in self._candidates(token, indent, levels):
-                if not before or self._leads_on(position, token):
-                    return self._go_on(position, token.at, before)
+                if not before or self._parses_from(position, token):
+                    return self._resume_at(position, token.at, before)
                 possible = possible or (position, token.at)
-        return None if possible is None else self._go_on(*possible, True)
+        return None if possible is None else self._resume_at(*possible, True)
 
-    def _go_on(self, position: int, at: int, early: bool) -> int:
+    def _resume_at(self, position: int, at: int, early: bool) -> int:
         self._drop(position, [])
         if early:
             self.early = at
@@ -177,7 +177,7 @@ class Resynchronization:
     def _candidates(
         self, token: Token, indent: int, levels: list[tuple[int, float]]
     ) -> Iterator[int]:
-        """The places on the stack for a statement that begins a line, the likeliest first."""
+        """Yield stack positions for a statement that begins a line, the likeliest first."""
         kind = self.context.lexer.kind(token)
         automaton = self.machine.automaton
         closing = token in CLOSING
@@ -192,15 +192,15 @@ class Resynchronization:
         yield from (p for p, level in fitting if not closing and level > indent)
 
     def _level(self, at: int) -> float:
-        """How deep a statement is indented; what stands within a line is half a blank deeper."""
+        """Return the indentation of a statement; within a line it counts half a blank deeper."""
         return self._indent(at) + (0 if self._first_in_line(at) else 0.5)
 
     def _first_in_line(self, at: int) -> bool:
         line = self.context.text.rfind("\n", 0, at) + 1
         return not self.context.text[line:at].strip()
 
-    def _leads_on(self, position: int, token: Token) -> bool:
-        """Whether a line before a diagnosis, read as a statement, leads on behind the diagnosis."""
+    def _parses_from(self, position: int, token: Token) -> bool:
+        """Whether tokens after the error parse if a statement begins at this token."""
         context = self.context
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)
@@ -220,12 +220,12 @@ class Resynchronization:
 
 
 def expected_words(context: ErrorContext) -> str:
-    """What would fit, in words, the likeliest first."""
+    """Describe the valid tokens in words, the likeliest first."""
     return sentence(ranked_words(context))
 
 
 def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
-    """A statement that ends too soon, because the next one begins at an offset."""
+    """Return the diagnosis of a statement that is incomplete before an offset."""
     done = [token for token in context.done if token.at < early]
     region = Region(context.text, context.region.start, context.region.states, early)
     words = expected_words(ErrorContext(region, context.lexer.token(context.text, early), done))
