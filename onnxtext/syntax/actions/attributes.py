@@ -87,7 +87,7 @@ def attribute_type(token: str) -> AttributeType:
     kind = _TYPES.get(token)
     if kind is None:
         raise SemanticError(
-            f"`{token}` is no attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
+            f"`{token}` is not an attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
         )
     return kind
 
@@ -133,7 +133,7 @@ def attribute(
     elif type(value) is Record:
         if wanted is not None:
             raise SemanticError(
-                "a record has its type inside", help="write {type: …} without annotation"
+                "a record contains its type", help="write {type: …} without annotation"
             )
         kind, result = None, value
     else:
@@ -194,7 +194,7 @@ def _list(
         many, one = LIST_OF.get(wanted, wanted), ITEM_OF.get(wanted, wanted)
     if wanted not in ITEM_OF and not items:
         raise SemanticError(
-            "the type of an empty list cannot be told from its value",
+            "the type of an empty list is unknown",
             help="declare it, as in `xs: ints = []`",
             code="attribute-type-unknown",
         )
@@ -221,7 +221,7 @@ def _empty(many: AttributeType | None) -> AttributeValue:
 
 def _mixed(kind: AttributeType, token: str | None = None) -> None:
     raise SemanticError(
-        f"the items of a list have one type, that of its first, here {kind.name.lower()}",
+        f"the items of a list must have the type of the first, here {kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
     )

@@ -63,7 +63,7 @@ class Header:
         errors = []
         for key, at in self.at.items():
             if key not in keys:
-                errors.append(_at(at, key, f"`{key}` is no key of {what}'s header"))
+                errors.append(_at(at, key, f"`{key}` is not a key of {what}'s header"))
                 errors[-1].help = f"one of {', '.join(sorted(keys))}"
         if errors:
             errors[0].others = tuple(errors[1:])
@@ -90,7 +90,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         )  # fmt: skip
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            errors.append(_at(at, key, f"the value of `{key}` has to be {forms[wanted]}"))
+            errors.append(_at(at, key, f"the value of `{key}` must be {forms[wanted]}"))
             continue
         made.at[key] = at
         if key in _LIST_KEYS:
@@ -151,7 +151,7 @@ def header_numbers(token: str) -> list[OpsetImport]:
         text = item.strip()
         if not text.removeprefix("-").isdigit():
             raise SemanticError(
-                f"`{text}` is no opset version", token=token, help="write a whole number"
+                f"`{text}` is not an opset version", token=token, help="write a whole number"
             )
         made.append(bare_opset_item(text))
     return made
@@ -188,7 +188,9 @@ def model(
     head.allow(MODEL_KEYS, "a model")
     for item in functions:
         if item.presence is not None:
-            raise _at(item.at, item.name, "the language version stands in the model's header only")
+            raise _at(
+                item.at, item.name, "only the header of the model can have a language version"
+            )
     get = head.values.get
     made = Model(
         graph,
@@ -223,7 +225,7 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
         raise SemanticError("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
     if encoding != "base64":
         raise SemanticError(
-            f"`{encoding}` is no encoding of a resource", token=encoding, help="base64 is"
+            f"`{encoding}` is not an encoding of resources", token=encoding, help="base64 is"
         )
     try:
         return digest, binascii.a2b_base64(text)
@@ -239,7 +241,7 @@ def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
     """
     if token[3 : token.find("\n")].strip(" \t\r"):
         raise SemanticError(
-            'the text of a """ string starts on the next line',
+            'the text of a """ string must start on the next line',
             token=token,
             length=3,
             help='put a line break after the opening """',
@@ -267,7 +269,7 @@ def function(
     head.allow(FUNCTION_KEYS, "a function")
     for value in (*inputs, *outputs, *(values or ())):
         if value.data is not None:
-            raise _at(value.at, value.name, "a function has no initializers")
+            raise _at(value.at, value.name, "a function cannot have initializers")
     for value in (*inputs, *outputs):
         if value.decorators and value.type is None:
             raise _at(value.at, value.name, "only a value with a type can have decorators here")

@@ -23,7 +23,7 @@ def int64(text: str) -> int:
     raise SemanticError(
         "the integer does not fit in 64 bits",
         token=text,
-        help=f"it must lie between {INT64_MIN} and {INT64_MAX}",
+        help=f"it must be between {INT64_MIN} and {INT64_MAX}",
         code="integer-out-of-range",
     )
 

@@ -133,7 +133,7 @@ class SectionBinding:
             if isinstance(item, Block):
                 with self._collecting():
                     if item.kind == "function":
-                        raise SemanticError("functions hold no functions", token=item.kind)
+                        raise SemanticError("functions cannot contain functions", token=item.kind)
                     self._attach(function, item)
 
     def _attach(self, root: Graph | Function, block: Block) -> None:

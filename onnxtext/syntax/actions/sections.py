@@ -125,7 +125,7 @@ def metadata_block(
     """
     if kind not in ("graph", "value", "tensor", "node", "function"):
         raise SemanticError(
-            f"`{kind}` is no kind of metadata",
+            f"`{kind}` is not a kind of metadata",
             token=kind,
             help="graph, value, tensor, node and function have metadata",
         )
@@ -150,7 +150,7 @@ def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[B
     for item in items:
         if isinstance(item, Entry):
             raise SemanticError(
-                f"the entry `{item.key}` belongs to nothing",
+                f"the entry `{item.key}` is outside of a block",
                 token=word,
                 help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
             )
@@ -210,7 +210,7 @@ def resource_place(kind: str, path: str) -> WeightPlace:
         case "safetensors":
             return WeightPlace("safetensors", path)
     raise SemanticError(
-        f"`{kind}` is no kind of place for blobs",
+        f"`{kind}` is not a location of blobs",
         token=kind,
         help='write store: "DIRECTORY" or safetensors: "FILE"',
     )
@@ -241,7 +241,7 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
         known = name in ("initialization", "algorithm", "initialization_binding", "update_binding")
         if not known or not isinstance(value, wanted) or name in seen:
             raise SemanticError(
-                f"`{name}` does not belong here like this",
+                f"`{name}` is not valid here in this form",
                 token=name,
                 help="training has initialization and algorithm, which are graphs, and "
                 'initialization_binding and update_binding, ["name": "name"]',

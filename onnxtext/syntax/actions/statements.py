@@ -122,7 +122,7 @@ def graph(
     """`name (inputs) => (outputs) <values> { nodes }`."""
     for output in outputs:
         if output.data is not None:
-            error = SemanticError("a graph's output takes no default value")
+            error = SemanticError("an output of a graph cannot have a default value")
             error.at = output.at
             raise error
     made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))

@@ -60,7 +60,7 @@ def triple(token: str) -> str:
     first = token.find("\n", 0, end)
     if first < 0 or token[3:first].strip(" \t\r"):
         raise SemanticError(
-            'the text of a """ string starts on the next line',
+            'the text of a """ string must start on the next line',
             token=token,
             length=3,
             help='put a line break after the opening """',
@@ -69,7 +69,7 @@ def triple(token: str) -> str:
     indent = token[last:end]
     if indent.strip(" \t\n"):
         raise SemanticError(
-            'the closing """ stand on a line of their own',
+            'the closing """ must be on their own line',
             token=token,
             offset=end,
             length=3,

@@ -141,7 +141,7 @@ def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | Spars
     if isinstance(made, SparseTensor):
         if name is not None:
             raise SemanticError(
-                "a sparse tensor has no name of its own", help="its values and indices can have one"
+                "a sparse tensor cannot have a name", help="its values and indices can have one"
             )
         return made
     assert isinstance(type, TensorType)
@@ -183,7 +183,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
             case ScalarText():
                 if dims:
                     raise SemanticError(
-                        "a number without brackets is a tensor of rank 0",
+                        "a number without brackets needs a tensor of rank 0",
                         token=_token(data.value),
                         help="write [1, 2, 3], or [0, ...] for equal elements",
                     )
@@ -237,7 +237,9 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData
     if element.kind == "string":
         if text[1:-1].strip():
             raise SemanticError(
-                "a string tensor holds strings", token=text, help='write {"a", "b"}'
+                "the elements of a string tensor must be strings",
+                token=text,
+                help='write {"a", "b"}',
             )
         return StringData(())
     try:
@@ -257,10 +259,12 @@ def _typed_literals(
     strings = tuple([item for item in items if isinstance(item, bytes)])
     if element.kind == "string":
         if len(strings) != len(items):
-            raise SemanticError("a string tensor holds strings", help='write {"a", "b"}')
+            raise SemanticError(
+                "the elements of a string tensor must be strings", help='write {"a", "b"}'
+            )
         return StringData(strings)
     if strings:
-        raise SemanticError(f"a {element.name} tensor holds no strings")
+        raise SemanticError(f"a {element.name} tensor cannot contain strings")
     return _typed(element, _braces(items), dims)
 
 
@@ -287,7 +291,7 @@ def _field(call: Call) -> bytes | tuple[bytes, ...]:
         ):
             return _numeric_field(name, _braces(items))
     raise SemanticError(
-        f"`{call.name}` is no field of a tensor that is written like this",
+        f"`{call.name}` is not a field of a tensor in this form",
         token=call.name,
         help='write raw_data(b"…"), string_data{"…"} or, for example, float_data{1, 2}',
     )

@@ -82,7 +82,7 @@ def _dim(text: str, token: str) -> Dim:
         return integers.int64(text)
     if text == "?":
         return None
-    what = f"`{text}` is no dimension" if text else "a dimension is missing"
+    what = f"`{text}` is not a dimension" if text else "a dimension is missing"
     raise SemanticError(
         what, token=token, help='a dimension is a size, a name, "an expression" or ?'
     )

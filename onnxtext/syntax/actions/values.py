@@ -54,14 +54,14 @@ def data_file(token: str) -> DataFile:
     suffix = path.rpartition(".")[2].lower()
     if suffix not in ("npy", "npz", "safetensors"):
         raise SemanticError(
-            "a data file is called .npy, .npz or .safetensors",
+            "the name of a data file must end in .npy, .npz or .safetensors",
             token=token,
             help="other bytes are read from a weight store: see `onnxtext weights --help`",
         )
     if (suffix == "npy") == bool(mark):
         helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}
         holds = "one array" if mark else "several arrays"
-        message = f"a .{suffix} file holds {holds}"
+        message = f"a .{suffix} file contains {holds}"
         raise SemanticError(message, token=token, help=helps[suffix == "npy"])
     return DataFile(path, entry if mark else None)
 

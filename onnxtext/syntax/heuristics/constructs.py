@@ -54,9 +54,9 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.lexer.tokens(context.text, 0, context.at):
         return
-    what = "has nothing but comments" if context.text.strip() else "is empty"
+    what = "contains only comments" if context.text.strip() else "is empty"
     at = context.at if context.text.strip() else 0
-    message = f"the text {what}: a model has at least a graph"
+    message = f"the text {what}: a model needs at least a graph"
     help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
     yield Diagnosis("syntax-error", message, Span(at, at), help=help)
 
@@ -71,7 +71,7 @@ def fences(context: ErrorContext) -> Iterator[Diagnosis]:
     if last is not None:
         edits.append(Edit(Span(*last.span()), ""))
     span = Span(context.at, len(context.text[: found.end()].rstrip()))
-    message = "a fence of Markdown is no part of the text"
+    message = "unexpected Markdown fence"
     yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
     yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
 
@@ -83,7 +83,7 @@ def imports(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     start = context.line_start
     span = Span(start, context.line_end)
-    message = "nothing is imported here: operators come from the `opset_import` of the header"
+    message = "imports are not supported: operators come from the `opset_import` of the header"
     help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
     edits = (Edit(span, ""),)
     yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
@@ -97,8 +97,8 @@ def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     word = found[1]
     operator = _OPERATOR_FOR.get(word, "If")
-    message = f"there is no `{word}` among the nodes"
-    help = f"use the operator `{operator}`, which has its bodies in attributes that are graphs"
+    message = f"`{word}` is not supported"
+    help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
     if operator == "If":
         help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
     end = _end_of_block(context)
@@ -182,13 +182,13 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(context.at, tokens[end].end)
     if token == "<":
-        message = "there is a header already"
-        help = "write all entries in one `<…>`"
+        message = "the model already has a header"
+        help = "join all entries in one `<…>`"
         removed = (Edit(span, ""),)
         yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
     elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
-        message = "a header stands in `<…>`"
+        message = "headers are written in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
 
@@ -220,14 +220,14 @@ def heads(context: ErrorContext) -> Iterator[Diagnosis]:
     expected = context.expected()
     before = context.done[-1] if context.done else None
     if token == "(" and "WORD" in expected and (before is None or before == ">"):
-        message = "a graph or function has a name before its inputs"
+        message = "the name of the graph or function is missing"
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"
         yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", least=6)
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         message = "the outputs of the graph are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
-        help = "write `=> (float[N] y)` behind its inputs, with names and types as needed"
+        help = "write `=> (float[N] y)` after its inputs, with names and types as needed"
         yield Diagnosis("syntax-error", message, token.span, edits, help=help, least=1)
 
 
@@ -253,7 +253,7 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(Edit(Span(*returned.span(1)), ""))
     message = f"`{found[1]}` does not belong here: a graph is written `NAME (…) => (…) {{…}}`"
     span = Span(start, start + len(found[1]))
-    help = "write `NAME (float[N] x) => (float[N] y) {` and, behind the nodes, `}`"
+    help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
     least = 1 if returned is None else 0
     yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, least=least)
 
@@ -284,7 +284,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         size = next((n for n, token in enumerate(rest) if token == "]"), None)
         if size and all(context.name(t) in {"WORD", "INT", "COMMA", "STRING"} for t in rest[:size]):
             span = Span(rest[0].at, rest[size].end)
-            message = "the dimensions of a type stand in `[…]`"
+            message = "dimensions are written in `[…]`"
             edits = (Edit(Span(tokens[index].end, rest[0].at), "["),)
             yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
         return
@@ -312,7 +312,7 @@ def trailing_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     written = context.text[names[0].at : stop]
     call = context.text[start : rest[end].end]
     edits = (insert(start, f"{written} = "), Edit(Span(rest[end].end, stop), ""))
-    message = "the outputs of a node stand before its operator"
+    message = "the outputs of a node belong before its operator"
     title = f"write `{written} = {call}`"[:80]
     yield Diagnosis("missing-equals", message, Span(start, stop), edits, title, least=1)
 

@@ -76,7 +76,7 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     after = context.done[at - 1].end
     blank = "" if text[after : after + 1].isspace() else " "
     remove = Edit(Span(start, close.at), "")
-    message = "the attributes of a node stand in `<…>` behind its operator, not among its inputs"
+    message = "attributes belong in `<…>` after the operator, not among the inputs"
     span = Span(first.at, first.at + len(written))
     moved = (insert(after, f" <{written}>{blank}"), remove)
     yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
@@ -90,7 +90,7 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     value = context.done[-1]
     if context.name(value) == "WORD" and value not in _NO_STRINGS and in_attributes(context):
-        message = f"`{value}` is no value: strings stand in quotes"
+        message = f"`{value}` needs quotes to be a string"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'
         yield Diagnosis("unquoted-string", message, value.span, edits, title, "unsafe", least=2)
@@ -111,7 +111,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     operator = context.text[start : context.done[-1].end]
     yield Diagnosis(
         "missing-equals",
-        "a node names its outputs, and then its operator",
+        "the outputs of the node are missing",
         Span(start, start + len(operator)),
         (insert(start, "= "),),
         help=f"write `NAME = {operator}`",
@@ -126,7 +126,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
         return
     rest = context.rest
-    message = "the inputs of a node stand in parentheses"
+    message = "the inputs of a node are written in parentheses"
     if context.token in {"[", "{"}:
         end = closing(rest)
         if end is not None and "=" not in rest[:end]:
@@ -148,7 +148,7 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None and tokens[end + 1 : end + 2] == ["="]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, tokens[end].end)
-        message = "the outputs of a node stand in no brackets"
+        message = "the outputs of a node are written without brackets"
         yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
 
 
@@ -163,7 +163,7 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
             if end is not None:
                 span = Span(context.done[-1].at, context.rest[end].end)
                 message = "an input of a node is a name, not a node"
-                help = f"give what `{context.done[-1]}` computes a name, in a statement of its own"
+                help = f"give what `{context.done[-1]}` computes a name in its own statement"
                 edits = (Edit(Span(token.at, span.end), ""),)
                 yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
         elif context.name(token) in _VALUES:
@@ -197,7 +197,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.done and context.name(context.done[-1]) == "WORD":
         return
     span = Span(*found.span())
-    message = f"`{found[0]}` is no name without quotes: it begins with a digit"
+    message = f"`{found[0]}` needs quotes to be a name: it begins with a digit"
     edits = (Edit(span, f'"{found[0]}"'),)
     yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
 
@@ -221,9 +221,9 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     inside = context.text[span.start + 1 : span.end - 1]
     left, right = "{}" if tensor else "[]"
     edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
-    message = "the lists of attributes stand in square brackets"
+    message = "lists in attributes are written in square brackets"
     if tensor:
-        message = "the elements of a tensor stand in braces or square brackets"
+        message = "the elements of a tensor are written in braces or square brackets"
     yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
 
 
@@ -241,10 +241,10 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(token.at, context.rest[end].end)
         yield Diagnosis(
             "misplaced-tensor",
-            "a tensor stands in the `<…>` of its graph, not among the nodes",
+            "tensors belong in the `<…>` of the graph, not among its nodes",
             Span(context.done[0].at, span.end),
             (Edit(span, "A ()"),),
-            help="move it there: behind the outputs of the graph, before its `{`",
+            help="move it between the outputs of the graph and its `{`",
             least=1,
         )
 

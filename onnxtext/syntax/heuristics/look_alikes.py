@@ -47,9 +47,9 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     character = text[context.at]
     name = f"U+{ord(character):04X}"
     if character in _BLANKS:
-        message, title = f"the character {name} is no plain blank", "write plain blanks"
+        message, title = f"the character {name} is not a plain blank", "write plain blanks"
     elif character in _INVISIBLE:
-        message, title = f"the character {name} is invisible, and part of no name", "remove it"
+        message, title = f"the character {name} is invisible", "remove it"
     else:
         message = f"`{character}` is the character {name}, not `{_MEANT[character]}`"
         title = f"write `{edits[0].text}`"

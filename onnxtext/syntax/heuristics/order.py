@@ -66,7 +66,7 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
                 "other-format",
                 f"this is {name}, not the text form of ONNX",
                 Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
-                help="load it with the tool that wrote it, save a binary model, and convert that: "
+                help="load it with its own tool, save a binary model, and convert that: "
                 "`onnxtext from-binary`",
                 skip_to=len(context.text) + 1,
             )
@@ -105,12 +105,12 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
     comment = f"# {words}" if alone and words and "\n" not in words else ""
     yield Diagnosis(
         "lone-string",
-        "a string on its own says nothing here",
+        "a string has no meaning on its own",
         span,
         (Edit(span, comment),),
         "write a comment" if comment else "remove it",
         "unsafe",
-        help='write a comment, `# …`, or `@doc("…")` before what it is about',
+        help='write a comment, `# …`, or `@doc("…")` before the item it describes',
         least=1,
         instead=True,
     )
@@ -126,7 +126,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     if word == "return" and len(context.done) == 1:
         if all(context.name(token) in NAMES or token == "," for token in rest):
             span = Span(word.at, rest[-1].end)
-            message = "the outputs of a graph stand in its first line, behind `=>`"
+            message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)
             yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
         return
@@ -148,7 +148,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         if end is not None and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
             span = Span(name.at, rest[2 + end].end if end >= 0 else rest[1].end)
             written = f"{context.text[rest[1].at : span.end]} {name}"
-            message = "the type of a value stands before its name"
+            message = "the type of a value belongs before its name"
             title = f"write `{written}`"[:60]
             yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif before is not None and context.name(before) == "PRIM":
@@ -157,13 +157,13 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         span = Span(before.at, rest[end].end)
         written = f"{before}{context.text[context.at : span.end]} {name}"
-        message = "the dimensions stand behind the type"
+        message = "dimensions belong after the element type"
         title = f"write `{written}`"[:60]
         yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span = Span(name.at, context.token.end)
         written = f"{context.token}: {name}"
-        message = "the type of an attribute stands behind its name"
+        message = "the type of an attribute belongs after its name"
         title = f"write `{written}`"[:60]
         yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=2)
 
@@ -179,7 +179,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
         dims = found[1].rstrip("x").replace("x", ", ")
         written = f"{element}[{dims}]" if found[1] else element
         span = Span(*found.span())
-        message = "the type of a tensor is that of its elements, and its dimensions"
+        message = "a tensor type is its element type and its dimensions"
         edits = (Edit(span, written),)
         yield Diagnosis(
             "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
@@ -193,7 +193,9 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     ):
         return
     left, right = "[]" if kind == "PRIM" else "()"
-    what = "dimensions stand in `[…]`" if kind == "PRIM" else "types within types stand in `(…)`"
+    what = (
+        "dimensions are written in `[…]`" if kind == "PRIM" else "inner types are written in `(…)`"
+    )
     span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
     yield Diagnosis("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
@@ -209,15 +211,15 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         line = context.text.find("\n", end + 1) if end >= 0 else -1
         yield Diagnosis(
             "misplaced-section",
-            f"the section `{name}` stands before the graph",
+            f"the section `{name}` belongs after the graph",
             name.span,
-            help="move it behind the graph and the functions",
+            help="move it after the graph and the functions",
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
     elif context.before.takes("LPAR"):
         yield Diagnosis(
             "graph-without-inputs",
-            "the inputs and outputs of a graph stand before its nodes",
+            "the graph lacks its inputs and outputs",
             Span(name.at, context.at + 1),
             (insert(context.at, "() => () "),),
             help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
@@ -235,9 +237,9 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         comma = len(before) - 1 if before.endswith(",") else found.start(1)
         yield Diagnosis(
             "unclosed-bracket",
-            f"`{found[1]}` is a graph, and stands among the nodes of another one",
+            f"`{found[1]}` is a graph among the nodes of another graph",
             Span(comma, found.end(1)),
-            help="add the `}` that is missing before it",
+            help="add the missing `}` before it",
             instead=True,
         )
 
@@ -249,7 +251,7 @@ def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.text[: context.done[0].at].rstrip().endswith("}"):
         yield Diagnosis(
             "misplaced-section",
-            "the header of the model stands behind the graph",
+            "the header of the model belongs before the graph",
             Span(context.done[0].at, context.done[-1].end),
             help="move it to the beginning of the text",
             skip_to=len(context.text) + 1,

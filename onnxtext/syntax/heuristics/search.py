@@ -183,7 +183,7 @@ def correct(
     message = f"expected {sentence(words)}, found {found_words(token)}"
     title = ""
     if found.swapped:
-        title = f"exchange {' and '.join(map(found_words, found.removed))}"
+        title = f"swap {' and '.join(map(found_words, found.removed))}"
     edits = (found.edit,)
     return Diagnosis("syntax-error", message, span, edits, title, "unsafe", doubt=found.cost)
 
@@ -308,8 +308,8 @@ def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: floa
     tokens = context.lexer.tokens(context.text, line, context.end)
     span = tokens[-1].span if tokens else Span(context.end, context.end)
     last = found_words(context.text[slice(*span)])
-    message = f"the statement is not complete: expected {sentence(words)} after {last}"
-    help = "complete it, or remove what is left of it"
+    message = f"incomplete statement: expected {sentence(words)} after {last}"
+    help = "complete or remove it"
     return Diagnosis("incomplete-statement", message, span, (edit,), help=help, doubt=doubt)
 
 

@@ -66,7 +66,7 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Di
 
 
 def _typographic(quote: re.Match[str]) -> str:
-    return f"`{quote[0]}` is a typographic quote; strings stand in plain ones"
+    return f"`{quote[0]}` is a typographic quote; strings use plain quotes"
 
 
 def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -106,7 +106,7 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(context.at, context.ahead[close].at + 1)
     rest = context.ahead[close + 1 :]
     places = [token.at for token in rest if token == "("]
-    message = "the attributes of a node stand behind its operator"
+    message = "attributes belong after the operator"
     for place in places:
         text = f"{context.text[slice(*span)]} "
         edits = (Edit(Span(span.start, _blank(context.text, span.end)), ""), insert(place, text))
@@ -128,7 +128,7 @@ def _before_operator(context: ErrorContext) -> Iterator[Diagnosis]:
                 Edit(Span(span.start, _blank(context.text, span.end)), ""),
                 insert(after, f" {list_text}"),
             )
-            message = "the attributes of a node stand behind its operator"
+            message = "attributes belong after the operator"
             yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
             return
 
@@ -155,7 +155,7 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
         if not depth:
             edits = (replace(opener, "{"), replace(token, "}"))
             span = Span(opener.at, token.at + 1)
-            message = "the elements of a string tensor stand in braces"
+            message = "the elements of a string tensor are written in braces"
             yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
             return
 

@@ -70,7 +70,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             )
             yield Diagnosis(
                 "slash-comment",
-                "comments start with `#`, and end with the line",
+                "comments start with `#` and end with the line",
                 span,
                 (Edit(span, comment),),
                 "write `#`",
@@ -85,7 +85,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         if "node" not in context.rules and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
-        message = "statements need no separator"
+        message = "statements have no separator"
         yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
 
@@ -93,7 +93,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `'…'` and “…”."""
     if context.token == "'":
         found = _SINGLE_QUOTED.match(context.text, context.at)
-        message = "strings stand in double quotes"
+        message = "strings are written in double quotes"
         if found is None:
             yield Diagnosis("single-quotes", message, context.token.span)
             return
@@ -109,7 +109,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         )
     elif context.token is not None and context.token in _SMART:
         found = _SMART_QUOTED.match(context.text, context.at)
-        message = f"`{context.token}` is a typographic quote; strings stand in plain ones"
+        message = f"`{context.token}` is a typographic quote; strings use plain quotes"
         if found is None:
             yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
@@ -158,12 +158,12 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def _number_words(written: str) -> tuple[str, str]:
     if written.startswith("."):
-        return "number-without-zero", "a number begins with a digit"
+        return "number-without-zero", "numbers begin with a digit"
     if written.startswith("+"):
         return "number-plus-sign", "numbers have no plus sign"
     if "_" in written:
         return "number-separator", "numbers have no `_` between their digits"
-    return "number-suffix", "numbers have no suffix: their type is that of the tensor or attribute"
+    return "number-suffix", "numbers have no suffix: the tensor or attribute determines the type"
 
 
 def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -171,9 +171,9 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
     for token in filter(None, (context.token, context.done[-1] if context.done else None)):
         found = _UPPER_HEX.match(context.text, token.at)
         if found is not None:
-            written, message = found.group(), "hexadecimal numbers begin with a small `0x`"
+            written, message = found.group(), "hexadecimal numbers begin with a lower-case `0x`"
         elif context.name(token) == "HEX":
-            written, message = str(token), "only decimal numbers may stand here"
+            written, message = str(token), "only decimal numbers are valid here"
         else:
             continue
         span = Span(token.at, token.at + len(written))
@@ -190,9 +190,9 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
                 continue
             rest = [other for other in context.ahead if other.at > token.at and other in words]
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
-            message = f"`{token}` is no value here"
+            message = f"`{token}` is not a value"
             if token in NOTHING:
-                help = "leave out what has no value"
+                help = "remove it: omit what has no value"
                 yield Diagnosis("python-literal", message, token.span, edits, help=help)
             yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
 
@@ -205,10 +205,10 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         meant = ALIASES.get(token)
         if meant is not None:
-            message = f"`{token}` is no type"
+            message = f"`{token}` is not a type"
         else:
             meant = nearest(token, known) if context.name(token) == "WORD" else None
-            message = f"`{token}` is not known here"
+            message = f"`{token}` is unknown here"
         if meant is not None and meant != token:
             code = "unknown-type" if token in ALIASES else "misspelt-keyword"
             edits = (replace(token, meant),)
@@ -248,7 +248,7 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     name = found.group()
     for text in (name, name.rstrip(";:")):
         span = Span(start, start + len(text))
-        message = f"`{text[:60]}` is no name without quotes"
+        message = f"`{text[:60]}` needs quotes to be a name"
         edits = (Edit(span, f'"{text}"'),)
         sure = text[0].isalnum() or text[0] in "_/"
         yield Diagnosis(
@@ -316,7 +316,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             )
     if context.token is not None and context.token in {"%", "$"}:
         span = context.token.span
-        message = f"names have no `{context.token}` before them"
+        message = f"names have no prefix `{context.token}`"
         yield Diagnosis(
             "wrong-mark", message, span, (Edit(span, ""),), f"remove the `{context.token}`"
         )

@@ -98,7 +98,7 @@ class Recovery:
         if self._stopped:
             found = found[:MAX_SEMANTIC_ERRORS]
             last = found[-1]
-            note = "there are too many mistakes: the text was not read further"
+            note = "too many errors: parsing stopped here"
             found[-1] = replace(last, notes=(*last.notes, note))
         return found
 

@@ -232,9 +232,9 @@ def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
     last = done[-1]
     return Diagnosis(
         "incomplete-statement",
-        f"the statement is not complete: expected {words} after `{last[:40]}`",
+        f"incomplete statement: expected {words} after `{last[:40]}`",
         last.span,
-        help="complete it, or remove what is left of it",
+        help="complete or remove it",
     )
 
 
