@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every mistake is told once, where it is, and what is not wrong is read."""
+"""Recovery: no cascading errors, exact spans, and all valid statements are kept."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def tokens_of(text: str) -> list[Token]:
     return load_lexer().tokens(text, 0, len(text))
 
 
-# ---- Mistakes in different statements -----------------------------------------------------------
+# ---- Errors in different statements -------------------------------------------------------------
 
 
 def spoil(line: str, rng: random.Random) -> str:
-    """A statement with one mistake of those that people make."""
+    """Return a statement with one common error."""
     tokens = tokens_of(line)
     made: list[str] = [line + " // note", line + ";", line[: tokens[len(tokens) // 2].at].rstrip()]
     for token in tokens:
@@ -71,14 +71,14 @@ def spoil(line: str, rng: random.Random) -> str:
 
 @cache
 def whole_statements(path: Path) -> list[int]:
-    """The lines, from 0, that hold one whole node each."""
+    """Return the lines, from 0, that contain one complete node each."""
     lines = example(path).split("\n")
     plain = (number for number, line in enumerate(lines) if "#" not in line and '"""' not in line)
     return [number for number in plain if not diagnose(lines[number], "node_fragment")]
 
 
 @pytest.mark.thorough
-def test_k_mistakes_are_k_diagnostics(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_diagnostic_for_each_error(capsys: pytest.CaptureFixture[str]) -> None:
     rng = random.Random(1)
     right = total = 0
     for path in EXAMPLES:
@@ -118,7 +118,7 @@ def swapped(text: str, first: Token, second: Token) -> str:
 
 
 def near(text: str, at: int) -> bool | None:
-    """Whether the first diagnostic is within a line of an edit; None if there is none."""
+    """Whether the first diagnostic is within one line of an edit; None without a diagnostic."""
     found = diagnose(text)
     if not found:
         return None
@@ -183,7 +183,7 @@ def test_every_single_token(
 # ---- What is delivered --------------------------------------------------------------------------
 
 
-def test_what_is_right_is_delivered() -> None:
+def test_valid_statements_are_kept() -> None:
     nodes = ["a = Relu (x)", "b =", "c = Add (a a)", "d = A <k: int = 1.5> (x)", "y = B (c)"]
     text = HEAD + "".join(f"  {node}\n" for node in nodes) + "}\n"
     model, found = parse_partial(Source(text), "model")
@@ -199,27 +199,27 @@ def test_what_is_right_is_delivered() -> None:
     assert [item.code for item in caught.value.diagnostics] == [item.code for item in found]
 
 
-def test_an_open_graph_is_delivered() -> None:
+def test_an_unclosed_graph_is_kept() -> None:
     model, found = parse_partial(Source(f"{HEAD}  a = Relu (x)\n  y = Relu (a"), "model")
     assert len(found) == 1
     assert isinstance(model, Model)
     assert [node.op_type for node in model.graph.nodes][:1] == ["Relu"]
 
 
-def test_a_valid_text_is_whole() -> None:
+def test_a_valid_text_is_complete() -> None:
     model, found = parse_partial(Source(f"{HEAD}  y = Relu (x)\n}}"), "model")
     assert not found
     assert model == onnxtext.parse(f"{HEAD}  y = Relu (x)\n}}")
 
 
-def test_there_are_not_too_many() -> None:
+def test_the_number_of_errors_is_limited() -> None:
     for wrong in ("  y = = Relu (x)\n", "  y = A <a: int = 1.5> (x)\n"):
         found = diagnose(HEAD + wrong * 1000 + "}")
         assert len(found) == MAX_SEMANTIC_ERRORS
         assert "too many errors" in found[-1].notes[0]
 
 
-def test_five_faults_in_many_nodes() -> None:
+def test_five_errors_in_many_nodes() -> None:
     lines = [f'  ["n{i}"] "v{i + 1}" = Relu <a = {i % 3}> ("v{i}")' for i in range(20_000)]
     text = HEAD + "\n".join(lines) + "\n}\n"
     started = time.process_time()
@@ -272,7 +272,7 @@ def test_hostile_texts_cost_little(name: str) -> None:
     assert spent < 2
 
 
-def test_bytes_that_are_no_utf8() -> None:
+def test_bytes_that_are_not_utf8() -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary("g () => () { \udcff }")
     assert caught.value.diagnostics[0].code == "invalid-character"
@@ -303,7 +303,7 @@ def test_any_tokens_in_any_order(seed: int) -> None:
         ("{ # a comment\n  1, 2, 3,\n  4, 0x1p2000\n}", 5, 6),
     ],
 )
-def test_mistakes_in_literals_with_comments_have_their_own_place(
+def test_errors_in_literals_with_comments_have_exact_spans(
     literal: str, line: int, column: int
 ) -> None:
     head = "<ir_version: 10, opset_import: [21]>\ng () => () <\n"
