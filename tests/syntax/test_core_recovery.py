@@ -19,7 +19,7 @@ from tests.syntax.cores import assert_same_in_both
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the core is not built")
 
-MISTAKES = [
+ERRORS = [
     "(", ")", "[", "]", "{", "}", "<", ">", '"', '"""', ",", "=", "= Foo (", ", , 1", "x y", "-",
 ]  # fmt: skip
 
@@ -41,14 +41,14 @@ def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Machine, "value", counting)
     lines = text().split("\n")
     first = next(number for number, line in enumerate(lines) if " = [" in line)
-    for number, mistake in ((2, "ir_version: ,"), (first, lines[first].replace("[", "[, "))):
-        wrong = "\n".join([*lines[:number], mistake, *lines[number + 1 :]])
+    for number, error in ((2, "ir_version: ,"), (first, lines[first].replace("[", "[, "))):
+        wrong = "\n".join([*lines[:number], error, *lines[number + 1 :]])
         counted = 0
         root, found = parse_partial(Source(wrong), "model")
         assert root is not None
         assert len(root.graph.nodes) == 300
         assert found
-        assert counted < 200, mistake
+        assert counted < 200, error
 
 
 def test_same_tree_as_python_after_an_error() -> None:
@@ -60,7 +60,7 @@ def test_same_tree_as_python_after_an_error() -> None:
         wrong = right
         for _ in range(rng.randrange(1, 5)):
             at = rng.randrange(len(wrong))
-            wrong = wrong[:at] + rng.choice(MISTAKES) + wrong[at + rng.choice((0, 0, 1, 3)) :]
+            wrong = wrong[:at] + rng.choice(ERRORS) + wrong[at + rng.choice((0, 0, 1, 3)) :]
         assert assert_same_in_both(wrong), seed
 
 

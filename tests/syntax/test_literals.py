@@ -29,10 +29,10 @@ PIECES += ["/", "0x1f"]
 )
 @example("[[", "1, ", "", "1], [2]]", "", 9_000)
 def test_the_same_token(
-    opening: str, filler: str, middle: str, closing: str, behind: str, size: int
+    opening: str, filler: str, middle: str, closing: str, after: str, size: int
 ) -> None:
     half = filler * (size // len(filler) // 2)
-    text = f"{opening}1, {half}{middle}{half}{closing}{behind}"
+    text = f"{opening}1, {half}{middle}{half}{closing}{after}"
     found = lexer.load_lexer().token(text, 0)
     with mock.patch.object(lexer, "literal_end", return_value=(0, False)):
         expected = lexer.load_lexer().token(text, 0)

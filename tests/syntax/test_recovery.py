@@ -56,16 +56,16 @@ def spoil(line: str, rng: random.Random) -> str:
     tokens = tokens_of(line)
     made: list[str] = [line + " // note", line + ";", line[: tokens[len(tokens) // 2].at].rstrip()]
     for token in tokens:
-        before, behind = line[: token.at], line[token.at + len(token) :]
+        before, after = line[: token.at], line[token.end :]
         if token in {"(", ")", "=", "<", ">", ","}:
-            made.append(before + behind)
+            made.append(before + after)
         if token == "=":
-            made.append(f"{before}:{behind}")
+            made.append(f"{before}:{after}")
         if token[0] == '"' and len(token) > 2:
-            made += [f"{before}'{token[1:-1]}'{behind}", f"{before}“{token[1:-1]}”{behind}"]
-            made.append(before + token[:-1] + behind)
+            made += [f"{before}'{token[1:-1]}'{after}", f"{before}“{token[1:-1]}”{after}"]
+            made.append(before + token[:-1] + after)
         if re.fullmatch(r"float(\[.*)?", token):
-            made.append(before + token.replace("float", "flaot") + behind)
+            made.append(before + token.replace("float", "flaot") + after)
     return rng.choice(made)
 
 
@@ -95,7 +95,7 @@ def test_one_diagnostic_for_each_error(capsys: pytest.CaptureFixture[str]) -> No
             right += lines_of(diagnose("\n".join(lines))) == [number + 1 for number in at]
     with capsys.disabled():
         print(
-            f"\nk mistakes, k diagnostics on their lines: {right} of {total} ({right / total:.1%})"
+            f"\none diagnostic on the line of each error: {right} of {total} ({right / total:.1%})"
         )
     assert right / total >= GOAL
 
@@ -180,7 +180,7 @@ def test_every_single_token(
     assert share(results, f"every {change.__name__}", capsys) >= GOAL
 
 
-# ---- What is delivered --------------------------------------------------------------------------
+# ---- Partial results ----------------------------------------------------------------------------
 
 
 def test_valid_statements_are_kept() -> None:
@@ -233,7 +233,7 @@ def test_five_errors_in_many_nodes() -> None:
     model, found = parse_partial(Source(HEAD + "\n".join(lines) + "\n}\n"), "model")
     assert lines_of(found) == [number + 3 for number in at]
     assert len(model.graph.nodes) >= 19_995
-    assert time.process_time() - started < 5 * clean + 0.5  # twenty times as much is a mistake
+    assert time.process_time() - started < 5 * clean + 0.5  # not twenty times as much
 
 
 # ---- Hostile texts ------------------------------------------------------------------------------

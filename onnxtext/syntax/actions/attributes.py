@@ -32,7 +32,7 @@ from onnxtext.ast.values import (
     Tensor,
 )
 from onnxtext.syntax.actions import integers
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.floats import float32_bits
 from onnxtext.tensor.parse import parse_floats, parse_ints
@@ -179,7 +179,7 @@ def _number(wanted: AttributeType | None, text: str) -> tuple[AttributeType, int
     try:
         return _A.FLOAT, Float32(float32_bits(text))
     except LiteralError as error:
-        raise _semantic_error(error, text) from None
+        raise from_literal(error, text) from None
 
 
 def _number_type(text: str) -> AttributeType:
@@ -267,15 +267,9 @@ def _number_list(
         if one is _A.FLOAT:
             return _A.FLOATS, Floats(parse_floats(items))
     except LiteralError as error:
-        raise _semantic_error(error, items.token) from None
+        raise from_literal(error, items.token) from None
     raise SemanticError(
         f"the attribute is declared {LIST_OF[one].name.lower()}, its value is a list of numbers",
         token=items.token,
         code="attribute-type-mismatch",
-    )
-
-
-def _semantic_error(error: LiteralError, token: str) -> SemanticError:
-    return SemanticError(
-        error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )

@@ -188,9 +188,7 @@ def model(
     head.allow(MODEL_KEYS, "a model")
     for item in functions:
         if item.presence is not None:
-            raise _at(
-                item.at, item.name, "only the header of the model can have a language version"
-            )
+            raise _at(item.at, item.name, "only the model's header can have a language version")
     get = head.values.get
     made = Model(
         graph,

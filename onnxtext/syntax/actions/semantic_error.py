@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.tensor.errors import LiteralError
 
 MAX_SEMANTIC_ERRORS = 100
 """After this many errors, parsing stops."""
@@ -46,3 +47,10 @@ class SemanticError(ValueError):
         self.others: tuple[SemanticError, ...] = ()
         self.step: int | None = None
         self.instead: str | None = None
+
+
+def from_literal(error: LiteralError, token: str | None) -> SemanticError:
+    """Return the semantic error for an invalid literal."""
+    return SemanticError(
+        error.message, token=token, offset=error.offset, length=error.length, help=error.help
+    )

@@ -25,7 +25,7 @@ from onnxtext.ast.values import (
     TensorData,
     TypedData,
 )
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
@@ -205,9 +205,7 @@ def _token(value: object) -> str | None:
 
 
 def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
-    made = SemanticError(
-        error.message, token=token, offset=error.offset, length=error.length, help=error.help
-    )
+    made = from_literal(error, token)
     if isinstance(token, Joined):
         made.at = token.source(error.offset)
     return made
@@ -237,7 +235,7 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData
     if element.kind == "string":
         if text[1:-1].strip():
             raise SemanticError(
-                "the elements of a string tensor must be strings",
+                "string tensors contain only strings",
                 token=text,
                 help='write {"a", "b"}',
             )
@@ -259,9 +257,7 @@ def _typed_literals(
     strings = tuple([item for item in items if isinstance(item, bytes)])
     if element.kind == "string":
         if len(strings) != len(items):
-            raise SemanticError(
-                "the elements of a string tensor must be strings", help='write {"a", "b"}'
-            )
+            raise SemanticError("string tensors contain only strings", help='write {"a", "b"}')
         return StringData(strings)
     if strings:
         raise SemanticError(f"a {element.name} tensor cannot contain strings")

@@ -53,7 +53,7 @@ class Token(str):
 
     @property
     def end(self) -> int:
-        """The offset behind its last character."""
+        """The offset after its last character."""
         return self.at + len(self)
 
     @property

@@ -11,6 +11,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.foreign_syntax import closing
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
 _FARTHEST = 4000
@@ -95,16 +96,11 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield from _before_operator(context)
     if context.token != "<":
         return
-    depth, close = 1, None
-    for index, token in enumerate(context.ahead):
-        depth += (token == "<") - (token == ">")
-        if not depth:
-            close = index
-            break
+    close = closing(context.rest)
     if close is None:
         return
-    span = Span(context.at, context.ahead[close].at + 1)
-    rest = context.ahead[close + 1 :]
+    span = Span(context.at, context.rest[close].end)
+    rest = context.rest[close + 1 :]
     places = [token.at for token in rest if token == "("]
     message = "attributes belong after the operator"
     for place in places:
@@ -147,17 +143,13 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
     opener = next((token for token in reversed(context.done) if token == "["), None)
     if opener is None:
         return
-    depth = 1
-    for token in (*context.done, context.token, *context.ahead):
-        if token is None or token.at <= opener.at:
-            continue
-        depth += (token == "[") - (token == "]")
-        if not depth:
-            edits = (replace(opener, "{"), replace(token, "}"))
-            span = Span(opener.at, token.at + 1)
-            message = "the elements of a string tensor are written in braces"
-            yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
-            return
+    tokens = [token for token in (*context.done, *context.rest) if token.at >= opener.at]
+    close = closing(tokens)
+    if close is not None:
+        edits = (replace(opener, "{"), replace(tokens[close], "}"))
+        span = Span(opener.at, tokens[close].end)
+        message = "the elements of a string tensor are written in braces"
+        yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
 
 
 STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (

@@ -52,30 +52,19 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.text.startswith("//", at):
         span = Span(at, context.line_end)
         edits = (Edit(Span(at, at + 2), "#"),)
-        yield Diagnosis(
-            "slash-comment", "comments start with `#`", span, edits, "write `#`", least=0
-        )
+        message = "comments start with `#`"
+        yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
     elif context.text.startswith("/*", at):
         end = context.text.find("*/", at, at + 2000)
         if end >= 0:
             span = Span(at, end + 2)
             body = context.text[at + 2 : end].strip(" *")
-            tail = context.text[
-                end + 2 : context.text.find("\n", end) if "\n" in context.text[end:] else None
-            ]
-            comment = (
-                ""
-                if tail.strip() or not body
-                else "".join(f"# {line.strip(' *')}\n" for line in body.split("\n")).rstrip("\n")
-            )
-            yield Diagnosis(
-                "slash-comment",
-                "comments start with `#` and end with the line",
-                span,
-                (Edit(span, comment),),
-                "write `#`",
-                least=0,
-            )
+            line_end = context.text.find("\n", end)
+            tail = context.text[end + 2 : line_end if line_end >= 0 else None]
+            lines = [] if tail.strip() or not body else body.split("\n")
+            edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
+            message = "comments start with `#` and end with the line"
+            yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
 
 
 def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -99,14 +88,8 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         content = found[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*found.span())
-        yield Diagnosis(
-            "single-quotes",
-            message,
-            span,
-            (Edit(span, f'"{content}"'),),
-            f'write "{content}"'[:60],
-            least=1,
-        )
+        edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
+        yield Diagnosis("single-quotes", message, span, edits, title, least=1)
     elif context.token is not None and context.token in _SMART:
         found = _SMART_QUOTED.match(context.text, context.at)
         message = f"`{context.token}` is a typographic quote; strings use plain quotes"
@@ -114,14 +97,8 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
         span = Span(*found.span())
-        yield Diagnosis(
-            "smart-quotes",
-            message,
-            span,
-            (Edit(span, f'"{found[1]}"'),),
-            f'write "{found[1]}"'[:60],
-            least=1,
-        )
+        edits, title = (Edit(span, f'"{found[1]}"'),), f'write "{found[1]}"'[:60]
+        yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
 
 
 _NUMBER = re.compile(
@@ -192,7 +169,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
             message = f"`{token}` is not a value"
             if token in NOTHING:
-                help = "remove it: omit what has no value"
+                help = "omit missing values"
                 yield Diagnosis("python-literal", message, token.span, edits, help=help)
             yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
 
@@ -307,19 +284,12 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         start = at if text.startswith(wrong, at) else at - 1
         if text.startswith(wrong, start) and start >= 0:
             span = Span(start, start + 2)
-            yield Diagnosis(
-                "wrong-mark",
-                f"expected `{right}`, found `{wrong}`",
-                span,
-                (Edit(span, right),),
-                f"write `{right}`",
-            )
+            message = f"expected `{right}`, found `{wrong}`"
+            yield Diagnosis("wrong-mark", message, span, (Edit(span, right),), f"write `{right}`")
     if context.token is not None and context.token in {"%", "$"}:
-        span = context.token.span
+        edits, title = (replace(context.token, ""),), f"remove the `{context.token}`"
         message = f"names have no prefix `{context.token}`"
-        yield Diagnosis(
-            "wrong-mark", message, span, (Edit(span, ""),), f"remove the `{context.token}`"
-        )
+        yield Diagnosis("wrong-mark", message, context.token.span, edits, title)
 
 
 def _nearby(context: ErrorContext, count: int) -> Iterator[Token]:
