@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 ENOUGH = 10_000
 """Frames for the deepest text that the parser reads: a thousand unfinished constructs
-(`syntax.machine.MAX_STACK`), and at most eight calls for each of them."""
+(`syntax.parser.lalr.MAX_STACK`), and at most eight calls for each of them."""
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ cdef class LalrLoop(Stack):
             self.entries[at + 1].start = where[at]
             self.entries[at + 1].end = -1
         self.origin = -1
-        self.has_holes = self.machine.holes
+        self.has_holes = self.machine.has_error_nodes
         self.is_resumed = self.depth > 0
 
     cdef _give_back(self):
@@ -274,7 +274,7 @@ cdef class LalrLoop(Stack):
             self.origin = -1
             self.is_faulty = True
             made = self.machine.keep(fault, self.grammar.reductions[number], at, taken)
-            self.has_holes = self.machine.holes
+            self.has_holes = self.machine.has_error_nodes
             return made
 
     cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t at):

@@ -6,7 +6,7 @@ Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone
 it: what is stored then is a presence default of the file (`Model.presence`).
 
 `at` is the character offset of a statement in its text, -1 if it has none; comparisons ignore it.
-The spans of parts of a statement are computed from it on demand (`syntax.locate`).
+The spans of parts of a statement are computed from it on demand (`syntax.span_map`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts to AST."""
+"""Entry points of the parser: convert texts to the AST."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 
 def parse_model(source: Source) -> Model:
-    """A whole model.
+    """Parse a model.
 
     Raises:
-        OnnxTextError: the text is not of the language.
+        OnnxTextError: the text has errors.
     """
     model: Model = parse_start(source, "model")
     return model
 
 
 def parse_fragment(source: Source, kind: str) -> Fragment:
-    """A part of a model on its own.
+    """Parse a part of a model.
 
     Args:
         source: the text.
         kind: `graph`, `function`, `node`, `nodes`, `attribute` or `tensor`.
 
     Raises:
-        OnnxTextError: the text is not of the language.
+        OnnxTextError: the text has errors.
     """
     fragment: Fragment = parse_start(source, f"{kind}_fragment")
     return fragment
 
 
 def try_fragment(source: Source, kind: str) -> Fragment | None:
-    """A part of a model on its own, or None at the first mistake, which is not told.
+    """Parse a part of a model; return None at the first error, without a diagnostic.
 
     Args:
         source: the text.
@@ -54,17 +54,17 @@ def try_fragment(source: Source, kind: str) -> Fragment | None:
         return None
     with paused_collector():
         try:
-            fragment: Fragment = _run(source.text, f"{kind}_fragment").parse()
+            fragment: Fragment = _make_parser(source.text, f"{kind}_fragment").parse()
         except (Unexpected, SemanticError):
             return None
     return fragment
 
 
 def parse_type(source: Source) -> Type:
-    """A type on its own.
+    """Parse a type.
 
     Raises:
-        OnnxTextError: the text is not of the language.
+        OnnxTextError: the text has errors.
     """
     type: Type = parse_start(source, "type_fragment")
     return type
@@ -78,7 +78,7 @@ def parse_start(source: Source, start: str) -> Any:
         start: the start rule.
 
     Raises:
-        OnnxTextError: the text is not of the language.
+        OnnxTextError: the text has errors.
     """
     value, diagnostics = parse_partial(source, start)
     if diagnostics:
@@ -87,47 +87,47 @@ def parse_start(source: Source, start: str) -> Any:
 
 
 def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """Parse what can be read of a text.
+    """Parse a text and recover from its errors.
 
     Args:
         source: the text.
         start: the start rule.
 
     Returns:
-        What was read, without the statements in which something is wrong, or None if too little
-        is left; and what is wrong, in the order of the text: nothing if the value is whole.
+        The value without its faulty statements, or None if too little is left; and the errors in
+        the order of the text, none if the value is complete.
     """
     broken = check_characters(source)
     if broken is not None:
         return None, (broken,)
-    run = _run(source.text, start)
-    faults: list[SemanticError] = []
-    run.machine.faults = faults
+    parser = _make_parser(source.text, start)
+    errors: list[SemanticError] = []
+    parser.machine.semantic_errors = errors
     recovery: Recovery | None = None
 
     def recover() -> Recovery:
-        """Start recovery, at the first mistake: most texts have none, and it takes imports."""
+        """Create the recovery at the first error only, as its imports take time."""
         nonlocal recovery
         if recovery is None:
             from onnxtext.syntax.recovery.recovery import Recovery
 
-            recovery = Recovery(run, source, faults)
+            recovery = Recovery(parser, source, errors)
         return recovery
 
-    run.recover = lambda unexpected: recover().recover(unexpected)
+    parser.recover = lambda unexpected: recover().recover(unexpected)
     value = ERROR_NODE
     with paused_collector():
         try:
-            value = run.parse()
-        except SemanticError as fault:  # one that no parser can go on after
-            recover().stop(fault)
-    diagnostics = recover().finish() if faults or recovery is not None else ()
-    run.recover = None  # what refers to itself is freed by the collector only, and slowly
+            value = parser.parse()
+        except SemanticError as error:  # ends parsing
+            recover().stop(error)
+    diagnostics = recover().finish() if errors or recovery is not None else ()
+    parser.recover = None  # break a reference cycle, which only the collector would free
     return (None if value is ERROR_NODE else value), tuple(diagnostics)
 
 
-def _run(text: str, start: str) -> Parser:
-    """A parse by the core that runs."""
+def _make_parser(text: str, start: str) -> Parser:
+    """Return a parser for the core in use."""
     if core() == "native":
         from onnxtext.syntax.parser.compiled import CoreParser
 
@@ -136,7 +136,7 @@ def _run(text: str, start: str) -> Parser:
 
 
 def check_characters(source: Source) -> Diagnostic | None:
-    """What is wrong with a text that has characters without UTF-8."""
+    """Return an error if a text has characters without UTF-8."""
     if source.text.isascii():
         return None
     try:
@@ -144,7 +144,7 @@ def check_characters(source: Source) -> Diagnostic | None:
     except UnicodeEncodeError as error:
         return Diagnostic(
             "invalid-character",
-            "the text holds half a surrogate pair, which is no character",
+            "the text contains half a surrogate pair, which is not a character",
             source=source,
             labels=(Label(Span(error.start, error.end)),),
             help=r'write bytes that are not UTF-8 as b"\xNN"',

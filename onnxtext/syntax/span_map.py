@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The place of every part of a statement, found when somebody asks for it.
+"""Compute the spans of the parts of a statement on demand.
 
-The AST keeps one number a statement: where it begins. To place a label on an input or an
-attribute, that one statement is parsed again with a machine that builds places instead of values:
-exact, because it is the same grammar, and paid for only by what is shown.
+The AST keeps one offset for each statement: its start. To mark an input or an attribute, the
+statement is parsed again by a machine that builds spans instead of values. This is exact, because
+it uses the same grammar, and costs time only for what is shown.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from onnxtext.syntax.parser.lalr import (
 
 @dataclass(slots=True)
 class Places:
-    """Where a construct stands, and its parts.
+    """The spans of a construct and its parts.
 
     Attributes:
         span: from its first to its last token.
-        rule: the action of the grammar's rule it was read by; "" for a token.
-        parts: the parts that the rule gives a name (the parameters of its action).
-        items: the items, if it is a list; None for one that was left out.
+        rule: the action of its grammar rule; "" for a token.
+        parts: the parts by name: the parameters of the action.
+        items: the items of a list; None for an omitted one.
     """
 
     span: Span
@@ -44,16 +44,16 @@ class Places:
     items: list[Places | None] = field(default_factory=list)
 
     def find(self, *path: str | int) -> Places:
-        """A part by its path, such as `find("attributes", 0, "value")`.
+        """Return a part by its path, such as `find("attributes", 0, "value")`.
 
         Raises:
-            LookupError: there is no such part in the text.
+            LookupError: the text has no such part.
         """
         place = self
         for step in path:
             found = place.items[step] if isinstance(step, int) else place.parts[step]
             if found is None:
-                raise LookupError(f"part {step} of {path} is left out")
+                raise LookupError(f"part {step} of {path} is omitted")
             place = found
         return place
 
@@ -67,11 +67,11 @@ NODE_PARTS = {
     "inputs": "names",
     "decorators": "decorators",
 }
-"""The fields of `ast.Node` to the parts of a node's places."""
+"""The fields of `ast.Node`, and the names of the same parts in `Places`."""
 
 
 def _placed(rule: Rule) -> Reduction:
-    """A rule that makes places, of those of all its symbols."""
+    """Return a reduction that builds `Places` from those of all its symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)
@@ -97,7 +97,7 @@ def _placed(rule: Rule) -> Reduction:
 
 
 def _parameters(action: Action, rule: Rule) -> list[str]:
-    """The names of what an action takes, which say what each child of its rule is."""
+    """Return the names of an action's parameters, one for each child of its rule."""
     try:
         names = list(inspect.signature(action).parameters)
     except ValueError:  # a built-in
@@ -113,13 +113,13 @@ def _automaton() -> Automaton:
 
 
 def locate(source: Source, at: int, kind: str, most: int | None = None) -> Places:
-    """The places of a statement and of all its parts.
+    """Return the spans of a statement and of all its parts.
 
     Args:
-        source: the text the statement was read from.
+        source: the source of the statement.
         at: where the statement begins: its `at` in the AST.
         kind: `node`, `value_info`, `attribute`, `graph` or `function`.
-        most: of how many tokens at most, for who cannot wait; None for any number.
+        most: the most tokens to parse; None for no limit.
 
     Raises:
         ValueError: no such statement begins there, or it has more tokens.

@@ -55,7 +55,7 @@ CANNOT = {
     ("graph-missing", FUNCTION): "a body is a list of nodes",
     ("graph-missing", TRAINING): "`algorithm` may be left out",
     ("graph-name-missing", FUNCTION): "a body is no graph; see function-name-missing and `EXTRA`",
-    ("initializer-not-input", FUNCTION): "a function has no initializers",
+    ("initializer-not-input", FUNCTION): "a function cannot have initializers",
     ("initializer-not-input", TRAINING): _OLD,
     ("graph-input-untyped", TRAINING): _MAIN,
     ("graph-output-untyped", NESTED): _MAIN,

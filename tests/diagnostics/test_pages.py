@@ -17,7 +17,7 @@ from tests.cli.command import run
 
 PACKAGE = Path(onnxtext.__file__).parent
 _SLUG = re.compile(
-    r'(?:Diagnostic|CommandError|Mistake|SemanticError)\(\s*f?"([a-z0-9]+(?:-[a-z0-9]+)*)"|'
+    r'(?:Diagnostic|CommandError|Diagnosis|SemanticError)\(\s*f?"([a-z0-9]+(?:-[a-z0-9]+)*)"|'
     r'code ?= ?"([a-z0-9-]+)"|(?:"[A-Z]+": |, )"(missing-[a-z]+|un[a-z]+-[a-z]+)"|'
     r'return "([a-z]+-[a-z-]+)", "'
 )

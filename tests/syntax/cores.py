@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing a text with each core: both give the same."""
+"""Parse texts with both cores and compare the results."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from onnxtext.syntax.parse import parse_partial
 
 
 def outcome(text: str, start: str, by: Core) -> Any:
-    """The AST, or what could be read of it, the places of its statements, and the diagnostics."""
+    """Return the AST or its valid part, the offsets of its statements, and the diagnostics."""
     with mock.patch.object(parse, "core", return_value=by):
         made, diagnostics = parse_partial(Source(text), start)
     return made, list(places(made)), diagnostics
 
 
 def places(item: Any) -> Iterator[int]:
-    """The offsets of all statements, in a fixed order."""
+    """Yield the offsets of all statements in a fixed order."""
     if isinstance(item, (list, tuple)):
         for inner in item:
             yield from places(inner)
@@ -34,7 +34,7 @@ def places(item: Any) -> Iterator[int]:
 
 
 def assert_same_in_both(text: str, start: str = "model") -> Any:
-    """What parsing a text gives, which is the same with both cores."""
+    """Return the result of parsing a text, which must be the same with both cores."""
     expected = outcome(text, start, "python")
     if core() == "native":
         assert outcome(text, start, "native") == expected

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random texts that the grammar derives, and mutations of real ones.
+"""Draw random texts from the grammar, and mutate real ones.
 
-Sentences are drawn from the rules of the grammar's own tables, so new rules are drawn from on the
-day they are written. Words and strings are mostly those that mean something where they stand.
+Sentences come from the grammar's own tables, so that new rules are included at once. Words and
+strings are mostly meaningful in their context.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _FRAMES = (
     "g () => () {} encoding { canonical: {{field_value}} patch: {{field_value}} }",
     'g () => () { y = Op <a = blob"0123456789abcdef"> (x) } resources { {{resource}} }',
 )
-"""Models with holes, `{{rule}}`: what stands there is drawn."""
+"""Model templates: `{{rule}}` is replaced with a random sentence."""
 _WITH_COMMAS = {"value_info", "attribute", "header_entry", "dim", "parameter", "type_argument"}
 _WORDS = {
     "header_entry": tuple(sorted(MODEL_KEYS | FUNCTION_KEYS)),
@@ -109,7 +109,7 @@ _WORDS = {
     "field_call": ("raw_data", "float_data", "int32_data", "string_data", "int64_data"),
     "encoding_habit": ("packed", "unpacked", "order", "sorted"),
 }
-"""The words that mean something in a rule."""
+"""The meaningful words for each rule."""
 
 
 @cache
@@ -122,7 +122,7 @@ def _rules() -> dict[str, list[Rule]]:
 
 @cache
 def _depths() -> dict[str, int]:
-    """How deep the flattest sentence of each rule is."""
+    """Return the depth of the flattest sentence of each rule."""
     depths: dict[str, int] = {}
     changed = True
     while changed:
@@ -147,7 +147,7 @@ def _depth(rule: Rule, depths: dict[str, int]) -> int | None:
 
 @cache
 def _schema_words() -> tuple[str, ...]:
-    """Names of fields, of enum values, and of fields with their messages."""
+    """Return the names of fields, of enum values, and of fields with their messages."""
     words: dict[str, None] = {}
     for short, name in spelled_messages().items():
         for field in message_spec(name).by_name.values():
@@ -157,14 +157,14 @@ def _schema_words() -> tuple[str, ...]:
 
 
 class Sentences:
-    """Draws texts."""
+    """Draws random texts."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self._left = 0  # how many rules the sentence may still expand at will
 
     def draw(self, texts: Sequence[str] = ()) -> str:
-        """A text: a sentence, a frame that holds sentences, or one of some texts mutated."""
+        """Return a sentence, a filled template, or a mutation of one of the texts."""
         kind = self.rng.random()
         if kind < 0.6:
             return self.framed()
@@ -174,7 +174,7 @@ class Sentences:
         return self.mutated(text) if self.rng.random() < 0.3 else text
 
     def sentence(self, symbol: str, size: int = 60) -> str:
-        """A sentence of a rule.
+        """Return a sentence of a rule.
 
         Args:
             symbol: the rule.
@@ -186,7 +186,7 @@ class Sentences:
         return " ".join(out)
 
     def framed(self) -> str:
-        """A model that holds sentences where they belong, and is plain elsewhere."""
+        """Return a model template filled with sentences."""
         rng = self.rng
         text = rng.choice(("", "", "<onnxtext: 1> ")) + rng.choice(_FRAMES)
         while (start := text.find("{{")) >= 0:
@@ -238,7 +238,7 @@ class Sentences:
     # ---- Mutations --------------------------------------------------------------------------
 
     def mutated(self, text: str) -> str:
-        """A text with some tokens changed, and sentences put where they may not belong."""
+        """Return a text with some changed tokens, and sentences in perhaps invalid places."""
         rng = self.rng
         tokens = _tokens(text)
         for _ in range(rng.choice((1, 1, 2, 4))):
@@ -269,7 +269,7 @@ _ANYWHERE = (
 
 
 def _tokens(text: str) -> list[str]:
-    """The tokens of a text, or words where it has none."""
+    """Return the tokens of a text, or its words if it has none."""
     lexer = load_lexer()
     tokens: list[str] = []
     at = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled core does what Python does: tokens, trees, places, diagnostics and bytes."""
+"""The compiled core gives the same tokens, trees, offsets, diagnostics and bytes as Python."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def terminals_and_scanner() -> tuple[list[str], Any]:
 
 
 def check_tokens(text: str) -> None:
-    """The tokens up to the first that is bad."""
+    """Compare the tokens up to the first bad one."""
     from onnxtext._core.scanner import KINDS
 
     names, scanner = terminals_and_scanner()
@@ -74,7 +74,7 @@ def test_tokens_of_official_texts() -> None:
 
 
 def literal(chance: random.Random, dims: list[int], item: Any) -> str:
-    """A literal of these dims, with all kinds of blanks."""
+    """Return a literal of these dims, with all kinds of blanks."""
     if not dims:
         return str(item())
     blank = chance.choice(["", " ", "\n  ", "\t"])
@@ -84,7 +84,7 @@ def literal(chance: random.Random, dims: list[int], item: Any) -> str:
 
 
 def near_halfway(chance: random.Random) -> str:
-    """A decimal exactly between two float32, of any size, or close to that."""
+    """Return a decimal exactly between two float32 values, or close to that."""
     bits = chance.choice([chance.randint(0, 40), chance.randint(0, 0x7F7FFFFF), 0x7FFFFF, 0x800000])
     low, high = (float(np.uint32(one).view(np.float32)) for one in (bits, bits + 1))
     middle = (low + high) / 2
@@ -171,7 +171,7 @@ def test_the_keys_are_those_of_the_schema() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])
-def test_what_is_no_text_is_refused(wrong: Any) -> None:
+def test_reject_other_types_than_text(wrong: Any) -> None:
     model = onnxtext.parse("g (float[1] x) => (float[1] y) { [n] y = Relu (x) }")
     for change in ("inputs", "outputs"):
         setattr(model.graph.nodes[0], change, (wrong,))
@@ -190,7 +190,7 @@ TEXTS = (
 )
 
 
-def test_memory_is_steady() -> None:
+def test_no_memory_leak() -> None:
     def convert() -> None:
         for text in TEXTS:
             try:
@@ -216,13 +216,13 @@ def test_two_threads() -> None:
     assert found == [wanted, wanted]
 
 
-def test_control_c_ends_a_long_conversion() -> None:
+def test_interrupt_ends_a_long_conversion() -> None:
     text = "g () => () {" + 'x = A ("y") ' * 600_000 + "}"
     assert interrupt(lambda: parse_model(Source(text)), after=0.3) < 20
 
 
 @pytest.mark.parametrize("damage", range(200))
-def test_damaged_tables_are_refused_or_harmless(damage: int) -> None:
+def test_damaged_tables_are_rejected_or_harmless(damage: int) -> None:
     from onnxtext._core.scanner import Scanner
 
     chance = random.Random(damage)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Behind an error the core goes on as before it, with the same tree as the parser in Python."""
+"""After an error the core continues, with the same tree as the parser in Python."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from onnxtext.syntax.parser.lalr import Machine
 from tests.seeds import fresh_seed
 from tests.syntax.cores import assert_same_in_both
 
-pytestmark = pytest.mark.skipif(core() != "native", reason="the core is not there")
+pytestmark = pytest.mark.skipif(core() != "native", reason="the core is not built")
 
-MISTAKES = [
+ERRORS = [
     "(", ")", "[", "]", "{", "}", "<", ">", '"', '"""', ",", "=", "= Foo (", ", , 1", "x y", "-",
 ]  # fmt: skip
 
@@ -28,8 +28,8 @@ def text() -> str:
     return onnxtext.from_binary(next(transformer(300)))
 
 
-def test_a_mistake_slows_nothing_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a guess, rules without a hole are the core's as they were before."""
+def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a guess, the core still handles rules without error nodes."""
     counted = 0
     value = Machine.value
 
@@ -41,18 +41,18 @@ def test_a_mistake_slows_nothing_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Machine, "value", counting)
     lines = text().split("\n")
     first = next(number for number, line in enumerate(lines) if " = [" in line)
-    for number, mistake in ((2, "ir_version: ,"), (first, lines[first].replace("[", "[, "))):
-        wrong = "\n".join([*lines[:number], mistake, *lines[number + 1 :]])
+    for number, error in ((2, "ir_version: ,"), (first, lines[first].replace("[", "[, "))):
+        wrong = "\n".join([*lines[:number], error, *lines[number + 1 :]])
         counted = 0
         root, found = parse_partial(Source(wrong), "model")
         assert root is not None
         assert len(root.graph.nodes) == 300
         assert found
-        assert counted < 200, mistake
+        assert counted < 200, error
 
 
-def test_the_tree_behind_a_mistake_is_that_of_python() -> None:
-    """What was remembered by its text is never used for a part that was corrected."""
+def test_same_tree_as_python_after_an_error() -> None:
+    """Results that are cached by their text are not used for corrected parts."""
     seed = fresh_seed()
     rng = random.Random(seed)
     right = text()[:12_000]
@@ -60,7 +60,7 @@ def test_the_tree_behind_a_mistake_is_that_of_python() -> None:
         wrong = right
         for _ in range(rng.randrange(1, 5)):
             at = rng.randrange(len(wrong))
-            wrong = wrong[:at] + rng.choice(MISTAKES) + wrong[at + rng.choice((0, 0, 1, 3)) :]
+            wrong = wrong[:at] + rng.choice(ERRORS) + wrong[at + rng.choice((0, 0, 1, 3)) :]
         assert assert_same_in_both(wrong), seed
 
 

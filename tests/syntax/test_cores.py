@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both cores make the same of any text: the syntax tree, the places in it, and the diagnostics."""
+"""Both cores give the same syntax tree, offsets and diagnostics for any text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_official_prints_on_one_line() -> None:
         model = onnx.ModelProto.FromString(shared_model(file))
         try:
             text = onnx.printer.to_text(model)
-        except Exception:  # what the official printer cannot print
+        except Exception:  # the official printer cannot print it
             continue
         if len(text) < 300_000:
             assert_same_in_both(text)
@@ -62,7 +62,7 @@ def test_errors() -> None:
 
 
 def mutations(count: int, longest: int) -> None:
-    """Real texts with mistakes, each from a fresh seed."""
+    """Compare real texts with random errors, with a fresh seed."""
     chance = seeded()
     small = [text for text in texts() if len(text) < longest]
     for _ in range(count):
@@ -83,7 +83,7 @@ def test_many_mutations() -> None:
 
 
 def drawn(count: int) -> None:
-    """What the grammar derives, and what becomes of it; noise."""
+    """Compare random sentences of the grammar, mutations and noise."""
     chance = seeded()
     sentences, real = Sentences(chance), real_texts()
     for _ in range(count):
@@ -151,7 +151,7 @@ LISTS = {
 
 @st.composite
 def long_lists(draw: st.DrawFn) -> str:
-    """A text with a long list, of which the items are alike but for some."""
+    """Return a text with a long list of mostly equal items."""
     frame = draw(st.sampled_from(sorted(LISTS)))
     items = st.sampled_from(LISTS[frame])
     found: list[str] = []
@@ -188,28 +188,28 @@ def model_of(*lines: str) -> str:
 @pytest.mark.parametrize(
     "lines",
     [
-        # Statements that go on in the next line.
+        # Statements that continue on the next line.
         ("q = Softmax (x)", "<axis = 1>", "r = Softmax (x)", "<axis = 1>", "y = Relu (q)"),
         ("q = Softmax (x)", "# why", "", "<axis = 1>", "y = Relu (q)"),
         ("q = Softmax (x)", "q = Softmax (x)", "q = Softmax (x) <axis = 1>"),
-        # Strings over lines, and lines that look like statements inside them.
+        # Strings on several lines, with lines that look like statements.
         ('q = A <s = "', "r = Relu (q)", '"> (x)', "r = Relu (q)", "y = Relu (r)"),
         ('q = A <s = """', "  r = Relu (q)", '  """> (x)', "r = Relu (q)"),
-        # Several statements in a line.
+        # Several statements on one line.
         ("q = Relu (x) r = Relu (q)", "q = Relu (x) r = Relu (q)", "  q = Relu (x) r = Relu (q)"),
         ("q = Relu (x) r =", "Relu (q)", "q = Relu (x) r =", "Relu (q)"),
-        # Comments, with statements in them.
+        # Statements in comments.
         ("# q = Relu (x)", "q = Relu (x) # r = Relu (q)", "# q = Relu (x)", "q = Relu (x)"),
-        # The same text in and outside strings.
+        # The same text inside and outside strings.
         ('"q" = Relu ("x")', '"r" = Relu ("q")', '"s" = Relu ("r#")', '"t" = Relu ("""")'),
         ('"q" = Relu ("x")', '"r" = Relu ("\\q")', '"s" = Relu ("\\"")', 'b"t" = Relu (b"x")'),
-        # Left-out names, labels, decorators, every form of the operator.
+        # Omitted names, labels, decorators, every form of the operator.
         ("q, , r = A (x, , x,)", "[] q = .A ()", "[n] q = a.b.C:o (x)", "= A ()", "q = (x)"),
         ('@doc("d") q = A (x)', '@doc("e") r = A (x)', "float[2] q = A (x)", "int4 q, r = A ()"),
         # Wide nodes.
         *[("q = A (x) <", "  a = 1,", '  b = "s",', ">") * 3],
         ("q = If (x) <", "  then = t () => (float z) {", "    z = Relu (x)", "  },", ">") * 3,
-        # Numbers over lines.
+        # Numbers on several lines.
         ("q = C <v = float[2, 2] [", "  [1, 2],", "  [3, 4],", "]> ()") * 3,
         ("q = C <v = float[2, 2] [", "  [1, 2], # a", "  [3, 4],", "]> ()") * 3,
         ("q = C <a = [1, 2,", "3]> ()", "q = C <a = [1, 2,", "3]> ()"),
@@ -229,7 +229,7 @@ def test_statements(lines: tuple[str, ...]) -> None:
     assert_same_in_both(model_of(*lines)[:-1])  # the last bracket is missing
 
 
-def test_after_a_mistake_the_core_goes_on() -> None:
+def test_the_core_continues_after_an_error() -> None:
     lines = [f'  ["n{at}"] "v{at + 1}" = Relu <a = {at % 3}> ("v{at}")' for at in range(300)]
     for at in (0, 17, 150, 299):
         lines[at] = lines[at].replace("Relu", "Re lu" if at % 2 else "")

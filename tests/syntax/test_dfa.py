@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The automaton of the terminals finds the tokens that the lexer's regular expression finds."""
+"""The automaton of the terminals finds the same tokens as the lexer's regular expression."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PIECES = (
 
 
 def scanned(scanner: Scanner, text: str) -> list[Found]:
-    """The tokens by the tables, read one character at a time."""
+    """Return the tokens that the tables find, one character at a time."""
     classes, accepts = scanner.classes, scanner.accepts
     moves = array("h", b64decode(scanner.moves))
     width = max(classes) + 1
@@ -69,7 +69,7 @@ def noise(seed: int, count: int) -> None:
 
 def test_noise() -> None:
     seed = random.randrange(1 << 32)
-    print("seed", seed)  # which pytest shows on failure
+    print("seed", seed)  # pytest shows it on failure
     noise(seed, 4000)
 
 
@@ -99,7 +99,7 @@ def test_official_texts() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["a(?=b)", "(?<!a)b", r"(a)\1", "a*?", r"\bword", r"\d"])
-def test_what_is_not_regular_is_refused(pattern: str) -> None:
+def test_reject_patterns_that_are_not_regular(pattern: str) -> None:
     with pytest.raises(NotImplementedError):
         make_scanner([("ODD", pattern)])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L4: a megabyte of anything gets its error in a time that is bounded."""
+"""L4: the time to reject a megabyte of any text is bounded."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long literals: what is found in blocks is what the grammar's expression finds."""
+"""Block-wise search finds the same long literals as the grammar's regular expressions."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ PIECES += ["/", "0x1f"]
 )
 @example("[[", "1, ", "", "1], [2]]", "", 9_000)
 def test_the_same_token(
-    opening: str, filler: str, middle: str, closing: str, behind: str, size: int
+    opening: str, filler: str, middle: str, closing: str, after: str, size: int
 ) -> None:
     half = filler * (size // len(filler) // 2)
-    text = f"{opening}1, {half}{middle}{half}{closing}{behind}"
+    text = f"{opening}1, {half}{middle}{half}{closing}{after}"
     found = lexer.load_lexer().token(text, 0)
     with mock.patch.object(lexer, "literal_end", return_value=(0, False)):
         expected = lexer.load_lexer().token(text, 0)
@@ -42,7 +42,7 @@ def test_the_same_token(
         assert isinstance(found, PlainText) <= set("0123456789.-,[]{} \n").issuperset(found)
 
 
-def test_blocks_are_no_seams() -> None:
+def test_literals_across_blocks() -> None:
     text = "[" + ", ".join(f"[{number}, 0.5]" for number in range(100_000)) + "]"
     assert len(text) > 4 * literals._BLOCK
     assert literals.literal_end(text, 0) == (len(text), True)
@@ -54,8 +54,8 @@ def test_blocks_are_no_seams() -> None:
 
 @pytest.mark.parametrize("unit", ["[[1],", "[[1,", "[[1, 2, 3],", "[ [1], ", "[[", "[1,", "{1,"])
 @pytest.mark.parametrize("head", ["g () => () <float[1] w = ", "g (x) => (y) { y = A <a = "])
-def test_brackets_that_nobody_closes(head: str, unit: str) -> None:
-    """A megabyte of them is refused at once: nobody looks for the end of each of them."""
+def test_unclosed_brackets(head: str, unit: str) -> None:
+    """A megabyte of them is rejected at once, without a search from each bracket."""
     start = time.process_time()
     with pytest.raises(onnxtext.OnnxTextError):
         onnxtext.to_binary(head + unit * (1_000_000 // len(unit)))

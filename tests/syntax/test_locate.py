@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every part of a statement is found where it stands."""
+"""The span map finds every part of a statement."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_parts_of_a_node() -> None:
     assert set(NODE_PARTS.values()) >= set(node.parts)
 
 
-def test_nested_statements_have_places_of_their_own() -> None:
+def test_nested_statements_have_their_own_spans() -> None:
     source = Source(TEXT)
     graph = parse_model(source).graph.nodes[0].attributes[1].value
     assert isinstance(graph, Graph)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L4: whatever the grammar derives, and whatever becomes of it, is a result or has a place."""
+"""L4: random sentences of the grammar and their mutations parse, or give errors with spans."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tests.seeds import fresh_seed
 from tests.syntax.sentences import Sentences
 
 FRESH = fresh_seed()
-"""Another seed every time."""
+"""A fresh seed in every run."""
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def real_texts() -> list[str]:
-    """The examples, and the blocks of the language reference."""
+    """Return the examples and the blocks of the language reference."""
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.onnxtxt"))]
     spec = (ROOT / "grammar" / "SPEC.md").read_text("utf-8")
     return texts + re.findall(r"```onnxtxt[^\n]*\n(.*?)```", spec, re.DOTALL)
 
 
 def is_accepted(text: str) -> bool:
-    """Whether a text is of the language; errors have places, and models come back."""
+    """Whether a text is valid; check the spans of errors and the round trip of models."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -53,7 +53,7 @@ def assert_placed(error: OnnxTextError, text: str) -> None:
 
 
 def sweep(seed: int, count: int) -> int:
-    """Check some texts; how many of them are of the language."""
+    """Check some texts and count the valid ones."""
     sentences, texts = Sentences(random.Random(seed)), real_texts()
     right = 0
     for index in range(count):
@@ -93,7 +93,7 @@ DIGEST = "0" * 64
         "g () => () {} encoding { canonical: [] patch: {} }",
     ],
 )
-def test_errors_that_had_no_place(text: str) -> None:
+def test_errors_that_once_had_no_span(text: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(text)
     assert_placed(caught.value, text)

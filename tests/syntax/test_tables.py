@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar is LALR(1) without a conflict, and its tables survive being kept."""
+"""The grammar is LALR(1) without conflicts, and its tables survive the cache."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_element_types_are_words_of_their_own_kind(name: str) -> None:
     assert lexer.kind(name + "x") == "WORD"
 
 
-def test_kept_tables_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_tables_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     made = cached_tables(GRAMMAR)
     (file,) = tmp_path.iterdir()
@@ -74,14 +74,14 @@ def test_kept_tables_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"terminals": []}', b"\xff", b"null"])
-def test_damaged_tables_are_made_anew(
+def test_damaged_tables_are_built_again(
     damage: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     file = cache_path(GRAMMAR)
     assert file is not None
     file.write_bytes(damage)
-    # Lark numbers the states anew each time; everything else is the same.
+    # Lark numbers the states differently each time; the rest is the same.
     assert cached_tables(GRAMMAR).rules == build_tables(GRAMMAR).rules
     assert file.read_bytes() != damage
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts to parse: those of real models, the official ones, and what becomes of them by mistakes."""
+"""Texts to parse: real models, official texts and mutations."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tests.corpus import SHARED, index, onnx_directory, shared_model, shared_mod
 
 
 def seeded() -> random.Random:
-    """Chance with a fresh seed."""
+    """Return a random generator with a fresh seed."""
     seed = random.randrange(1 << 32)
-    print("seed", seed)  # which pytest shows on failure
+    print("seed", seed)  # pytest shows it on failure
     return random.Random(seed)
 
 
 @cache
 def texts() -> list[str]:
-    """Texts of real models."""
+    """Return texts of real models."""
     found = []
     for file in wheel_models()[::3]:
         found.append(onnxtext.from_binary((onnx_directory() / file).read_bytes()))
@@ -31,7 +31,7 @@ def texts() -> list[str]:
 
 
 def official_texts() -> list[tuple[str, str]]:
-    """The official texts, each with its start rule."""
+    """Return the official texts, each with its start rule."""
     starts = {"nodelist": "nodes"}
     found = []
     for entry in index("official_texts"):
@@ -44,7 +44,7 @@ def official_texts() -> list[tuple[str, str]]:
 
 
 def mutate(text: str, rng: random.Random) -> str:
-    """A text with one thing wrong, or perhaps not wrong."""
+    """Return a text with one random change, which may be valid."""
     at = rng.randrange(len(text))
     end = min(len(text), at + rng.choice([1, 1, 2, 5, 20]))
     match rng.randrange(6):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each grammar rule makes: the syntax tree."""
+"""The actions of the grammar rules, which build the syntax tree."""

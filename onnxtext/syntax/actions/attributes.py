@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes: what type a value has, and what it means under an annotation.
+"""Actions for attributes: infer the types of values, and convert values to annotated types.
 
-The rules are the official parser's (reference, 1.4 and 1.5): the first item of a list fixes its
-type, a singular annotation on a list is promoted, `float` makes an integer literal a float.
+The rules are the official parser's: the first item of a list determines its type, a singular
+annotation on a list is promoted, and `float` converts an integer literal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from onnxtext.ast.values import (
     Tensor,
 )
 from onnxtext.syntax.actions import integers
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.floats import float32_bits
 from onnxtext.tensor.parse import parse_floats, parse_ints
@@ -72,28 +72,28 @@ class NumberList(str):
     token: str
 
     def __new__(cls, token: str) -> NumberList:
-        """The list of this token, which remembers where it stands."""
+        """Create a list from its token, which is kept for its offset."""
         made = str.__new__(cls, token)
         made.token = token
         return made
 
 
 def attribute_type(token: str) -> AttributeType:
-    """The type that an annotation names.
+    """Return the type that an annotation names.
 
     Raises:
-        SemanticError: there is no such type.
+        SemanticError: the type is unknown.
     """
     kind = _TYPES.get(token)
     if kind is None:
         raise SemanticError(
-            f"`{token}` is no attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
+            f"`{token}` is not an attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
         )
     return kind
 
 
 def bare_graph_name(name: str) -> str:
-    """The unquoted name of a graph in an attribute.
+    """Return the unquoted name of a graph in an attribute.
 
     Raises:
         SemanticError: the official lexer would read a float, as in `nan_`.
@@ -110,7 +110,7 @@ def bare_graph_name(name: str) -> str:
 def attribute_type_only(
     decorators: list[Decorator] | None, name: str, kind: AttributeType
 ) -> Attribute:
-    """`alpha: float`: a type and no value."""
+    """`alpha: float`: a type without a value."""
     return Attribute(name, kind, None, tuple(decorators or ()))
 
 
@@ -120,7 +120,7 @@ def attribute(
     """`name: wanted = value`.
 
     Raises:
-        SemanticError: the value is not of the wanted type, or out of its range.
+        SemanticError: the value does not have the wanted type, or is out of range.
     """
     kind: AttributeType | None
     result: Any
@@ -133,7 +133,7 @@ def attribute(
     elif type(value) is Record:
         if wanted is not None:
             raise SemanticError(
-                "a record has its type inside", help="write {type: …} without annotation"
+                "a record contains its type", help="write {type: …} without annotation"
             )
         kind, result = None, value
     else:
@@ -179,7 +179,7 @@ def _number(wanted: AttributeType | None, text: str) -> tuple[AttributeType, int
     try:
         return _A.FLOAT, Float32(float32_bits(text))
     except LiteralError as error:
-        raise _fault(error, text) from None
+        raise from_literal(error, text) from None
 
 
 def _number_type(text: str) -> AttributeType:
@@ -194,7 +194,7 @@ def _list(
         many, one = LIST_OF.get(wanted, wanted), ITEM_OF.get(wanted, wanted)
     if wanted not in ITEM_OF and not items:
         raise SemanticError(
-            "the type of an empty list cannot be told from its value",
+            "the type of an empty list is unknown",
             help="declare it, as in `xs: ints = []`",
             code="attribute-type-unknown",
         )
@@ -221,14 +221,14 @@ def _empty(many: AttributeType | None) -> AttributeValue:
 
 def _mixed(kind: AttributeType, token: str | None = None) -> None:
     raise SemanticError(
-        f"the items of a list have one type, that of its first, here {kind.name.lower()}",
+        f"the items of a list must have the type of the first, here {kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
     )
 
 
 def _reference_list(wanted: AttributeType | None, items: list[Any]) -> tuple[None, Record]:
-    """Officially read and dropped, if there is no annotation: the attribute has only its name."""
+    """Return an empty value, as the official parser drops such lists without annotation."""
     if wanted is not None or any(type(item) is not Reference for item in items):
         raise SemanticError("a list cannot hold references to attribute parameters")
     return None, Record()
@@ -237,7 +237,7 @@ def _reference_list(wanted: AttributeType | None, items: list[Any]) -> tuple[Non
 def _fine_number_list(
     one: AttributeType | None, items: list[Any]
 ) -> tuple[AttributeType, AttributeValue]:
-    """A list of numbers with comments or rare spellings between the brackets."""
+    """Convert a list of numbers with comments or rare spellings in the brackets."""
     first = items[0].text
     for item in items:
         if type(item) is not Number:
@@ -267,15 +267,9 @@ def _number_list(
         if one is _A.FLOAT:
             return _A.FLOATS, Floats(parse_floats(items))
     except LiteralError as error:
-        raise _fault(error, items.token) from None
+        raise from_literal(error, items.token) from None
     raise SemanticError(
         f"the attribute is declared {LIST_OF[one].name.lower()}, its value is a list of numbers",
         token=items.token,
         code="attribute-type-mismatch",
-    )
-
-
-def _fault(error: LiteralError, token: str) -> SemanticError:
-    return SemanticError(
-        error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headers, and what is put together from them: models, functions, fragments."""
+"""Actions for headers and for what they begin: models, functions and fragments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from onnxtext.syntax.actions.sections import Sections
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 LANGUAGE_VERSION = 1
-"""The newest version of the language that this release reads, and the one it writes."""
+"""The newest version of the language that this release reads, and the version it writes."""
 
 _INT_KEYS = {"onnxtext", "ir_version", "model_version"}
 _TEXT_KEYS = {"producer_name", "producer_version", "domain", "doc_string", "overload"}
@@ -44,45 +44,45 @@ FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overlo
 
 @dataclass(slots=True)
 class Header:
-    """`<key: value, …>`, with repeated keys settled as officially: the last one, or all items.
+    """`<key: value, …>`; repeated keys resolve as officially: the last value, or all items.
 
     Attributes:
-        at: offset of each key.
-        values: what each key says.
+        at: the offset of each key.
+        values: the value of each key.
     """
 
     at: dict[str, int] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
 
     def allow(self, keys: set[str], what: str) -> None:
-        """Refuse keys that do not belong here.
+        """Reject unknown keys.
 
         Raises:
-            SemanticError: there is one.
+            SemanticError: a key is not allowed here.
         """
-        faults = []
+        errors = []
         for key, at in self.at.items():
             if key not in keys:
-                faults.append(_at(at, key, f"`{key}` is no key of {what}'s header"))
-                faults[-1].help = f"one of {', '.join(sorted(keys))}"
-        if faults:
-            faults[0].others = tuple(faults[1:])
-            raise faults[0]
+                errors.append(_at(at, key, f"`{key}` is not a key of {what}'s header"))
+                errors[-1].help = f"one of {', '.join(sorted(keys))}"
+        if errors:
+            errors[0].others = tuple(errors[1:])
+            raise errors[0]
 
     @property
     def presence(self) -> Presence:
-        """What the header says about fields the text is silent about."""
+        """The presence of fields that the text does not show."""
         return Presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
 
 
 def header(entries: list[tuple[int, str, Any]]) -> Header:
-    """A header from its entries.
+    """Return a header with these entries.
 
     Raises:
-        SemanticError: a value is not of the kind its key has, or the language version is unknown.
+        SemanticError: a value has the wrong type for its key, or the language version is unknown.
     """
     made = Header()
-    faults = []
+    errors = []
     for at, key, value in entries:
         wanted = (
             int if key in _INT_KEYS else str if key in _TEXT_KEYS else list
@@ -90,7 +90,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         )  # fmt: skip
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            faults.append(_at(at, key, f"the value of `{key}` has to be {forms[wanted]}"))
+            errors.append(_at(at, key, f"the value of `{key}` must be {forms[wanted]}"))
             continue
         made.at[key] = at
         if key in _LIST_KEYS:
@@ -98,27 +98,27 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
             made.values.setdefault(key, []).extend(value)
         else:
             made.values[key] = value
-    if faults:
-        faults[0].made, faults[0].others = made, tuple(faults[1:])
-        raise faults[0]
+    if errors:
+        errors[0].made, errors[0].others = made, tuple(errors[1:])
+        raise errors[0]
     version = made.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:
-        fault = _at(
+        error = _at(
             made.at["onnxtext"],
             "onnxtext",
             f"the text is written in version {version} of the language; this release reads "
             f"version {LANGUAGE_VERSION}",
         )
-        fault.code = "language-version-unknown"
-        fault.help = "upgrade onnxtext: pip install --upgrade onnxtext"
-        raise fault
+        error.code = "language-version-unknown"
+        error.help = "upgrade onnxtext: pip install --upgrade onnxtext"
+        raise error
     return made
 
 
 def _at(at: int, key: str, message: str) -> SemanticError:
-    fault = SemanticError(message)
-    fault.at, fault.length = at, len(key)
-    return fault
+    error = SemanticError(message)
+    error.at, error.length = at, len(key)
+    return error
 
 
 def _check_items(at: int, key: str, items: list[Any]) -> None:
@@ -144,14 +144,14 @@ def header_int(text: str) -> int:
 
 
 def header_numbers(token: str) -> list[OpsetImport]:
-    """`[21]`: bare opset numbers, as one token."""
+    """`[21]`: opset numbers without domains, as one token."""
     items = token[1:-1].rstrip(" \t\n\v\f\r,").split(",")
     made = []
     for item in items:
         text = item.strip()
         if not text.removeprefix("-").isdigit():
             raise SemanticError(
-                f"`{text}` is no opset version", token=token, help="write a whole number"
+                f"`{text}` is not an opset version", token=token, help="write a whole number"
             )
         made.append(bare_opset_item(text))
     return made
@@ -179,16 +179,16 @@ def model(
     functions: list[Function],
     sections: list[tuple[str, Any]] | None,
 ) -> Model:
-    """A whole model.
+    """Return a model.
 
     Raises:
-        SemanticError: the header or a section says what does not belong there.
+        SemanticError: the header or a section is invalid.
     """
     head = head or Header()
     head.allow(MODEL_KEYS, "a model")
     for item in functions:
         if item.presence is not None:
-            raise _at(item.at, item.name, "the language version stands in the model's header only")
+            raise _at(item.at, item.name, "only the model's header can have a language version")
     get = head.values.get
     made = Model(
         graph,
@@ -217,13 +217,13 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
     """`"9f2c…": base64 \"\"\"…\"\"\"`.
 
     Raises:
-        SemanticError: the digest or the encoding is unknown, or the text is not of this encoding.
+        SemanticError: the digest is invalid, or the encoding is unknown or damaged.
     """
     if not _DIGEST.fullmatch(digest):
         raise SemanticError("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
     if encoding != "base64":
         raise SemanticError(
-            f"`{encoding}` is no encoding of a resource", token=encoding, help="base64 is"
+            f"`{encoding}` is not an encoding of resources", token=encoding, help="base64 is"
         )
     try:
         return digest, binascii.a2b_base64(text)
@@ -232,14 +232,14 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
 
 
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
-    """The same, with lines, which may be gigabytes: base64 takes no notice of blanks.
+    """The same as a multi-line string of perhaps gigabytes; base64 ignores blanks.
 
     Raises:
-        SemanticError: as `resource`, or the opening quotes are not followed by a line end.
+        SemanticError: as for `resource`, or no line break follows the opening quotes.
     """
     if token[3 : token.find("\n")].strip(" \t\r"):
         raise SemanticError(
-            'the text of a """ string starts on the next line',
+            'the text of a """ string must start on the next line',
             token=token,
             length=3,
             help='put a line break after the opening """',
@@ -258,16 +258,16 @@ def function(
     values: list[ValueInfo] | None,
     nodes: list[Any],
 ) -> Function:
-    """A function.
+    """Return a function.
 
     Raises:
-        SemanticError: a value of the function is given data.
+        SemanticError: a value of the function has data.
     """
     head = head or Header()
     head.allow(FUNCTION_KEYS, "a function")
     for value in (*inputs, *outputs, *(values or ())):
         if value.data is not None:
-            raise _at(value.at, value.name, "a function has no initializers")
+            raise _at(value.at, value.name, "a function cannot have initializers")
     for value in (*inputs, *outputs):
         if value.decorators and value.type is None:
             raise _at(value.at, value.name, "only a value with a type can have decorators here")
@@ -292,19 +292,19 @@ def function(
 
 
 def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
-    """A graph on its own."""
+    """Return a graph fragment."""
     return item_fragment(head, graph)
 
 
 def function_fragment(function: Function) -> Fragment:
-    """A function on its own; the language version stands in its own header."""
+    """Return a function fragment, whose language version is in the function's header."""
     presence = function.presence or Presence()
     function.presence = None
     return Fragment(function, presence)
 
 
 def item_fragment(head: Header | None, item: Any) -> Fragment:
-    """A graph, node, list of nodes, attribute or tensor on its own."""
+    """Return a fragment of a graph, node, list of nodes, attribute or tensor."""
     head = head or Header()
     head.allow(PRESENCE_KEYS, "a fragment")
     if isinstance(item, Node):
@@ -316,7 +316,7 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
     """`encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
 
     Raises:
-        SemanticError: it is not of this form.
+        SemanticError: it does not have this form.
     """
     values = {item.key: item.value for item in record.fields}
     match values:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers within protobuf's ranges."""
+"""Parse integers within protobuf's ranges."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 
 INT64_MIN = -(1 << 63)
 INT64_MAX = (1 << 63) - 1
-_LONGEST = 4000  # Python refuses to convert more digits than this, and no number has them
+_LONGEST = 4000  # Python does not convert more digits, and no valid number has them
 
 
 def int64(text: str) -> int:
-    """A decimal integer that fits in an int64.
+    """Return a decimal integer.
 
     Raises:
-        SemanticError: it does not.
+        SemanticError: it does not fit in an int64.
     """
     if len(text) < _LONGEST:
         value = int(text)
@@ -23,13 +23,13 @@ def int64(text: str) -> int:
     raise SemanticError(
         "the integer does not fit in 64 bits",
         token=text,
-        help=f"it must lie between {INT64_MIN} and {INT64_MAX}",
+        help=f"it must be between {INT64_MIN} and {INT64_MAX}",
         code="integer-out-of-range",
     )
 
 
 def field_number(text: str) -> int:
-    """The number of a protobuf field; 0, which is no number, can stand in a group all the same.
+    """Return a field number of protobuf; 0 is invalid there, but possible in a group.
 
     Raises:
         SemanticError: it is not between 0 and 2**29 - 1.

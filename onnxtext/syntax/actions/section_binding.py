@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tying the entries of sections to what they belong to, by paths (SPEC 13)."""
+"""Section binding: attach the entries of sections to the items that their paths name (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueIn
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.syntax.actions.sections import Block, Pairs, Sections
-from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
 
 DANGLING = "metadata-dangling"
-"""The code of entries whose path names nothing."""
+"""The code for entries whose path names nothing."""
 
 
 class _Names:
-    """The parts of a graph or function by their names; of equal names the first counts."""
+    """The parts of a graph or function by name; the first of each name counts."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
@@ -42,7 +42,7 @@ class _Names:
 
     @cached_property
     def tensors(self) -> dict[str, ValueInfo]:
-        """Initializers that are no inputs."""
+        """Initializers that are not inputs."""
         values = reversed(self.owner.values)
         return {value.name: value for value in values if value.data is not None}
 
@@ -56,7 +56,7 @@ def attach_sections(model: Model, sections: Sections) -> None:
     """Give a model its sections, and bind metadata and quantization to the items they name.
 
     Raises:
-        SemanticError: paths name nothing; the model that was made has all the rest.
+        SemanticError: paths name nothing; its `made` is the model with all else.
     """
     model.training = sections.training
     model.configurations = sections.configurations
@@ -70,21 +70,21 @@ def attach_sections(model: Model, sections: Sections) -> None:
         binding.attach_any(model, block)
     for at, path, pairs in sections.quantization:
         binding.annotate(model.graph, at, path, pairs)
-    if binding.faults:
-        first, *others = binding.faults
+    if binding.semantic_errors:
+        first, *others = binding.semantic_errors
         first.made, first.others = model, tuple(others)
         raise first
 
 
 class SectionBinding:
-    """One run of tying; every name is looked up in an index, made when it is first needed.
+    """Binds the sections of one model, with indexes of names that are built on demand.
 
     Attributes:
-        faults: the paths that name nothing.
+        semantic_errors: errors for paths that name nothing.
     """
 
     def __init__(self) -> None:
-        self.faults: list[SemanticError] = []
+        self.semantic_errors: list[SemanticError] = []
         self._compared = 0
         self._names: dict[int, _Names] = {}
         self._functions: dict[tuple[str, str, str], Function] | None = None
@@ -96,27 +96,27 @@ class SectionBinding:
         return names
 
     def attach_any(self, model: Model, block: Block) -> None:
-        """Tie the metadata of a part of a model; what names nothing is kept as a fault."""
-        with self._keeping():
+        """Bind a metadata block of a model; collect an error if its path names nothing."""
+        with self._collecting():
             if block.kind == "function":
                 self._attach_function(model, block)
             else:
                 self._attach(model.graph, block)
 
     def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
-        """Tie a quantization annotation; what names nothing is kept as a fault."""
-        with self._keeping():
+        """Bind a quantization annotation; collect an error if its path names nothing."""
+        with self._collecting():
             owner = self._graph_at(graph, path[:-1], Token("", at))
             assert isinstance(owner, Graph)
             owner.quantization.append(Annotation(path[-1].name, entries))
 
     @contextmanager
-    def _keeping(self) -> Iterator[None]:
+    def _collecting(self) -> Iterator[None]:
         try:
             yield
-        except SemanticError as fault:
-            if len(self.faults) < MOST_SEMANTIC_ERRORS:
-                self.faults.append(fault)
+        except SemanticError as error:
+            if len(self.semantic_errors) < MAX_SEMANTIC_ERRORS:
+                self.semantic_errors.append(error)
 
     def _attach_function(self, model: Model, block: Block) -> None:
         if self._functions is None:
@@ -131,13 +131,13 @@ class SectionBinding:
         function.metadata = block.entries()
         for item in block.items:
             if isinstance(item, Block):
-                with self._keeping():
+                with self._collecting():
                     if item.kind == "function":
-                        raise SemanticError("functions hold no functions", token=item.kind)
+                        raise SemanticError("functions cannot contain functions", token=item.kind)
                     self._attach(function, item)
 
     def _attach(self, root: Graph | Function, block: Block) -> None:
-        """Tie metadata to the part of a graph or function that its path names.
+        """Bind metadata to the part of a graph or function that its path names.
 
         Raises:
             SemanticError: the path names nothing.
@@ -159,12 +159,12 @@ class SectionBinding:
     def _graph_at(
         self, root: Graph | Function, path: tuple[Step, ...], token: str
     ) -> Graph | Function:
-        """The graph at the end of a path of nodes and attributes.
+        """Return the graph at the end of a path of nodes and attributes.
 
         Args:
             root: where the path begins.
             path: the steps.
-            token: where a mistake in it is shown.
+            token: marks errors in the path.
 
         Raises:
             SemanticError: the path names no graph.
@@ -226,26 +226,24 @@ class SectionBinding:
     ) -> SemanticError:
         import difflib
 
-        known = known[: max(_NEAR - self._compared, 0)]
+        known = known[: max(_MAX_COMPARED - self._compared, 0)]
         self._compared += len(known)
-        near = difflib.get_close_matches(name, known, 1)
+        similar = difflib.get_close_matches(name, known, 1)
         what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
-        fault = SemanticError(
+        error = SemanticError(
             f"{what.get(kind, f'no {kind} is')} named `{name}`",
             token=token,
             code=DANGLING,
         )
-        fault.step = step
-        if near:
-            fault.instead = near[0]
-            if not _WORD.fullmatch(near[0]):
-                quotable = near[0].isprintable() and not set('"\\') & set(near[0])
-                fault.instead = f'"{near[0]}"' if quotable else None
-        return fault
+        error.step = step
+        if similar:
+            error.instead = similar[0]
+            if not _WORD.fullmatch(similar[0]):
+                quotable = similar[0].isprintable() and not set('"\\') & set(similar[0])
+                error.instead = f'"{similar[0]}"' if quotable else None
+        return error
 
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-_NEAR = 10_000
-"""So many names are compared in one text when near ones are looked for."""
+_MAX_COMPARED = 10_000
+"""How many names to compare in one text to find suggestions."""

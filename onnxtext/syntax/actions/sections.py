@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections after the functions: what would drown the graph (SPEC 13).
+"""Actions for the sections after the functions, which keep details out of the graph (SPEC 13).
 
-Metadata and quantization entries are tied to what they belong to while the model is put together:
-in the AST they stand at the node, value, graph or function itself.
+`section_binding` attaches metadata and quantization entries to their node, value, graph or function
+when the model is complete.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Block:
     """`node path { … }` in the metadata section.
 
     Attributes:
-        kind: `graph`, `value`, `tensor`, `node` or `function`; a token, for its place.
-        path: what the entries belong to; () for the main graph.
+        kind: `graph`, `value`, `tensor`, `node` or `function`, as a token with its offset.
+        path: the owner of the entries; () for the main graph.
         overload: of a function.
-        items: entries, and in a function's block further blocks.
+        items: entries, and for a function also blocks.
     """
 
     kind: str
@@ -48,17 +48,17 @@ class Block:
     items: list[Entry | Block]
 
     def entries(self) -> Pairs:
-        """The entries of the block itself."""
+        """Return the entries of the block itself."""
         return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
 
 
 @dataclass(slots=True)
 class Resources:
-    """What the resources section says.
+    """The resources section.
 
     Attributes:
         blobs: bytes by digest.
-        places: where further blobs are.
+        places: the locations of further blobs.
         left_out: whether the text was printed without its weights.
     """
 
@@ -69,15 +69,15 @@ class Resources:
 
 @dataclass(slots=True)
 class Sections:
-    """All sections of a text, sorted.
+    """All sections of a text by kind.
 
     Attributes:
-        metadata: the blocks of the metadata section; True if they were left out.
+        metadata: the blocks of the metadata section; True for `metadata none`.
         quantization: offsets, paths and entries of the quantization section.
-        training: one a section.
-        configurations: one a section.
-        encoding: None without one.
-        resources: what the resources section says.
+        training: one for each section.
+        configurations: one for each section.
+        encoding: the encoding section, if any.
+        resources: the resources section.
     """
 
     metadata: list[Block] | bool = field(default_factory=list)
@@ -89,10 +89,10 @@ class Sections:
 
     @classmethod
     def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
-        """Sort the sections of a text.
+        """Sort the sections of a text by kind.
 
         Raises:
-            SemanticError: one that can stand once stands twice.
+            SemanticError: a section that must be unique is repeated.
         """
         made = cls()
         seen: set[str] = set()
@@ -112,7 +112,7 @@ class Sections:
         return made
 
 
-# ---- What the grammar's rules make ----------------------------------------------------------
+# ---- Actions --------------------------------------------------------------------------------
 
 
 def metadata_block(
@@ -121,11 +121,11 @@ def metadata_block(
     """`node path { … }`.
 
     Raises:
-        SemanticError: the kind is unknown, or has no path like this.
+        SemanticError: the kind is unknown, or the path is invalid for it.
     """
     if kind not in ("graph", "value", "tensor", "node", "function"):
         raise SemanticError(
-            f"`{kind}` is no kind of metadata",
+            f"`{kind}` is not a kind of metadata",
             token=kind,
             help="graph, value, tensor, node and function have metadata",
         )
@@ -144,13 +144,13 @@ def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[B
     """`metadata { … }`.
 
     Raises:
-        SemanticError: there is an entry outside of a block.
+        SemanticError: an entry is outside of a block.
     """
     blocks = []
     for item in items:
         if isinstance(item, Entry):
             raise SemanticError(
-                f"the entry `{item.key}` belongs to nothing",
+                f"the entry `{item.key}` is outside of a block",
                 token=word,
                 help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
             )
@@ -210,7 +210,7 @@ def resource_place(kind: str, path: str) -> WeightPlace:
         case "safetensors":
             return WeightPlace("safetensors", path)
     raise SemanticError(
-        f"`{kind}` is no kind of place for blobs",
+        f"`{kind}` is not a location of blobs",
         token=kind,
         help='write store: "DIRECTORY" or safetensors: "FILE"',
     )
@@ -220,7 +220,7 @@ def indexed_step(name: str, numbers: str) -> Step:
     """`body[0]`.
 
     Raises:
-        SemanticError: the bracket holds no index.
+        SemanticError: the brackets do not contain an index.
     """
     index = numbers[1:-1].strip()
     if not index.isdigit() or len(index) > 9:
@@ -232,7 +232,7 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
     """`training { initialization: g () => () {}  … }`.
 
     Raises:
-        SemanticError: an item is unknown, of the wrong kind or there twice.
+        SemanticError: an item is unknown, of the wrong kind or repeated.
     """
     made = Training()
     seen: set[str] = set()
@@ -241,7 +241,7 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
         known = name in ("initialization", "algorithm", "initialization_binding", "update_binding")
         if not known or not isinstance(value, wanted) or name in seen:
             raise SemanticError(
-                f"`{name}` does not belong here like this",
+                f"`{name}` is not valid here in this form",
                 token=name,
                 help="training has initialization and algorithm, which are graphs, and "
                 'initialization_binding and update_binding, ["name": "name"]',

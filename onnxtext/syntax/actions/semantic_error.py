@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an action raises when the text is grammatical and still means nothing."""
+"""Semantic errors, which actions raise for text that is grammatical but invalid."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.tensor.errors import LiteralError
 
-MOST_SEMANTIC_ERRORS = 100
-"""After so many mistakes a text is not read further."""
+MAX_SEMANTIC_ERRORS = 100
+"""After this many errors, parsing stops."""
 
 
 class SemanticError(ValueError):
-    """A mistake in a text; the parser turns it into a diagnostic.
+    """An error that an action finds; `recovery` turns it into a diagnostic.
 
     Attributes:
         code: slug of the diagnostic.
@@ -20,10 +21,10 @@ class SemanticError(ValueError):
         at: character offset in the source; None for the whole construct.
         length: in characters, at least 1.
         help: how to fix it.
-        made: what could be made all the same, without what is wrong; None if nothing could.
-        others: further mistakes in the same construct.
-        step: which step of the path at this place is wrong, from 0; None if it is all of it.
-        instead: what to write there; None if that is not known.
+        made: the value without the invalid parts; None if there is none.
+        others: further errors in the same construct.
+        step: the index of the wrong step of a path; None if it is not about one step.
+        instead: the replacement; None if unknown.
     """
 
     def __init__(
@@ -46,3 +47,10 @@ class SemanticError(ValueError):
         self.others: tuple[SemanticError, ...] = ()
         self.step: int | None = None
         self.instead: str | None = None
+
+
+def from_literal(error: LiteralError, token: str | None) -> SemanticError:
+    """Return the semantic error for an invalid literal."""
+    return SemanticError(
+        error.message, token=token, offset=error.offset, length=error.length, help=error.help
+    )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each grammar rule makes of its children: one function a rule, named as the rule.
+"""Actions for models, graphs and nodes: one function for each grammar rule, with the rule's name.
 
-Actions are pure functions of their children (a list they are given may be extended: it has no
-other owner). So the native core may call one later, or once for many equal pieces of text.
+Actions are pure functions of their children, except that they may extend a list, which has no other
+owner. So the compiled core may call them later, or once for equal texts.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ def list_empty() -> list[Any]:
 
 @action
 def list_first(item: Any) -> list[Any]:
-    """A list's first item."""
+    """A list of its first item."""
     return [item]
 
 
 @action
 def list_more(items: list[Any], item: Any) -> list[Any]:
-    """A list's next item."""
+    """A list with the next item."""
     items.append(item)
     return items
 
 
 @action
 def list_more_comma(items: list[Any], item: Any) -> list[Any]:
-    """A list's next item, where the comma is optional."""
+    """A list with the next item, after an optional comma."""
     items.append(item)
     return items
 
@@ -122,9 +122,9 @@ def graph(
     """`name (inputs) => (outputs) <values> { nodes }`."""
     for output in outputs:
         if output.data is not None:
-            fault = SemanticError("a graph's output takes no default value")
-            fault.at = output.at
-            raise fault
+            error = SemanticError("an output of a graph cannot have a default value")
+            error.at = output.at
+            raise error
     made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
     made.at = at
     return made
@@ -151,7 +151,7 @@ LOCATED.add("function")
 
 @action
 def bare_parameter(name: str) -> str:
-    """A function's attribute parameter without type or default."""
+    """An attribute parameter of a function without type or default."""
     return name
 
 
@@ -186,35 +186,35 @@ def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInf
 
 
 class LeadingComma(tuple[str, ...]):
-    """Outputs of which the first is left out, so that the node begins with a comma."""
+    """Outputs without the first, so that the node begins with a comma."""
 
     __slots__ = ()
 
 
 @action
 def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
-    """The next node.
+    """A list with the next node.
 
     Raises:
-        SemanticError: it begins with a comma. Officially `x = A(), y = B()` silently gives the
-            second node one more output; only a first node may leave out its first output like this.
+        SemanticError: it begins with a comma. The official parser reads `x = A(), y = B()` as a
+            second node with two outputs; here only a first node may omit its first output.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
-            fault = SemanticError(
+            error = SemanticError(
                 "a comma between two nodes",
                 length=1,
                 help='remove the comma; an output that is left out is written ""',
             )
-            fault.at = node.at
-            raise fault
+            error.at = node.at
+            raise error
         node.outputs = tuple(node.outputs)
     nodes.append(node)
     return nodes
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Names between commas: an item left out is "", but nothing after a last comma is no item."""
+    """Return names between commas; an omitted name is "", but not after a last comma."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items])
@@ -292,13 +292,13 @@ def untyped_output(name: str) -> str:
 
 @action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
-    """An output with the type that its `value_info` entry has."""
+    """An output with the type of its `value_info` entry."""
     return name, type
 
 
 @action
 def operator_dot(name: str) -> list[str]:
-    """`.Add`: the domain is stored, and empty."""
+    """`.Add`: the domain is present and empty."""
     return ["", name]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""The three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
+r"""Decode the three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
 
-Texts are `str`; bytes that are not UTF-8 are lone surrogates in it (PEP 383), so that text and
-bytes are two views of one value everywhere.
+The values are `str`; bytes that are not UTF-8 become lone surrogates (PEP 383), so that `str` and
+`bytes` convert both ways without loss.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _BYTE_ESCAPE = re.compile(
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes a text stands for."""
+    """Return the bytes of a string value."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def to_text(data: bytes) -> str:
-    """The text that stands for some bytes, whatever they are."""
+    """Return the string value of any bytes."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -34,7 +34,7 @@ def plain(token: str) -> str:
 
 
 def escaped(token: str) -> str:
-    r"""`"…"` with backslashes: `\X` is X, officially, for every X."""
+    r"""`"…"` with backslashes: `\X` is X for every X, as officially."""
     return _ESCAPE.sub(r"\1", token[1:-1])
 
 
@@ -42,7 +42,7 @@ def byte_string(token: str) -> str:
     r"""`b"…"`: UTF-8 with escapes `\\ \" \n \r \t \xNN \u{…}`.
 
     Raises:
-        SemanticError: an escape that is none of these.
+        SemanticError: an escape is unknown.
     """
     return to_text(_unescape(token, 2, len(token) - 1, bytes_allowed=True))
 
@@ -60,7 +60,7 @@ def triple(token: str) -> str:
     first = token.find("\n", 0, end)
     if first < 0 or token[3:first].strip(" \t\r"):
         raise SemanticError(
-            'the text of a """ string starts on the next line',
+            'the text of a """ string must start on the next line',
             token=token,
             length=3,
             help='put a line break after the opening """',
@@ -69,7 +69,7 @@ def triple(token: str) -> str:
     indent = token[last:end]
     if indent.strip(" \t\n"):
         raise SemanticError(
-            'the closing """ stand on a line of their own',
+            'the closing """ must be on their own line',
             token=token,
             offset=end,
             length=3,
@@ -78,7 +78,7 @@ def triple(token: str) -> str:
     if first == last:
         return ""
     if token.count(indent, first, last) == token.count("\n", first, last):
-        text = token[first + len(indent) : last].replace(indent, "\n")  # all lines have it
+        text = token[first + len(indent) : last].replace(indent, "\n")  # on all lines
     else:
         text = _dedented(token, token[first + 1 : last], indent[1:])
     if "\\" not in text:
@@ -87,7 +87,7 @@ def triple(token: str) -> str:
 
 
 def _dedented(token: str, body: str, indent: str) -> str:
-    """The lines of a text without their indentation, which blank ones may lack."""
+    """Return the lines of a text without their indentation, which blank lines may lack."""
     taken = []
     for line in body.split("\n"):
         if line.startswith(indent):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors: a type and some literal become `TensorData`."""
+"""Actions for tensors: convert a type and a literal to `TensorData`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from onnxtext.ast.values import (
     TensorData,
     TypedData,
 )
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
@@ -38,7 +38,7 @@ NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint
 
 @dataclass(frozen=True, slots=True)
 class ScalarText:
-    """A bare literal; its text, or a string's bytes."""
+    """A literal without brackets: its text, or the bytes of a string."""
 
     value: str | bytes
 
@@ -52,7 +52,7 @@ class TypedText:
 
 @dataclass(frozen=True, slots=True)
 class TypedLiterals:
-    """`{…}` item by item: texts of numbers, or bytes of strings."""
+    """The items of `{…}`: texts of numbers, or bytes of strings."""
 
     items: list[str | bytes]
 
@@ -66,7 +66,7 @@ class RawText:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`name(arguments)`, or `name{…}` with the braces as the only argument."""
+    """`name(arguments)`, or `name{…}` with the braces as its only argument."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -94,22 +94,22 @@ Pending = (
 
 
 def raw_literals(items: list[str]) -> RawText:
-    """A bracket literal that was read item by item."""
+    """Return a bracket literal that was parsed item by item."""
     return RawText(nested_items(items))
 
 
 class Joined(str):
-    """The text of a bracket that was read item by item, as around a comment.
+    """The text of a bracket that was parsed item by item, for example because of a comment.
 
     Attributes:
-        places: of parts of it their offset in this text, and where they stand in the source.
+        places: the offsets of its parts in this text and in the source.
     """
 
     __slots__ = ("places",)
     places: list[tuple[int, int]]
 
     def source(self, offset: int) -> int | None:
-        """Where in the source what is at an offset of this text stands; None if that is unknown."""
+        """Return the source offset of an offset in this text; None if unknown."""
         found = bisect_right(self.places, offset, key=itemgetter(0))
         if not found:
             return None
@@ -118,7 +118,7 @@ class Joined(str):
 
 
 def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
-    """The text of a bracket of these items."""
+    """Return the text of a bracket with these items."""
     text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
     text.places = []
     size = 1
@@ -132,16 +132,16 @@ def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
 
 
 def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | SparseTensor:
-    """A tensor in an attribute.
+    """Return a tensor in an attribute.
 
     Raises:
-        SemanticError: the type has no data like this.
+        SemanticError: the data is invalid for the type.
     """
     made = resolve(type, data)
     if isinstance(made, SparseTensor):
         if name is not None:
             raise SemanticError(
-                "a sparse tensor has no name of its own", help="its values and indices can have one"
+                "a sparse tensor cannot have a name", help="its values and indices can have one"
             )
         return made
     assert isinstance(type, TensorType)
@@ -155,10 +155,10 @@ def scalar_tensor(element: str, value: str | bytes) -> Tensor:
 
 
 def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
-    """What a literal means for a type.
+    """Return the data of a literal for a type.
 
     Raises:
-        SemanticError: the literal does not fit the type, or the type can have no literal.
+        SemanticError: the literal is invalid for the type, or the type cannot have data.
     """
     if isinstance(type, SparseTensorType):
         return _sparse(type, data)
@@ -183,7 +183,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
             case ScalarText():
                 if dims:
                     raise SemanticError(
-                        "a number without brackets is a tensor of rank 0",
+                        "a number without brackets needs a tensor of rank 0",
                         token=_token(data.value),
                         help="write [1, 2, 3], or [0, ...] for equal elements",
                     )
@@ -196,7 +196,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
                 made = read_raw(element, text, dims)
                 return SplatData(made) if isinstance(made, Repetition) else RawData(made)
     except LiteralError as error:
-        raise _fault(error, _token(getattr(data, "text", None))) from None
+        raise _semantic_error(error, _token(getattr(data, "text", None))) from None
     raise AssertionError(data)
 
 
@@ -204,13 +204,11 @@ def _token(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _fault(error: LiteralError, token: str | None) -> SemanticError:
-    fault = SemanticError(
-        error.message, token=token, offset=error.offset, length=error.length, help=error.help
-    )
+def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
+    made = from_literal(error, token)
     if isinstance(token, Joined):
-        fault.at = token.source(error.offset)
-    return fault
+        made.at = token.source(error.offset)
+    return made
 
 
 def _dims(type: TensorType) -> tuple[int, ...]:
@@ -230,23 +228,25 @@ def _scalar(element: ElementType, data: ScalarText) -> RawData:
     try:
         return RawData(parse_scalar(element, data.value))
     except LiteralError as error:
-        raise _fault(error, data.value) from None
+        raise _semantic_error(error, data.value) from None
 
 
 def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData:
     if element.kind == "string":
         if text[1:-1].strip():
             raise SemanticError(
-                "a string tensor holds strings", token=text, help='write {"a", "b"}'
+                "string tensors contain only strings",
+                token=text,
+                help='write {"a", "b"}',
             )
         return StringData(())
     try:
         entries = parse_typed(element, text)
     except LiteralError as error:
-        raise _fault(error, text) from None
+        raise _semantic_error(error, text) from None
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
-        # Officially the number of elements is not checked: what fits no dims is a field by name.
+        # The official parser does not check the number of elements: keep them in their field.
         return FieldData(((element.field, entries),))
     return TypedData(entries)
 
@@ -257,10 +257,10 @@ def _typed_literals(
     strings = tuple([item for item in items if isinstance(item, bytes)])
     if element.kind == "string":
         if len(strings) != len(items):
-            raise SemanticError("a string tensor holds strings", help='write {"a", "b"}')
+            raise SemanticError("string tensors contain only strings", help='write {"a", "b"}')
         return StringData(strings)
     if strings:
-        raise SemanticError(f"a {element.name} tensor holds no strings")
+        raise SemanticError(f"a {element.name} tensor cannot contain strings")
     return _typed(element, _braces(items), dims)
 
 
@@ -287,7 +287,7 @@ def _field(call: Call) -> bytes | tuple[bytes, ...]:
         ):
             return _numeric_field(name, _braces(items))
     raise SemanticError(
-        f"`{call.name}` is no field of a tensor that is written like this",
+        f"`{call.name}` is not a field of a tensor in this form",
         token=call.name,
         help='write raw_data(b"…"), string_data{"…"} or, for example, float_data{1, 2}',
     )
@@ -297,7 +297,7 @@ def _numeric_field(name: str, text: str) -> bytes:
     try:
         return parse_field(name, text)
     except LiteralError as error:
-        raise _fault(error, text) from None
+        raise _semantic_error(error, text) from None
 
 
 def _sparse(type: SparseTensorType, data: Pending | None) -> SparseTensor:

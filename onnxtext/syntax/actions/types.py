@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types from their text."""
+"""Actions for types: parse types from their text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 MAX_DEPTH = 49
-"""Deepest nesting of types that protobuf, with its hundred levels of messages, can read."""
+"""The deepest nesting of types that protobuf, with its limit of 100 messages, can read."""
 
 
 class OpaqueName(str):
@@ -39,7 +39,7 @@ class OpaqueName(str):
     parts: int
 
     def __new__(cls, parts: list[str]) -> OpaqueName:
-        """The parts, joined by dots."""
+        """Join the parts with dots."""
         made = str.__new__(cls, ".".join(parts))
         made.parts = len(parts)
         return made
@@ -49,12 +49,12 @@ def coarse_type(token: str) -> TensorType:
     """`float[N, 3]` as one token.
 
     Raises:
-        SemanticError: something between the commas is no dimension.
+        SemanticError: a dimension is invalid.
     """
     try:
         return _coarse_type(str(token))
-    except SemanticError as fault:
-        raise SemanticError(fault.message, token=token, help=fault.help) from None
+    except SemanticError as error:
+        raise SemanticError(error.message, token=token, help=error.help) from None
 
 
 @lru_cache(maxsize=4096)
@@ -64,10 +64,10 @@ def _coarse_type(text: str) -> TensorType:
 
 
 def dim_numbers(token: str) -> tuple[Dim, ...] | None:
-    """The dimensions in a bracket: sizes, words and `?`.
+    """Return the dimensions in a bracket: sizes, words and `?`.
 
     Raises:
-        SemanticError: something between the commas is no dimension.
+        SemanticError: a dimension is invalid.
     """
     inside = token[1:-1].strip()
     if not inside:
@@ -82,7 +82,7 @@ def _dim(text: str, token: str) -> Dim:
         return integers.int64(text)
     if text == "?":
         return None
-    what = f"`{text}` is no dimension" if text else "a dimension is missing"
+    what = f"`{text}` is not a dimension" if text else "a dimension is missing"
     raise SemanticError(
         what, token=token, help='a dimension is a size, a name, "an expression" or ?'
     )
@@ -102,7 +102,7 @@ def container_type(name: str, arguments: list[Any]) -> Type:
     """`seq(…)`, `optional(…)`, `map(…, …)`, `sparse_tensor(…)`, `opaque(…)`.
 
     Raises:
-        SemanticError: the arguments are not those of this type.
+        SemanticError: the arguments are invalid for the type.
     """
     if name == "opaque":
         return _opaque(name, arguments)

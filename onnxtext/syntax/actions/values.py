@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rules for attributes, tensors, types, decorators, names and strings make.
+"""Actions for attributes, tensors, types, decorators, names and strings.
 
-As in `actions`, these are pure functions of their children.
+As in `statements`, these are pure functions of their children.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def element(value: Any) -> Any:
 
 @action
 def number(text: str) -> Number:
-    """A number as it is spelled."""
+    """A number as written."""
     return Number(text)
 
 
@@ -48,20 +48,20 @@ def data_file(token: str) -> DataFile:
     """`file"weights.npy"`.
 
     Raises:
-        SemanticError: it names no file of a known kind, or no array in one of several.
+        SemanticError: the kind of file is unknown, or an array's name is missing or superfluous.
     """
     path, mark, entry = token[5:-1].partition("#")
     suffix = path.rpartition(".")[2].lower()
     if suffix not in ("npy", "npz", "safetensors"):
         raise SemanticError(
-            "a data file is called .npy, .npz or .safetensors",
+            "the name of a data file must end in .npy, .npz or .safetensors",
             token=token,
             help="other bytes are read from a weight store: see `onnxtext weights --help`",
         )
     if (suffix == "npy") == bool(mark):
         helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}
         holds = "one array" if mark else "several arrays"
-        message = f"a .{suffix} file holds {holds}"
+        message = f"a .{suffix} file contains {holds}"
         raise SemanticError(message, token=token, help=helps[suffix == "npy"])
     return DataFile(path, entry if mark else None)
 
@@ -71,7 +71,7 @@ def blob(token: str) -> Blob:
     """`blob"9f2c…"`.
 
     Raises:
-        SemanticError: there are fewer than 16 or more than 64 digits.
+        SemanticError: it does not have 16 to 64 digits.
     """
     digest = token[5:-1]
     if not 16 <= len(digest) <= 64:
@@ -91,13 +91,13 @@ def reference(name: str) -> Reference:
 
 @action
 def decorated_element(decorators: Decorators, value: Any) -> Any:
-    """A type, tensor or graph, with what stands before it."""
+    """A type, tensor or graph with its decorators."""
     return replace(value, decorators=tuple(decorators)) if decorators else value
 
 
 @action
 def type_value(type: Type) -> Type:
-    """A type that is itself the value."""
+    """A type as a value."""
     return type
 
 
@@ -143,7 +143,7 @@ def string_literal(text: str) -> bytes:
 
 @action
 def bracket_item(value: Any) -> str:
-    """An element between brackets, or a nested literal, as text."""
+    """The text of an element in brackets, or of a nested literal."""
     text: str = value.text if type(value) is Number else value
     return text
 
@@ -240,7 +240,7 @@ def word_value(parts: list[str]) -> Word:
 
 @action
 def numbers_value(text: str) -> tuple[Number | Word, ...]:
-    """`[1, 2]`, one token; `true` and `false` in it are words, as they are on their own."""
+    """`[1, 2]` as one token; `true` and `false` are words, as elsewhere."""
     items = [item.strip() for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
     return tuple([Word(item) if item in ("true", "false") else Number(item) for item in items])
 

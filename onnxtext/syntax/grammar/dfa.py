@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar's terminals as one deterministic automaton, made by subset construction.
+"""Build one deterministic automaton from the grammar's terminals, by subset construction.
 
-The automaton reads the longest token; of terminals that match the same text the first in the
-lexer's order wins. Two things differ from the patterns: a NESTED token ends where its first bracket
-is closed, which the reader of the tables has to count, and a minus sign before a word that is no
-number is a bad token together with the word.
+The automaton reads the longest token; if several terminals match it, the first in the lexer's order
+wins. It differs from the patterns twice: a NESTED token ends where its first bracket is closed,
+which the reader of the tables has to count; and a minus sign and a word that are not a number
+become one bad token.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _OTHER = 128
 _CHARACTERS = frozenset(range(_OTHER + 1))
-"""ASCII, and one that stands for all others."""
+"""ASCII, and one number for all other characters."""
 
 IGNORED = "__IGNORE"
-"""What the names of ignored terminals begin with."""
+"""The prefix of the names of ignored terminals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Scanner:
     """The tables of the automaton, which starts in state 0.
 
     Attributes:
-        classes: for each ASCII character, and at last for all others, its class.
-        moves: for each state and class the next state, or -1: 16-bit integers in base64, so that
-            they are read fast.
+        classes: the class of each ASCII character, and last that of all others.
+        moves: for each state and class the next state, or -1: 16-bit integers in base64, which
+            load fast.
         accepts: for each state the terminal that ends there, or "".
     """
 
@@ -44,13 +44,13 @@ class Scanner:
 
 
 def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
-    """Make the automaton.
+    """Build the automaton.
 
     Args:
-        terminals: names and regular expressions, those that win first.
+        terminals: names and regular expressions, in order of precedence.
 
     Raises:
-        NotImplementedError: an expression is not regular, as one that looks ahead.
+        NotImplementedError: an expression is not regular, such as a lookahead.
     """
     named = list(terminals)
     nfa = _Nfa([pattern for _, pattern in named])
@@ -64,12 +64,12 @@ def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
 
 
 class _Nfa:
-    """A nondeterministic automaton of several expressions; state 0 is its start.
+    """A nondeterministic automaton for several expressions; state 0 is its start.
 
     Attributes:
-        empty: for each state those that are reached without a character.
-        moves: for each state sets of characters, and the states they lead to.
-        finals: the end of each expression to its number.
+        empty: for each state its empty transitions.
+        moves: for each state sets of characters with the states they lead to.
+        finals: the final state of each expression to its number.
     """
 
     def __init__(self, patterns: list[str]) -> None:
@@ -84,7 +84,7 @@ class _Nfa:
             self.finals[self._sequence(parsed, self._state(start), flags)] = number
 
     def _state(self, before: int | None = None) -> int:
-        """A new state, reached from another one without a character."""
+        """Add a state, with an empty transition from another one if given."""
         self.empty.append([])
         self.moves.append([])
         if before is not None:
@@ -92,13 +92,13 @@ class _Nfa:
         return len(self.empty) - 1
 
     def _sequence(self, items: Any, at: int, flags: int) -> int:
-        """Add items that follow one another; the state behind them."""
+        """Add consecutive items; return the state after them."""
         for operator, argument in items:
             at = self._item(str(operator), argument, at, flags)
         return at
 
     def _item(self, operator: str, argument: Any, at: int, flags: int) -> int:
-        """Add an item of Python's parsed expressions; the state behind it."""
+        """Add an item of Python's parsed expressions; return the state after it."""
         match operator:
             case "LITERAL":
                 return self._characters(at, {argument}, flags)
@@ -145,7 +145,7 @@ class _Nfa:
         return end
 
     def classes(self) -> tuple[list[int], list[int]]:
-        """For each character its class: equal for those that no move tells apart; and samples."""
+        """Return the class of each character, shared by equivalent ones, and a sample of each."""
         sets = list({characters for moves in self.moves for characters, _ in moves})
         numbers: dict[tuple[bool, ...], int] = {}
         classes = []
@@ -159,13 +159,13 @@ class _Nfa:
         return classes, samples
 
     def subsets(self, samples: list[int]) -> tuple[list[list[int]], list[int]]:
-        """The moves and the accepted expressions of the deterministic automaton."""
+        """Return the moves and the accepted expressions of the deterministic automaton."""
         first = self._closure(frozenset({0}))
         numbers = {first: 0}
         found = [first]
         closures: dict[frozenset[int], frozenset[int]] = {}
         rows: list[list[int]] = []
-        for subset in found:  # which grows
+        for subset in found:  # grows in the loop
             row = []
             for sample in samples:
                 raw = frozenset(
@@ -184,7 +184,7 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """All states reached without a character, of those that matter."""
+        """Return the relevant states that empty transitions reach."""
         seen = set(states)
         left = list(states)
         while left:
@@ -195,7 +195,7 @@ class _Nfa:
 
 
 def _characters_in(items: Any) -> set[int]:
-    """The characters of a parsed class such as `[^a-z_]`."""
+    """Return the characters of a parsed class such as `[^a-z_]`."""
     chosen: set[int] = set()
     negated = False
     for operator, argument in items:
@@ -212,7 +212,7 @@ def _characters_in(items: Any) -> set[int]:
 
 
 def _merge(rows: list[list[int]], accepts: list[int]) -> tuple[list[list[int]], list[int]]:
-    """Merge states that nothing tells apart (Moore's algorithm); state 0 stays the first."""
+    """Merge equivalent states (Moore's algorithm); state 0 stays first."""
     groups = [accept + 1 for accept in accepts]
     count = 0
     while True:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens: one regular expression made from the grammar's terminals.
+"""Split texts into tokens with one regular expression built from the grammar's terminals.
 
-A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. It is a function of the
-token's text alone, whatever stands around it.
+A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. It depends only on the
+token's text, not on its context.
 
-Two things are not in the expression. Special words, such as `float`, are told from other words by
-a dictionary. And a NESTED token ends where its first bracket is closed, which no regular expression
-can say.
+Two things are not in the expression: a dictionary tells special words such as `float` from other
+words, and a NESTED token ends where its first bracket is closed, which is not regular.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, cached_property
 
-from onnxtext.source import find_by_quote
+from onnxtext.source import Span, find_by_quote
 from onnxtext.syntax.grammar.literals import UNCLOSED, literal_end
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import (
@@ -34,11 +33,11 @@ SPECIAL_WORD_PRIORITY = 1
 
 
 class Token(str):
-    """A token's text that knows where it stands.
+    """The text of a token, with its offset.
 
     Attributes:
-        at: character offset of its first character.
-        kind: its kind; "" if whoever made it did not say.
+        at: the offset of its first character.
+        kind: its kind; "" if unknown.
     """
 
     __slots__ = ("at", "kind")
@@ -46,14 +45,24 @@ class Token(str):
     kind: str
 
     def __new__(cls, text: str, at: int, kind: str = "") -> Token:
-        """A token of this text at this offset."""
+        """Create a token with a text, an offset and a kind."""
         token = str.__new__(cls, text)
         token.at = at
         token.kind = kind
         return token
 
+    @property
+    def end(self) -> int:
+        """The offset after its last character."""
+        return self.at + len(self)
+
+    @property
+    def span(self) -> Span:
+        """The token's range in the text."""
+        return Span(self.at, self.end)
+
     def __getnewargs__(self) -> tuple[str, int, str]:  # type: ignore[override]
-        """What a copy is made of: records in the syntax tree hold tokens."""
+        """Return the arguments for copies: records in the syntax tree hold tokens."""
         return str(self), self.at, self.kind
 
 
@@ -64,7 +73,7 @@ class PlainToken(Token, PlainText):
 
 
 class Lexer:
-    """Cuts a text into tokens."""
+    """Splits a text into tokens."""
 
     def __init__(self, tables: Tables) -> None:
         terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
@@ -74,16 +83,16 @@ class Lexer:
 
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
-        """What finds a token, and for each of its groups the kind of what it matches."""
+        """The pattern that finds a token, and the kinds of its groups."""
         return _token_pattern(self._terminals, [(_LONG, _LONG_BEGINNING)])
 
     @cached_property
     def _whole(self) -> tuple[re.Pattern[str], list[str]]:
-        """The same, with nothing left out for being long."""
+        """The same pattern including long tokens."""
         return _token_pattern(self._terminals, [])
 
     def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
-        """The tokens of a text from an offset on: the kind, text and offset of each."""
+        """Yield the kind, text and offset of each token from an offset on."""
         pattern, kinds = self._pattern
         marks, words = self._marks, self._words
         while True:
@@ -107,13 +116,13 @@ class Lexer:
                     break
 
     def _rare(self, text: str, at: int) -> Token:
-        """A token of which the pattern does not know where it ends."""
+        """Return a token whose end the pattern does not find."""
         long = self._long_token(text, at)
         if long is not None:
             return long
         pattern, kinds = self._whole
         found = pattern.match(text, at)
-        assert found is not None  # something is there
+        assert found is not None  # at least one character is left
         group = found.lastindex or 0
         kind, token = kinds[group], found[group]
         if kind == "NESTED":
@@ -122,7 +131,7 @@ class Lexer:
         return Token(token, at, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, at: int) -> Token | None:
-        """What may be gigabytes, found as the pattern would find it; None for the pattern to do."""
+        """Return a token of perhaps gigabytes as the pattern would; None to use the pattern."""
         if text[at] == '"':
             # Without escapes it ends at the next three quotes.
             end = find_by_quote(text, '"""', at + 3) + 3
@@ -140,7 +149,7 @@ class Lexer:
         return PlainToken(token, at, kind) if is_plain else Token(token, at, kind)
 
     def token(self, text: str, at: int) -> Token | None:
-        """The next token at or after an offset; None if only blanks and comments are left."""
+        """Return the next token at or after an offset; None if no token is left."""
         pattern, kinds = self._pattern
         found = pattern.match(text, at)
         assert found is not None  # the end, if nothing else
@@ -156,7 +165,7 @@ class Lexer:
         return Token(token, start, kind)
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
-        """The tokens of a part of a text."""
+        """Return the tokens of a range of a text."""
         found = []
         for kind, token, at in self.read(text[start:end], 0):
             made = token if isinstance(token, Token) else Token(token, at, kind)
@@ -165,7 +174,7 @@ class Lexer:
         return found
 
     def kind(self, text: str) -> str:
-        """The kind of a token with this text; `BAD` if no terminal matches it whole."""
+        """Return the kind of a token with this text; `BAD` if no terminal matches all of it."""
         if isinstance(text, Token) and text.kind:
             return text.kind
         found = self.token(text, 0)
@@ -173,10 +182,10 @@ class Lexer:
 
 
 def closing_bracket(text: str) -> int:
-    """The offset behind the bracket that closes the first one; 0 if it is never closed.
+    """Return the offset after the bracket that closes the first one; 0 if it is never closed.
 
     Args:
-        text: what the pattern of NESTED matches: begins with `[`, holds no strings.
+        text: a match of the pattern of NESTED: begins with `[`, contains no strings.
     """
     if len(text) > _LONG_LITERAL:
         import numpy as np
@@ -200,7 +209,7 @@ _BLANKS = r"[ \t\n\v\f\r]*"
 
 _MARK = "a mark"
 _LONG = "long"
-"""Kinds of groups of the token pattern that are no terminals."""
+"""Kinds of groups of the token pattern that are not terminals."""
 
 _RARE = frozenset((_LONG, "NESTED", END_KIND))
 
@@ -210,14 +219,14 @@ _LONG_BEGINNING = r'"""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})'
 def _token_pattern(
     terminals: list[Terminal], first: list[tuple[str, str]]
 ) -> tuple[re.Pattern[str], list[str]]:
-    """Blanks and comments, then one token as the only group that matches.
+    """Build the pattern of blanks and comments, then one token as the only group that matches.
 
     Args:
-        terminals: in the order in which they win.
-        first: further groups, which win before any of them: their kinds and patterns.
+        terminals: in order of precedence.
+        first: kinds and patterns of further groups, which precede all terminals.
 
     Returns:
-        The pattern, and for each of its groups a kind.
+        The pattern and the kinds of its groups.
     """
     word = next(t.pattern for t in terminals if t.name == "WORD")
     odd = [t for t in terminals if _is_special(t) and not _special_words(t)]
@@ -225,17 +234,17 @@ def _token_pattern(
     named = [(t.name, _guarded(t)) for t in terminals if not _is_special(t) and t.name != "WORD"]
     last = [(BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
     groups = [*_common_tokens(words), *first, *named, *words, *last]
-    # Written so that it can be matched in one way only: no backtracking on long blanks.
+    # It matches in one way only, so that long blanks cause no backtracking.
     skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
     choices = "|".join([f"({pattern})" for _, pattern in groups])
     return compile_pattern(f"{skipped}(?:{choices})"), ["", *(kind for kind, _ in groups)]
 
 
 def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The most frequent tokens, which come first, because no other can begin like this.
+    """Return the most frequent tokens, which no other token can begin with, to be tried first.
 
-    They are a string without a backslash, marks that begin no other token, and a word with one of
-    these characters behind it.
+    They are a string without a backslash, marks that begin no other token, and a word before one of
+    these characters.
     """
     return [
         ("STRING", r'"[^"\\]+"'),
@@ -249,19 +258,19 @@ def _is_special(terminal: Terminal) -> bool:
 
 
 def _special_words(terminal: Terminal) -> list[str]:
-    """The words of a terminal that is nothing but special words."""
+    """Return the words of a terminal that consists of special words only."""
     if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
         return []
     return terminal.pattern.split("|")
 
 
 def _guarded(terminal: Terminal) -> str:
-    """A pattern; that of NESTED does not look for the end of more brackets than make sense."""
+    """Return the pattern of a terminal; that of NESTED rejects too many opening brackets."""
     guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
     return guard + terminal.pattern
 
 
 @cache
 def load_lexer() -> Lexer:
-    """The lexer of the grammar, made once a process."""
+    """Return the lexer of the grammar, built once per process."""
     return Lexer(load_tables())

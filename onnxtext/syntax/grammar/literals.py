@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where long literals of numbers end, found many characters at a time.
+"""Find the ends of long number literals quickly, a block of characters at a time.
 
-The grammar's NUMBERS, NESTED and BRACES say the same; a regular expression takes a look at every
-character of a literal of many megabytes, and this at whole blocks of them. What holds words, such
-as ``nan``, is left to the expression.
+This matches the grammar's NUMBERS, NESTED and BRACES; a regular expression would inspect each
+character of a literal of many megabytes. Literals with words such as ``nan`` are left to it.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PAIR = 0xF9
-"""The bits in which an opening bracket and its closing one are alike."""
+"""The bits that an opening bracket shares with its closing one."""
 
 _LEAST = 8000
-"""Of literals with fewer characters an expression finds the end sooner."""
+"""For literals with fewer characters the regular expression is faster."""
 
 UNCLOSED = -1
 
 _DEEPEST = 100
-"""Brackets that are nested deeper are those of no tensor; finding their ends could take long."""
+"""The deepest nesting to follow: no tensor is deeper, and the search could take long."""
 
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
@@ -36,16 +35,15 @@ _BEGIN = re.compile(
 
 
 def literal_end(text: str, at: int) -> tuple[int, bool]:
-    """Where a long literal of numbers ends.
+    """Return where a long number literal ends.
 
     Args:
         text: the text.
         at: the offset of its first bracket.
 
     Returns:
-        The offset behind its last bracket; `UNCLOSED` if the bracket is surely a token alone, as
-        nothing closes it; 0 if nothing begins there that is surely such a literal, and long.
-        And whether it is a `PlainText`.
+        The offset after its last bracket; `UNCLOSED` if nothing closes the first, which then is a
+        token alone; 0 if unknown. And whether the literal is a `PlainText`.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:
@@ -96,7 +94,7 @@ def literal_end(text: str, at: int) -> tuple[int, bool]:
 
 
 def _count_plain(codes: NDArray[np.uint8]) -> int:
-    """How many characters are digits, points, minus signs, commas and blanks."""
+    """Count digits, points, minus signs, commas and blanks."""
     from onnxtext.tensor.lazy import np
 
     count = np.count_nonzero(codes - np.uint8(ord(",")) <= ord("9") - ord(","))

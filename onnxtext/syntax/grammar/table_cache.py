@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the grammar, kept between processes: making them takes ten times as long.
+"""Cache the tables of the grammar between processes: building them takes ten times as long.
 
-They are kept as JSON, never as a pickle: reading a damaged or hostile file cannot run anything.
-A digest of the content stands before it, and a file with any damage is made anew.
-The name of the file holds a digest of all that the tables depend on, so no version ever reads
-another's; a file that belongs to another user is not read at all.
+The cache is JSON, not a pickle: reading a damaged or hostile file cannot run code.
+The file begins with a digest of its content; a damaged file is built again.
+Its name contains a digest of everything that the tables depend on, so that versions do not share
+files. Files of other users are ignored.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from onnxtext.syntax.grammar.tables import Rule, Tables, Terminal, build_tables,
 
 @cache
 def load_tables() -> Tables:
-    """The tables of the grammar, made once a process."""
+    """Return the tables of the grammar, loaded once per process."""
     return cached_tables(grammar_path().read_text(encoding="utf-8"))
 
 
 def cached_tables(grammar: str) -> Tables:
-    """The tables of a grammar: read from the user's cache, or made and put there.
+    """Return the tables of a grammar from the user's cache, or build and cache them.
 
-    Set `ONNXTEXT_CACHE` to a directory to use another one, or to nothing to use none.
+    The environment variable `ONNXTEXT_CACHE` sets the directory; if empty, it disables the cache.
     """
     path = cache_path(grammar)
     if path is None:
@@ -49,7 +49,7 @@ def cached_tables(grammar: str) -> Tables:
 
 
 def cache_path(grammar: str) -> Path | None:
-    """The file that holds the tables of a grammar; None if there is no place for it."""
+    """Return the cache file for the tables of a grammar; None without a directory."""
     directory = os.environ.get("ONNXTEXT_CACHE")
     if directory is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -68,7 +68,7 @@ def cache_path(grammar: str) -> Path | None:
 
 
 def _lark() -> str:
-    """A text that has the version of lark in it; asking for that alone takes ten times as long."""
+    """Return a file with the version of lark: faster than to query its metadata."""
     spec = find_spec("lark")
     assert spec is not None, "a dependency"
     assert spec.origin is not None, "it has an __init__.py"
@@ -76,7 +76,7 @@ def _lark() -> str:
 
 
 def _read(path: Path) -> Tables | None:
-    """The tables in a file; None if it is not there, or not exactly as it was written."""
+    """Return the tables in a file; None if it is missing or damaged."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
@@ -95,13 +95,13 @@ def _read(path: Path) -> Tables | None:
 
 def _write(path: Path, tables: Tables) -> None:
     content = json.dumps(asdict(tables), separators=(",", ":")).encode()
-    with contextlib.suppress(OSError):  # a cache that cannot be written is only a slower start
+    with contextlib.suppress(OSError):  # without a cache, only the start is slower
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, _digest_line(content) + content, replace=True)
 
 
 def _digest_line(content: bytes) -> bytes:
-    """The first line of a file: no table is used that is not the very one that was written."""
+    """Return the first line of a file: the digest of the rest."""
     return hashlib.sha256(content).hexdigest().encode() + b"\n"
 
 

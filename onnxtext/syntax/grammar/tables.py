@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar as plain tables: terminals, rules, and the LALR automaton that Lark makes of them.
+"""Convert the grammar to plain tables: terminals, rules, and the LALR automaton built by Lark.
 
-This is the only module that knows Lark; what it takes from it (`ParseTable`, `Rule`, terminal
-patterns) is not all public, hence the version pin in pyproject.toml and the tests of this module.
+Only this module uses Lark. Not everything that it uses (`ParseTable`, `Rule`, terminal patterns) is
+public, hence the version pin in pyproject.toml and the tests of this module.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Terminal:
     Attributes:
         name: as in the grammar; punctuation has Lark's names (`LPAR`).
         pattern: regular expression.
-        priority: higher ones are tried first; 1 marks special words.
-        literal: the text, if the terminal is punctuation; else None.
+        priority: the highest is tried first; 1 marks special words.
+        literal: the text of punctuation; else None.
     """
 
     name: str
@@ -50,10 +50,10 @@ class Rule:
     """One alternative of a grammar rule.
 
     Attributes:
-        origin: the rule's name: what it reduces to.
-        symbols: names of the symbols it takes off the stack.
+        origin: the name of the rule that it reduces to.
+        symbols: names of the symbols it pops.
         action: name of its alias, or of the rule.
-        take: for each child of the action the symbol's index, or -1 for an absent `[x]`.
+        take: for each child of the action the index of its symbol, or -1 for an absent `[x]`.
     """
 
     origin: str
@@ -86,7 +86,7 @@ class Tables:
 
 
 def grammar_path() -> Path:
-    """Where the grammar is: inside the wheel, or at the top level of the checkout."""
+    """Return the path of the grammar: in the wheel, or at the top of the checkout."""
     package = Path(__file__).resolve().parent.parent.parent
     for directory in (package / "grammar", package.parent / "grammar"):
         path = directory / "onnxtext.lark"
@@ -96,7 +96,7 @@ def grammar_path() -> Path:
 
 
 def build_tables(grammar: str) -> Tables:
-    """Let Lark make the tables.
+    """Build the tables with Lark.
 
     Args:
         grammar: the text of a Lark grammar with the start rules `STARTS`.
@@ -136,11 +136,11 @@ def build_tables(grammar: str) -> Tables:
 
 
 BAD = "BAD"
-"""The terminal of what is no token."""
+"""The terminal of characters that are not a token."""
 
 
 def _scanned(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
-    """The terminals in the order in which they win, with the ignored ones."""
+    """Return the terminals in order of precedence, with the ignored ones."""
     found = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
     word = next(pattern for name, pattern in found if name == "WORD")
     return [*found, (BAD, f"-{word}")]
@@ -157,7 +157,7 @@ def _terminal(terminal: Any) -> Terminal:
 
 
 def _rule(rule: Any) -> Rule:
-    """A rule's children, as Lark's tree builder would choose them (`maybe_placeholders`)."""
+    """Return a rule with the children that Lark would choose (`maybe_placeholders`)."""
     kept = [
         index
         for index, symbol in enumerate(rule.expansion)
@@ -166,7 +166,7 @@ def _rule(rule: Any) -> Rule:
     take: list[int] = []
     empty = rule.options.empty_indices
     if empty:
-        # One True for each absent [x], one False for each symbol that is there, in order.
+        # In order: True for each absent [x], False for each present symbol.
         position = 0
         for absent in empty:
             if absent:
@@ -186,7 +186,7 @@ def _rule(rule: Any) -> Rule:
 
 
 def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
-    """The order in which the lexer tries terminals: by priority, then the longer literal."""
+    """Return terminals in the order of the lexer: by priority, then the longer literal first."""
     return sorted(
         terminals,
         key=lambda terminal: (-terminal.priority, -len(terminal.literal or ""), terminal.name),
@@ -194,5 +194,5 @@ def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """A terminal's pattern; ASCII only, as the official lexer is."""
+    """Compile the pattern of a terminal; ASCII only, like the official lexer."""
     return re.compile(pattern, re.ASCII)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics: what was probably meant where a token fits nowhere."""
+"""Error heuristics: find the probable cause of a syntax error, and a fix."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for whole constructs: headers, heads of graphs, control flow, other files."""
+"""Error heuristics for constructs: headers, graph signatures, control flow, imports."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
+    Diagnosis,
     ErrorContext,
-    Mistake,
     indentation,
     insert,
     replace,
-    span_of,
 )
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 
 _LONGEST_HEADER = 4000
-"""The most characters of a header or a block that are read: a text may have many mistakes."""
+"""The most characters of a header or block to inspect: a text may have many errors."""
 _LONGEST_LINE = 1000
-"""The most characters of a line that are read."""
+"""The most characters of a line to inspect."""
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -33,41 +34,35 @@ _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#i
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
-_ALL_BRACKETS = frozenset("()[]{}<>")
-_MOST_TOKENS_BACK = 8
+_MAX_TOKENS_BACK = 8
 _LONG = 8
-_BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
-def _end(token: Token) -> int:
-    return token.at + len(token)
-
-
-def _tokens_behind(context: ErrorContext, most: int = _LONGEST_HEADER) -> list[Token]:
-    """The token that fits nowhere and those behind it, in this line and in later ones."""
-    return context.lexer.tokens(context.text, context.at, min(len(context.text), context.at + most))
+def _tokens_from_here(context: ErrorContext) -> list[Token]:
+    """Return the unexpected token and those after it, on this line and later ones."""
+    return context.lexer.tokens(context.text, context.at, context.at + _LONGEST_HEADER)
 
 
 def _line_limit(context: ErrorContext) -> int:
-    """The end of the line, or the limit of what is inspected."""
+    """Return the end of the line, or the inspection limit."""
     return min(context.line_end, context.line_start + _LONGEST_LINE)
 
 
-def empty_text(context: ErrorContext) -> Iterator[Mistake]:
-    """A text without a token."""
+def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a text without tokens."""
     if context.token is not None or context.done or context.at > _LONGEST_HEADER:
         return
     if context.lexer.tokens(context.text, 0, context.at):
         return
-    what = "has nothing but comments" if context.text.strip() else "is empty"
+    what = "contains only comments" if context.text.strip() else "is empty"
     at = context.at if context.text.strip() else 0
-    message = f"the text {what}: a model has at least a graph"
+    message = f"the text {what}: a model needs at least a graph"
     help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
-    yield Mistake("syntax-error", message, Span(at, at), help=help)
+    yield Diagnosis("syntax-error", message, Span(at, at), help=help)
 
 
-def fences(context: ErrorContext) -> Iterator[Mistake]:
-    """The fences around a block of code in Markdown."""
+def fences(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose Markdown fences around the text."""
     found = _FENCE.match(context.text, context.line_start)
     if found is None or context.text[context.line_start : context.at].strip("`~ \t"):
         return
@@ -76,43 +71,43 @@ def fences(context: ErrorContext) -> Iterator[Mistake]:
     if last is not None:
         edits.append(Edit(Span(*last.span()), ""))
     span = Span(context.at, len(context.text[: found.end()].rstrip()))
-    message = "a fence of Markdown is no part of the text"
-    yield Mistake("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
-    yield Mistake("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
+    message = "unexpected Markdown fence"
+    yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
+    yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
 
 
-def imports(context: ErrorContext) -> Iterator[Mistake]:
-    """`import onnx` and `from onnx import helper`."""
+def imports(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `import onnx` and `from onnx import helper`."""
     found = _IMPORT.match(context.text, context.line_start)
     if found is None or context.at > context.line_end:
         return
     start = context.line_start
     span = Span(start, context.line_end)
-    message = "nothing is imported here: operators come from the `opset_import` of the header"
+    message = "imports are not supported: operators come from the `opset_import` of the header"
     help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
     edits = (Edit(span, ""),)
-    yield Mistake("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
-    yield Mistake("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
+    yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
 
 
-def control_flow(context: ErrorContext) -> Iterator[Mistake]:
-    """`if (x) {…} else {…}`, `for i in range(3):` and the like, with all that belongs to it."""
+def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose whole blocks such as `if (x) {…} else {…}` and `for i in range(3):`."""
     found = _CONTROL.match(context.text, context.line_start, _line_limit(context))
     if found is None:
         return
     word = found[1]
     operator = _OPERATOR_FOR.get(word, "If")
-    message = f"there is no `{word}` among the nodes"
-    help = f"use the operator `{operator}`, which has its bodies in attributes that are graphs"
+    message = f"`{word}` is not supported"
+    help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
     if operator == "If":
         help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
     end = _end_of_block(context)
     span = Span(found.start(1), found.end(1))
-    yield Mistake("foreign-word", message, span, help=help, skip_to=end + 1)
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=end + 1)
 
 
 def _end_of_block(context: ErrorContext) -> int:
-    """Where the last line of a block ends that begins in this line, with its other branches."""
+    """Return the end of a block that begins on this line, including its other branches."""
     text, at = context.text, context.line_start
     while True:
         end = _line_end(text, at)
@@ -145,101 +140,99 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _closed(context: ErrorContext, at: int) -> int:
-    """Where the `}` of a `{` stands; the `{` itself if there is none."""
+    """Return the offset of the `}` that closes a `{`; that of the `{` if there is none."""
     depth = 0
-    for token in context.lexer.tokens(
-        context.text, at, min(len(context.text), at + _LONGEST_HEADER)
-    ):
+    for token in context.lexer.tokens(context.text, at, at + _LONGEST_HEADER):
         depth += (token == "{") - (token == "}")
         if not depth:
             return token.at
     return at
 
 
-def spaced_arrow(context: ErrorContext) -> Iterator[Mistake]:
-    """`= >` and `>=`."""
+def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `= >` and `>=`."""
     if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
         return
     assert context.token is not None
     following = context.ahead[0] if context.ahead else None
     if following is not None and {context.token, following} == {"=", ">"}:
-        span = Span(context.at, _end(following))
+        span = Span(context.at, following.end)
         message = f"expected `=>`, found `{context.text[slice(*span)]}`"
-        yield Mistake("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
+        yield Diagnosis("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
 
 
-def headers(context: ErrorContext) -> Iterator[Mistake]:
-    """`<>`, `(ir_version: 10)`, and one header behind another."""
+def headers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `<>`, `(ir_version: 10)` and a second header."""
     token = context.token
     if token == ">" and "header_entry" in context.rules and not context.done:
         message = "the header is empty"
         help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
-        yield Mistake(
+        yield Diagnosis(
             "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
         )
         return
-    if token is None or token not in _BRACKETS or "node" in context.rules:
+    if token is None or token not in OPENING or "node" in context.rules:
         return
-    behind = _tokens_behind(context)
-    if behind[2:3] != [":"] or context.name(behind[1]) != "WORD":
+    tokens = _tokens_from_here(context)
+    if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
         return
-    end = closing(behind)
+    end = closing(tokens)
     if end is None:
         return
-    span = Span(context.at, _end(behind[end]))
+    span = Span(context.at, tokens[end].end)
     if token == "<":
-        message = "there is a header already"
-        help = "write all entries in one `<…>`"
+        message = "the model already has a header"
+        help = "join all entries in one `<…>`"
         removed = (Edit(span, ""),)
-        yield Mistake("misplaced-section", message, span_of(token), removed, help=help, least=1)
+        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
     elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
-        edits = (replace(behind[0], "<"), replace(behind[end], ">"))
-        message = "a header stands in `<…>`"
-        yield Mistake("wrong-mark", message, span, edits, "write `<…>`", least=1)
+        edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
+        message = "headers are written in `<…>`"
+        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
 
-def wrong_bracket(context: ErrorContext) -> Iterator[Mistake]:
-    """One bracket for another, where that leads on for long."""
+def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a wrong bracket, if many tokens parse with the right one."""
     if context.token is None:
         return
-    near = [context.token, *reversed(context.done[-_MOST_TOKENS_BACK:])]
+    near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
     for token in near:
-        if token not in _ALL_BRACKETS:
+        if token not in OPENING | CLOSING:
             continue
-        alike = _BRACKETS if token in _BRACKETS else _BRACKETS.values()
-        for other in sorted(_ALL_BRACKETS - {token}, key=lambda mark: mark not in alike):
+        alike = OPENING if token in OPENING else CLOSING
+        for other in sorted((OPENING | CLOSING) - {token}, key=lambda mark: mark not in alike):
             outcome = context.attempt(replace(token, other))
-            if outcome is None or not outcome.fine or outcome.count < _LONG:
+            if outcome is None or not outcome.complete or outcome.count < _LONG:
                 continue
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, other),)
             title = f"write `{other}` instead"
-            yield Mistake("wrong-mark", message, span_of(token), edits, title, "unsafe", least=1)
+            yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", least=1)
             return
 
 
-def heads(context: ErrorContext) -> Iterator[Mistake]:
-    """A graph without a name, without `=> (…)`, and `def main (x) -> (y):`."""
+def heads(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph without a name or without `=> (…)`."""
     token = context.token
     if token is None or "node" in context.rules:
         return
     expected = context.expected()
     before = context.done[-1] if context.done else None
     if token == "(" and "WORD" in expected and (before is None or before == ">"):
-        message = "a graph or function has a name before its inputs"
+        message = "the name of the graph or function is missing"
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"
-        yield Mistake("syntax-error", message, span_of(token), edits, title, "unsafe", least=6)
+        yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", least=6)
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         message = "the outputs of the graph are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
-        help = "write `=> (float[N] y)` behind its inputs, with names and types as needed"
-        yield Mistake("syntax-error", message, span_of(token), edits, help=help, least=1)
+        help = "write `=> (float[N] y)` after its inputs, with names and types as needed"
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help, least=1)
 
 
-def python_head(context: ErrorContext) -> Iterator[Mistake]:
-    """`def main (x) -> (y):`."""
+def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `def main (x) -> (y):`."""
     line = context.text[context.line_start : _line_limit(context)]
     found = _DEF.match(line.lstrip())
     if found is None or "node" in context.rules:
@@ -260,13 +253,13 @@ def python_head(context: ErrorContext) -> Iterator[Mistake]:
         edits.append(Edit(Span(*returned.span(1)), ""))
     message = f"`{found[1]}` does not belong here: a graph is written `NAME (…) => (…) {{…}}`"
     span = Span(start, start + len(found[1]))
-    help = "write `NAME (float[N] x) => (float[N] y) {` and, behind the nodes, `}`"
+    help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
     least = 1 if returned is None else 0
-    yield Mistake("foreign-word", message, span, tuple(edits), help=help, least=least)
+    yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, least=least)
 
 
-def function_keyword(context: ErrorContext) -> Iterator[Mistake]:
-    """`function <domain: "l"> F (a) => (b) {…}`: the word was taken for the name."""
+def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: `function` parses as the name."""
     tokens = context.lexer.tokens(context.text, context.line_start, _line_limit(context))
     if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
         return
@@ -275,14 +268,14 @@ def function_keyword(context: ErrorContext) -> Iterator[Mistake]:
         message = f"`{word}` does not belong here"
         title = f"remove `{word}`"
         edits = (replace(word, ""),)
-        yield Mistake("foreign-word", message, span_of(word), edits, title, "unsafe", least=1)
+        yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=1)
         skip_to = context.line_end + 1
-        yield Mistake("foreign-word", message, span_of(word), help=title, skip_to=skip_to)
+        yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
 
 
-def dimensions(context: ErrorContext) -> Iterator[Mistake]:
-    """`float 3, 2] W`: the `[` is missing."""
-    done = context.done[-_MOST_TOKENS_BACK:]
+def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `float 3, 2] W`, which lacks the `[`."""
+    done = context.done[-_MAX_TOKENS_BACK:]
     tokens = [*done, *([context.token] if context.token is not None else []), *context.ahead]
     for index in range(len(done) - 1, -1, -1):
         if context.name(tokens[index]) != "PRIM":
@@ -290,18 +283,18 @@ def dimensions(context: ErrorContext) -> Iterator[Mistake]:
         rest = tokens[index + 1 :]
         size = next((n for n, token in enumerate(rest) if token == "]"), None)
         if size and all(context.name(t) in {"WORD", "INT", "COMMA", "STRING"} for t in rest[:size]):
-            span = Span(rest[0].at, _end(rest[size]))
-            message = "the dimensions of a type stand in `[…]`"
-            edits = (Edit(Span(_end(tokens[index]), rest[0].at), "["),)
-            yield Mistake("missing-bracket", message, span, edits, "add `[`", least=1)
+            span = Span(rest[0].at, rest[size].end)
+            message = "dimensions are written in `[…]`"
+            edits = (Edit(Span(tokens[index].end, rest[0].at), "["),)
+            yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
         return
 
 
-def outputs_behind(context: ErrorContext) -> Iterator[Mistake]:
-    """`Relu (x) -> y` and `Relu (x) => y`."""
+def trailing_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `Relu (x) -> y` and `Relu (x) => y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
-    rest = [context.token, *context.ahead] if context.token is not None else []
+    rest = context.rest
     end = closing(rest)
     if end is not None and rest[end + 1 : end + 2] == ["("]:
         inner = closing(rest[end + 1 :])
@@ -310,18 +303,18 @@ def outputs_behind(context: ErrorContext) -> Iterator[Mistake]:
         return
     arrow = rest[end + 1 : end + 3]
     size = (
-        1 if arrow[:1] == ["=>"] else 2 if context.text.startswith("->", _end(rest[end]) + 1) else 0
+        1 if arrow[:1] == ["=>"] else 2 if context.text.startswith("->", rest[end].end + 1) else 0
     )
     names = rest[end + 1 + size :]
     if not size or not names or not all(context.name(t) in NAMES or t == "," for t in names):
         return
-    start, behind = context.done[0].at, _end(names[-1])
-    written = context.text[names[0].at : behind]
-    call = context.text[start : _end(rest[end])]
-    edits = (insert(start, f"{written} = "), Edit(Span(_end(rest[end]), behind), ""))
-    message = "the outputs of a node stand before its operator"
+    start, stop = context.done[0].at, names[-1].end
+    written = context.text[names[0].at : stop]
+    call = context.text[start : rest[end].end]
+    edits = (insert(start, f"{written} = "), Edit(Span(rest[end].end, stop), ""))
+    message = "the outputs of a node belong before its operator"
     title = f"write `{written} = {call}`"[:80]
-    yield Mistake("missing-equals", message, Span(start, behind), edits, title, least=1)
+    yield Diagnosis("missing-equals", message, Span(start, stop), edits, title, least=1)
 
 
 IDIOMS = (
@@ -336,5 +329,5 @@ IDIOMS = (
     python_head,
     function_keyword,
     dimensions,
-    outputs_behind,
+    trailing_outputs,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The surroundings of a token that fits nowhere, as those see them who find out what is wrong."""
+"""Context for the error heuristics: the unexpected token and what precedes it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import END_KIND, Lexer, Token, load_lexer
 from onnxtext.syntax.heuristics.speculative_parse import (
-    FAR,
-    MOST_TOKENS,
+    CERTAIN_TOKENS,
+    MAX_TOKENS,
     Outcome,
     Region,
     States,
@@ -20,35 +20,34 @@ from onnxtext.syntax.heuristics.speculative_parse import (
 )
 from onnxtext.syntax.parser.lalr import ITEMS, Automaton, load_automaton
 
-_CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_OPENING = frozenset(_CLOSER)
-_CLOSING = frozenset(_CLOSER.values())
+CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
+OPENING = frozenset(CLOSER)
+CLOSING = frozenset(CLOSER.values())
 _BLOCKS = frozenset(">}")
-"""What ends a header, or the initializers or the nodes of a graph."""
+"""The ends of headers, of initializers, and of the nodes of a graph."""
 _LONGEST_LINE = 2000
-MOST_LINES = 20
-"""How many lines back the end of the token before a mistake is looked for."""
+MAX_LINES = 20
+"""How many lines back to search for the end of the token before an error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """What is probably wrong.
+class Diagnosis:
+    """The probable cause of a syntax error.
 
     Attributes:
         code: slug of the diagnostic.
         message: as in a diagnostic.
-        span: the place.
-        edits: what makes the text parse; empty if nothing does.
-        title: of the fix that the edits are; empty if they only serve to go on reading.
+        span: the range to mark.
+        edits: changes after which the text parses; empty if none are known.
+        title: of the fix; empty if the edits only serve to continue parsing.
         applicability: of the fix.
         help: what to change.
-        label: what to say beside the place.
-        others: further places.
-        skip_to: where a new line begins with which to go on, where no edits help.
-        least: how many tokens behind the mistake must fit after the edits, where the next mistake
-            may follow at once.
-        instead: whether it is told instead of what actions found wrong at its place.
-        doubt: how far-fetched the edits are; 0 if they are beyond doubt.
+        label: text beside the marked range.
+        others: further labels.
+        skip_to: start of the line at which parsing continues if there are no edits.
+        least: minimum number of tokens after the error that must parse with the edits.
+        instead: whether it replaces semantic errors in its range.
+        doubt: cost of the edits; 0 if they are certain.
     """
 
     code: str
@@ -68,20 +67,20 @@ class Mistake:
 
 @dataclass
 class ErrorContext:
-    """A token that fits nowhere, and what precedes it.
+    """An unexpected token and what precedes it.
 
     Attributes:
-        region: the text from the beginning of the statement, and the states there.
-        token: the token; None at the end of the text.
+        region: the statement up to the token, and the parser states at its start.
+        token: the unexpected token; None at the end of the text.
         done: the tokens of the statement before it.
-        made: the edits made in thought before, for other mistakes of the statement.
-        opened: where the innermost bracket stands that is open before the statement.
+        earlier_edits: speculative edits for earlier errors in the statement.
+        opened: the innermost bracket that is open before the statement.
     """
 
     region: Region
     token: Token | None
     done: list[Token]
-    made: tuple[Edit, ...] = ()
+    earlier_edits: tuple[Edit, ...] = ()
     opened: Span | None = None
     lexer: Lexer = field(default_factory=load_lexer)
     automaton: Automaton = field(default_factory=load_automaton)
@@ -93,12 +92,12 @@ class ErrorContext:
 
     @property
     def at(self) -> int:
-        """Where the token begins, or the end of the text."""
+        """The offset of the token, or of the end of the text."""
         return self.region.error
 
     @cached_property
     def before(self) -> States:
-        """The states before the token, without anything that only the token made the machine do."""
+        """The states before the token, without the reductions that it triggered."""
         states = States(self.automaton, self.region.states)
         for token in self.done:
             states.feed(self.lexer.kind(token))
@@ -106,20 +105,20 @@ class ErrorContext:
 
     @cached_property
     def end(self) -> int:
-        """Where the token before the one that fits nowhere ends."""
+        """The end of the token before the unexpected one."""
         if self.done:
             last = self.done[-1]
-            changed = (edit.span.end for edit in self.made if edit.span.start == last.at)
-            return next(changed, last.at + len(last))
+            changed = (edit.span.end for edit in self.earlier_edits if edit.span.start == last.at)
+            return next(changed, last.end)
         end = self.at
-        for _ in range(MOST_LINES):
+        for _ in range(MAX_LINES):
             start = self.text.rfind("\n", 0, end) + 1
             if self.text.find("#", start, end) < 0:
                 bare = self.text[start:end].rstrip()
                 if bare:
                     return start + len(bare)
             elif tokens := self.lexer.tokens(self.text, start, end):
-                return tokens[-1].at + len(tokens[-1])
+                return tokens[-1].end
             if not start:
                 break
             end = start - 1
@@ -127,52 +126,52 @@ class ErrorContext:
 
     @cached_property
     def line_start(self) -> int:
-        """Where the line of the token begins."""
+        """The start of the line of the token."""
         return self.text.rfind("\n", 0, self.at) + 1
 
     @cached_property
     def line_end(self) -> int:
-        """Where the line of the token ends, without its line feed."""
+        """The end of the line of the token, without its line feed."""
         end = self.text.find("\n", self.at)
         return len(self.text) if end < 0 else end
 
     @cached_property
-    def fresh(self) -> int | None:
-        """Where the first line begins, behind the statement's first, that is not indented deeper.
+    def next_statement(self) -> int | None:
+        """The start of the first later line that is indented no deeper than the statement.
 
-        Then the statement most likely ends before that line, and something is missing from it.
+        There the next statement probably begins, so that the end of this one is missing.
         """
         if not self.done:
             return None
         limit = indentation(self.text, self.region.start)
         tokens = self.done[1:] if self.token is None else [*self.done[1:], self.token]
         for last, token in zip(self.done, tokens, strict=False):
-            between = self.text.rfind("\n", last.at + len(last), token.at)
+            between = self.text.rfind("\n", last.end, token.at)
             begins = between >= 0 and token.at - between - 1 <= limit
-            if token in _CLOSING and token is not self.token:
-                continue  # it closes what the statement opened
+            if token in CLOSING and token is not self.token:
+                continue  # closes a bracket of this statement
             if begins and not (last == ")" and self._only_decorators(token.at)):
                 return token.at
         return None
 
     def _only_decorators(self, at: int) -> bool:
-        """Whether the statement has nothing but decorators before an offset."""
+        """Whether only decorators of the statement precede an offset."""
         if self.name(self.done[0]) != "DECORATOR":
             return False
         return self.until(at).before.takes("DECORATOR")
 
     def until(self, at: int) -> ErrorContext:
-        """The same context with the token at an earlier place as the one that does not fit."""
+        """Return the same context with an earlier token as the unexpected one."""
         region = Region(self.text, self.region.start, self.region.states, at)
         done = [token for token in self.done if token.at < at]
         token = self.lexer.token(self.text, at)
-        return ErrorContext(region, token, done, self.made, self.opened)
+        return ErrorContext(region, token, done, self.earlier_edits, self.opened)
 
     @cached_property
-    def between(self) -> bool:
-        """Whether the token begins a line, and the line before it is whole.
+    def previous_line_complete(self) -> bool:
+        """Whether the token begins a line and the line before it is complete.
 
-        Then the mistake is in the token's line, or in one that is missing before it.
+        Then the error is in the line of the token, or a line is missing before it.
         """
         line = self.text.rfind("\n", 0, self.end) + 1
         if self.token is None or self.end > self.line_start or self.end - line > _LONGEST_LINE:
@@ -181,8 +180,8 @@ class ErrorContext:
         last = tokens[-1] if tokens else ""
         opener = _opener(tokens[:-1])
         deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
-        if last in _OPENING:
-            return last == "{" or self.token == _CLOSER[last] or (deeper and last != "[")
+        if last in OPENING:
+            return last == "{" or self.token == CLOSER[last] or (deeper and last != "[")
         if last == ",":  # of a list with an item a line
             return opener is None
         if not self.done and not ITEMS.isdisjoint(self.rules):
@@ -195,12 +194,12 @@ class ErrorContext:
 
     @property
     def rules(self) -> frozenset[str]:
-        """What may begin where the statement begins."""
+        """The rules that may begin at the start of the statement."""
         return frozenset(self.automaton.gotos[self.region.states[-1]])
 
     @cached_property
     def ahead(self) -> list[Token]:
-        """The tokens behind the one that fits nowhere, up to the end of its line; at most 30."""
+        """The tokens after the unexpected one on the same line, at most 30."""
         found: list[Token] = []
         if self.token is None:
             return found
@@ -210,33 +209,38 @@ class ErrorContext:
             if token is None or token.at > self.line_end:
                 break
             found.append(token)
-            at = token.at + len(token)
+            at = token.end
         return found
 
+    @property
+    def rest(self) -> list[Token]:
+        """The token, if there is one, and those ahead of it."""
+        return [] if self.token is None else [self.token, *self.ahead]
+
     def name(self, token: str | None) -> str:
-        """The terminal of a token; `$END` for None, `BAD` for what no terminal matches."""
+        """Return the terminal of a token: `$END` for None, `BAD` if no terminal matches."""
         return END_KIND if token is None else self.lexer.kind(token)
 
-    def attempt(self, *edits: Edit, most: int = MOST_TOKENS) -> Outcome | None:
-        """What comes of some changes; None if they do not even lead up to the token."""
-        together = sorted((*self.made, *edits), key=lambda edit: edit.span)
+    def attempt(self, *edits: Edit, most: int = MAX_TOKENS) -> Outcome | None:
+        """Parse with these edits; None if an error remains before the token."""
+        together = sorted((*self.earlier_edits, *edits), key=lambda edit: edit.span)
         ends = [self.region.start, *(edit.span.end for edit in together)]
         if any(edit.span.start < end for edit, end in zip(together, ends, strict=False)):
             return None
         return attempt(self.lexer, self.automaton, self.region, together, most)
 
-    def good(self, edits: Sequence[Edit], least: int = 4) -> bool:
-        """Whether the text goes on well with these changes, for so many tokens at least."""
+    def accepts(self, edits: Sequence[Edit], least: int = 4) -> bool:
+        """Whether parsing with these edits succeeds for at least some tokens after the error."""
         outcome = self.attempt(*edits)
-        return outcome is not None and (outcome.good or outcome.count >= least)
+        return outcome is not None and (outcome.promising or outcome.count >= least)
 
-    def beyond_doubt(self, edits: Sequence[Edit], far: int = FAR) -> bool:
-        """Whether the text goes on for long with these changes."""
+    def is_certain(self, edits: Sequence[Edit], far: int = CERTAIN_TOKENS) -> bool:
+        """Whether parsing with these edits succeeds for many tokens after the error."""
         outcome = self.attempt(*edits, most=far)
-        return outcome is not None and outcome.fine
+        return outcome is not None and outcome.complete
 
     def expected(self) -> list[str]:
-        """The terminals that fit here."""
+        """Return the terminals that are valid here."""
         rows = self.automaton.rows
         kinds = rows[self.before.stack[-1]]
         found = sorted(kind for kind in kinds if self.before.takes(kind))
@@ -246,31 +250,26 @@ class ErrorContext:
 
 
 def _opener(tokens: Sequence[Token]) -> int | None:
-    """Where the innermost bracket stands that some tokens leave open."""
+    """Return the offset of the innermost bracket that these tokens leave open."""
     depth = 0
     for token in reversed(tokens):
-        depth += (token in _CLOSING) - (token in _OPENING)
+        depth += (token in CLOSING) - (token in OPENING)
         if depth < 0:
             return token.at
     return None
 
 
 def indentation(text: str, at: int) -> int:
-    """How many blanks begin the line of an offset, up to the offset."""
+    """Count the leading blanks of a line, up to an offset in it."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 
 
 def replace(token: Token, text: str) -> Edit:
-    """The edit that puts a text in the place of a token."""
-    return Edit(span_of(token), text)
+    """Return the edit that replaces a token."""
+    return Edit(token.span, text)
 
 
 def insert(at: int, text: str) -> Edit:
-    """The edit that inserts a text."""
+    """Return the edit that inserts a text."""
     return Edit(Span(at, at), text)
-
-
-def span_of(token: Token) -> Span:
-    """Where a token stands."""
-    return Span(token.at, token.at + len(token))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the grammar expected, in the words of somebody who has never seen the grammar."""
+"""Describe the tokens that the grammar expects in plain words."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ SAMPLES = {
     "DECORATOR": "@doc(",
     "BLOB": 'blob"0123456789abcdef"',
 }
-"""A token of each terminal that may be missing."""
+"""A sample token for each terminal that may be missing."""
 
 
 def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None) -> list[str]:
-    """The terminals that would fit, in words, each once, the most telling first.
+    """Describe terminals in words, without duplicates, the likeliest first.
 
     Args:
         terminals: their names.
-        scores: how likely each is to be what is missing.
+        scores: how likely each is to be the missing one.
     """
     left = set(terminals)
     likely = scores or {}
@@ -88,14 +88,14 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
 
 
 def sentence(words: list[str]) -> str:
-    """`a, b or c`; at most six of them."""
+    """Join at most six descriptions: `a, b or c`."""
     if len(words) > 6:
         words = [*words[:6], "…"]
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"
 
 
 def found_words(token: str | None) -> str:
-    """A token, or the end of the text for None, as a message names it."""
+    """Return how messages name a token; None is the end of the text."""
     if token is None:
         return "the end of the text"
     if len(token) == 1 and not token.isprintable():

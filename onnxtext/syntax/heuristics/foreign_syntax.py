@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes of those who come from Python, C++, MLIR, JSON or protobuf text: in nodes."""
+"""Error heuristics for nodes written as in Python, C++, MLIR, JSON or protobuf text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from collections.abc import Iterator, Sequence
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+)
 from onnxtext.syntax.heuristics.tokens import NOTHING
 
-_CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
@@ -21,8 +27,8 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
 def closing(tokens: Sequence[Token]) -> int | None:
-    """The index of the bracket that closes the first token; None if it is not among them."""
-    closer, depth = _CLOSER[tokens[0]], 0
+    """Return the index of the bracket that closes the first token; None if not found."""
+    closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
         if not depth:
@@ -31,89 +37,81 @@ def closing(tokens: Sequence[Token]) -> int | None:
 
 
 def opening(context: ErrorContext, mark: str) -> int | None:
-    """The index, among the tokens done, of the innermost bracket that is open, if it is this."""
+    """Return the index of the innermost open bracket in `context.done`, if it is `mark`."""
     depth = 0
     for index in range(len(context.done) - 1, -1, -1):
         token = context.done[index]
-        depth += (token in _CLOSER) - (token in _CLOSER.values())
+        depth += (token in CLOSER) - (token in CLOSING)
         if depth > 0:
             return index if token == mark else None
     return None
 
 
 def in_inputs(context: ErrorContext) -> int | None:
-    """The index of the `(` of the inputs that a token stands in; None if it stands elsewhere."""
+    """Return the index of the `(` of the inputs around the token; None if it is not in inputs."""
     at = opening(context, "(")
     before = context.done[:at]
     return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
 
 
 def in_attributes(context: ErrorContext) -> bool:
-    """Whether a token stands among the attributes of a node."""
+    """Whether the token is in the attributes of a node."""
     if "attribute" in context.rules:
-        return all(token not in _CLOSER for token in context.done)
+        return all(token not in CLOSER for token in context.done)
     return "node" in context.rules and opening(context, "<") is not None
 
 
-def _end(token: Token) -> int:
-    return token.at + len(token)
-
-
-def _rest(context: ErrorContext) -> list[Token]:
-    return [context.token, *context.ahead] if context.token is not None else []
-
-
-def keyword_arguments(context: ErrorContext) -> Iterator[Mistake]:
-    """`Softmax (x, axis = 1)`."""
+def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `Softmax (x, axis = 1)`."""
     at = in_inputs(context)
     if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
         return
-    rest = [context.done[at], *_rest(context)]
+    rest = [context.done[at], *context.rest]
     end = closing(rest)
     if end is None:
         return
     first, close, text = context.done[-1], rest[end], context.text
     written = text[first.at : close.at].rstrip()
-    start = _end(context.done[-2]) if context.done[-2] == "(" else context.done[-2].at
-    behind = _end(context.done[at - 1])
-    blank = "" if text[behind : behind + 1].isspace() else " "
+    start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
+    after = context.done[at - 1].end
+    blank = "" if text[after : after + 1].isspace() else " "
     remove = Edit(Span(start, close.at), "")
-    message = "the attributes of a node stand in `<…>` behind its operator, not among its inputs"
+    message = "attributes belong in `<…>` after the operator, not among the inputs"
     span = Span(first.at, first.at + len(written))
-    moved = (insert(behind, f" <{written}>{blank}"), remove)
-    yield Mistake("misplaced-attributes", message, span, moved, "move them there", least=1)
+    moved = (insert(after, f" <{written}>{blank}"), remove)
+    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
     help = f"write them as `{context.done[at - 1]} <…> (…)`"
-    yield Mistake("misplaced-attributes", message, span, (remove,), help=help, least=1)
+    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
 
 
-def bare_string(context: ErrorContext) -> Iterator[Mistake]:
-    """`mode = constant`."""
+def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `mode = constant`."""
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
         return
     value = context.done[-1]
     if context.name(value) == "WORD" and value not in _NO_STRINGS and in_attributes(context):
-        message = f"`{value}` is no value: strings stand in quotes"
+        message = f"`{value}` needs quotes to be a string"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'
-        yield Mistake("unquoted-string", message, span_of(value), edits, title, "unsafe", least=2)
+        yield Diagnosis("unquoted-string", message, value.span, edits, title, "unsafe", least=2)
 
 
-def no_outputs(context: ErrorContext) -> Iterator[Mistake]:
-    """`Relu (x)` as a statement."""
+def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `Relu (x)` as a statement."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
     if not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
         return
-    rest = _rest(context)
+    rest = context.rest
     if context.token == "<":
         end = closing(rest)
         if end is None or rest[end + 1 : end + 2] != ["("]:
             return
     start = context.done[0].at
-    operator = context.text[start : _end(context.done[-1])]
-    yield Mistake(
+    operator = context.text[start : context.done[-1].end]
+    yield Diagnosis(
         "missing-equals",
-        "a node names its outputs, and then its operator",
+        "the outputs of the node are missing",
         Span(start, start + len(operator)),
         (insert(start, "= "),),
         help=f"write `NAME = {operator}`",
@@ -121,58 +119,58 @@ def no_outputs(context: ErrorContext) -> Iterator[Mistake]:
     )
 
 
-def brackets_of_inputs(context: ErrorContext) -> Iterator[Mistake]:
-    """`Relu [x]`, `Relu {x}` and `Relu x`."""
+def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
         return
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
         return
-    rest = _rest(context)
-    message = "the inputs of a node stand in parentheses"
+    rest = context.rest
+    message = "the inputs of a node are written in parentheses"
     if context.token in {"[", "{"}:
         end = closing(rest)
         if end is not None and "=" not in rest[:end]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
-            span = Span(rest[0].at, _end(rest[end]))
-            yield Mistake("wrong-mark", message, span, edits, "write `(…)`", least=1)
+            span = Span(rest[0].at, rest[end].end)
+            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", least=1)
     elif all(context.name(token) in NAMES or token == "," for token in rest):
-        span = Span(rest[0].at, _end(rest[-1]))
+        span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
-        yield Mistake("missing-bracket", message, span, edits, "write `(…)`", least=0)
+        yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
 
 
-def brackets_of_outputs(context: ErrorContext) -> Iterator[Mistake]:
-    """`(a, b) = Split (x)` and `[a, b] = Split (x)`."""
-    tokens = [*context.done, *_rest(context)]
+def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `(a, b) = Split (x)` and `[a, b] = Split (x)`."""
+    tokens = [*context.done, *context.rest]
     if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
         return
     end = closing(tokens)
     if end is not None and tokens[end + 1 : end + 2] == ["="]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
-        span = Span(tokens[0].at, _end(tokens[end]))
-        message = "the outputs of a node stand in no brackets"
-        yield Mistake("wrong-mark", message, span, edits, "remove the brackets", least=2)
+        span = Span(tokens[0].at, tokens[end].end)
+        message = "the outputs of a node are written without brackets"
+        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
 
 
-def no_name(context: ErrorContext) -> Iterator[Mistake]:
-    """`Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`."""
+def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`."""
     token = context.token
     if token is None or not context.done:
         return
     if in_inputs(context) is not None:
         if token == "(" and context.name(context.done[-1]) in NAMES:
-            end = closing(_rest(context))
+            end = closing(context.rest)
             if end is not None:
-                span = Span(context.done[-1].at, _end(_rest(context)[end]))
+                span = Span(context.done[-1].at, context.rest[end].end)
                 message = "an input of a node is a name, not a node"
-                help = f"give what `{context.done[-1]}` computes a name, in a statement of its own"
+                help = f"give what `{context.done[-1]}` computes a name in its own statement"
                 edits = (Edit(Span(token.at, span.end), ""),)
-                yield Mistake("not-a-name", message, span, edits, help=help, least=1)
+                yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
         elif context.name(token) in _VALUES:
             message = "an input of a node is a name, not a value"
             help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
             edits = (replace(token, '""'),)
-            yield Mistake("not-a-name", message, span_of(token), edits, help=help, least=1)
+            yield Diagnosis("not-a-name", message, token.span, edits, help=help, least=1)
         return
     negated = context.done[-1] == "=" and token[0] == "-" and len(context.done) == 2
     if negated or (len(context.done) == 3 and context.done[1] == "=" and token[0] in _OPERATORS):
@@ -183,11 +181,11 @@ def no_name(context: ErrorContext) -> Iterator[Mistake]:
         message = "there are no expressions: every operation is a node"
         help = f"write `{operator} ({operands})`"
         span = Span(token.at, token.at + 1)
-        yield Mistake("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
+        yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
 
 
-def number_as_name(context: ErrorContext) -> Iterator[Mistake]:
-    """`Relu (0)` and `1x = …`: exporters give such names."""
+def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `Relu (0)` and `1x = …`: exporters generate such names."""
     token = context.token
     if token is None or context.name(token) != "INT" or token[0] == "-":
         return
@@ -195,58 +193,58 @@ def number_as_name(context: ErrorContext) -> Iterator[Mistake]:
     found = _ADJACENT.match(context.text, token.at)
     if found is None or "STRING" not in expected or "INT" in expected:
         return
-    # Behind the name of an operator a number is something else that is missing its bracket.
+    # After the name of an operator, a number is more likely an input without its bracket.
     if context.done and context.name(context.done[-1]) == "WORD":
         return
     span = Span(*found.span())
-    message = f"`{found[0]}` is no name without quotes: it begins with a digit"
+    message = f"`{found[0]}` needs quotes to be a name: it begins with a digit"
     edits = (Edit(span, f'"{found[0]}"'),)
-    yield Mistake("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
+    yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
 
 
-def other_lists(context: ErrorContext) -> Iterator[Mistake]:
-    """`strides = (1, 1)` and `strides = {1, 1}`."""
+def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `strides = (1, 1)` and `strides = {1, 1}`."""
     if context.token is None or not context.done or context.done[-1] != "=":
         return
     tensor = "value_info" in context.rules and context.token == "("
     if not tensor and not in_attributes(context):
         return
-    rest = _rest(context)
-    span = span_of(context.token)
+    rest = context.rest
+    span = context.token.span
     if context.token in {"(", "{"}:
         end = closing(rest)
         if end is None:
             return
-        span = Span(context.at, _end(rest[end]))
+        span = Span(context.at, rest[end].end)
     elif context.name(context.token) != "BRACES":
         return
     inside = context.text[span.start + 1 : span.end - 1]
     left, right = "{}" if tensor else "[]"
     edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
-    message = "the lists of attributes stand in square brackets"
+    message = "lists in attributes are written in square brackets"
     if tensor:
-        message = "the elements of a tensor stand in braces or square brackets"
-    yield Mistake("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
+        message = "the elements of a tensor are written in braces or square brackets"
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
 
 
-def tensor_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
-    """`float[2] w = {1, 2}` between nodes."""
+def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `float[2] w = {1, 2}` between nodes."""
     token = context.token
     if token is None or len(context.done) != 3 or context.done[2] != "=":
         return
     if context.name(context.done[0]) not in {"TYPE", "PRIM"} or "node" not in context.rules:
         return
     if context.name(token) in _VALUES | {"INT", "BLOB", "FILE"} or token in {"[", "{"}:
-        end = closing(_rest(context)) if token in {"[", "{"} else 0
+        end = closing(context.rest) if token in {"[", "{"} else 0
         if end is None:
             return
-        span = Span(token.at, _end(_rest(context)[end]))
-        yield Mistake(
+        span = Span(token.at, context.rest[end].end)
+        yield Diagnosis(
             "misplaced-tensor",
-            "a tensor stands in the `<…>` of its graph, not among the nodes",
+            "tensors belong in the `<…>` of the graph, not among its nodes",
             Span(context.done[0].at, span.end),
             (Edit(span, "A ()"),),
-            help="move it there: behind the outputs of the graph, before its `{`",
+            help="move it between the outputs of the graph and its `{`",
             least=1,
         )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Characters that look like others, or like nothing, as web pages and input methods have them."""
+"""Error heuristics for look-alike and invisible characters, as in text copied from web pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
 
 _BLANKS = dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000", " ") | {
     chr(code): " " for code in range(0x2000, 0x200B)
@@ -28,8 +28,8 @@ _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
 _SKIPPED = re.compile(f'"(?:\\\\.|[^"\\\\])*"|#.*|{_RUN.pattern}')
 
 
-def lookalikes(context: ErrorContext) -> Iterator[Mistake]:
-    """`（x）`, a no-break space, a minus sign, a byte order mark within the text."""
+def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose characters such as `（`, a no-break space, U+2212 or a byte order mark."""
     text = context.text
     found = _RUN.match(text, context.at)
     if found is None:
@@ -47,13 +47,13 @@ def lookalikes(context: ErrorContext) -> Iterator[Mistake]:
     character = text[context.at]
     name = f"U+{ord(character):04X}"
     if character in _BLANKS:
-        message, title = f"the character {name} is no plain blank", "write plain blanks"
+        message, title = f"the character {name} is not a plain blank", "write plain blanks"
     elif character in _INVISIBLE:
-        message, title = f"the character {name} is invisible, and part of no name", "remove it"
+        message, title = f"the character {name} is invisible", "remove it"
     else:
         message = f"`{character}` is the character {name}, not `{_MEANT[character]}`"
         title = f"write `{edits[0].text}`"
-    # All of a line are most likely of one origin; if that leads nowhere, one of them may.
+    # Replace all of the line, as they probably have one origin; else only the first.
     for some in (edits, edits[:1]):
         span = some[0].span
-        yield Mistake("lookalike-character", message, span, some, title, least=0)
+        yield Diagnosis("lookalike-character", message, span, some, title, least=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes of those who come from other languages: types, words, and what stands where."""
+"""Error heuristics for foreign keywords, types and the order of constructs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.tokens import ALIASES
 
@@ -58,31 +57,23 @@ _TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 
 
-def _end(token: Token) -> int:
-    return token.at + len(token)
-
-
-def _rest(context: ErrorContext) -> list[Token]:
-    return [context.token, *context.ahead] if context.token is not None else []
-
-
-def other_format(context: ErrorContext) -> Iterator[Mistake]:
-    """A file of another kind."""
+def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a file of another format."""
     for pattern, name in _OTHER_FORMATS:
         found = pattern.match(context.text)
         if found is not None and context.at <= found.end():
-            yield Mistake(
+            yield Diagnosis(
                 "other-format",
                 f"this is {name}, not the text form of ONNX",
                 Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
-                help="load it with the tool that wrote it, save a binary model, and convert that: "
+                help="load it with its own tool, save a binary model, and convert that: "
                 "`onnxtext from-binary`",
                 skip_to=len(context.text) + 1,
             )
 
 
-def other_comments(context: ErrorContext) -> Iterator[Mistake]:
-    """`-- comment`, `; comment` and `<!-- comment -->`, in lines of their own."""
+def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
     line = context.line_start
     start = (
         line + len(context.text[line : context.at]) - len(context.text[line : context.at].lstrip())
@@ -95,59 +86,59 @@ def other_comments(context: ErrorContext) -> Iterator[Mistake]:
     message = "comments start with `#`"
     if start < context.region.start:  # `<` may begin the attributes of the node before
         skip_to = context.line_end + 1
-        yield Mistake("slash-comment", message, span, help="write `#`", skip_to=skip_to)
+        yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
-    yield Mistake("slash-comment", message, span, edits, "write `#`", least=0)
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
 
 
-def lone_string(context: ErrorContext) -> Iterator[Mistake]:
-    """A Python docstring."""
+def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a Python docstring."""
     if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
         return
-    if len(context.done) > 1 and context.done[1].at < (context.fresh or 0):
+    if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
         return
     string = context.done[0]
-    span = span_of(string)
+    span = string.span
     words = string.strip('" \t\r\n')
     line_end = context.text.find("\n", span.end)
     alone = not context.text[span.end : None if line_end < 0 else line_end].strip()
     comment = f"# {words}" if alone and words and "\n" not in words else ""
-    yield Mistake(
+    yield Diagnosis(
         "lone-string",
-        "a string on its own says nothing here",
+        "a string has no meaning on its own",
         span,
         (Edit(span, comment),),
         "write a comment" if comment else "remove it",
         "unsafe",
-        help='write a comment, `# …`, or `@doc("…")` before what it is about',
+        help='write a comment, `# …`, or `@doc("…")` before the item it describes',
         least=1,
         instead=True,
     )
 
 
-def foreign_words(context: ErrorContext) -> Iterator[Mistake]:
-    """`const float[3] x`, `graph main (…)`, `return y`."""
+def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `const float[3] x`, `graph main (…)` and `return y`."""
     if context.token is None or not context.done or context.done[-1] not in _WORDS:
         return
-    word, rest = context.done[-1], _rest(context)
+    word, rest = context.done[-1], context.rest
     if context.name(context.token) not in NAMES | {"TYPE"}:
         return
     if word == "return" and len(context.done) == 1:
         if all(context.name(token) in NAMES or token == "," for token in rest):
-            span = Span(word.at, _end(rest[-1]))
-            message = "the outputs of a graph stand in its first line, behind `=>`"
+            span = Span(word.at, rest[-1].end)
+            message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)
-            yield Mistake("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
+            yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
         return
     edits = (Edit(Span(word.at, context.at), ""),)
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Mistake("foreign-word", message, span_of(word), edits, title, "unsafe", least=3)
+    yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=3)
 
 
-def misplaced_types(context: ErrorContext) -> Iterator[Mistake]:
-    """`x: float[N]`, `float x[3]`, and `<int axis = 1>`."""
-    rest = _rest(context)
+def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `x: float[N]`, `float x[3]` and `<int axis = 1>`."""
+    rest = context.rest
     if context.token is None or not context.done:
         return
     name = context.done[-1]
@@ -155,42 +146,42 @@ def misplaced_types(context: ErrorContext) -> Iterator[Mistake]:
     if context.token == ":" and len(rest) > 1 and context.name(rest[1]) in _TYPES:
         end = closing(rest[2:]) if rest[2:3] == ["("] else -1
         if end is not None and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
-            span = Span(name.at, _end(rest[2 + end]) if end >= 0 else _end(rest[1]))
+            span = Span(name.at, rest[2 + end].end if end >= 0 else rest[1].end)
             written = f"{context.text[rest[1].at : span.end]} {name}"
-            message = "the type of a value stands before its name"
+            message = "the type of a value belongs before its name"
             title = f"write `{written}`"[:60]
-            yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+            yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif before is not None and context.name(before) == "PRIM":
         end = closing(rest) if context.token == "[" else 0
         if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
             return
-        span = Span(before.at, _end(rest[end]))
+        span = Span(before.at, rest[end].end)
         written = f"{before}{context.text[context.at : span.end]} {name}"
-        message = "the dimensions stand behind the type"
+        message = "dimensions belong after the element type"
         title = f"write `{written}`"[:60]
-        yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
-        span = Span(name.at, _end(context.token))
+        span = Span(name.at, context.token.end)
         written = f"{context.token}: {name}"
-        message = "the type of an attribute stands behind its name"
+        message = "the type of an attribute belongs after its name"
         title = f"write `{written}`"[:60]
-        yield Mistake("misplaced-type", message, span, (Edit(span, written),), title, least=2)
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=2)
 
 
-def brackets_of_types(context: ErrorContext) -> Iterator[Mistake]:
-    """`float<3>`, `float(1, 3)` and `seq<float>`."""
+def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `float<3>`, `float(1, 3)` and `seq<float>`."""
     if context.token not in {"<", "("} or not context.done:
         return
-    kind, rest = context.name(context.done[-1]), _rest(context)
+    kind, rest = context.name(context.done[-1]), context.rest
     found = _TENSOR.match(context.text, context.done[-1].at)
     if found is not None:
         element = ALIASES.get(found[2], found[2])
         dims = found[1].rstrip("x").replace("x", ", ")
         written = f"{element}[{dims}]" if found[1] else element
         span = Span(*found.span())
-        message = "the type of a tensor is that of its elements, and its dimensions"
+        message = "a tensor type is its element type and its dimensions"
         edits = (Edit(span, written),)
-        yield Mistake(
+        yield Diagnosis(
             "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
         )
         return
@@ -202,31 +193,33 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Mistake]:
     ):
         return
     left, right = "[]" if kind == "PRIM" else "()"
-    what = "dimensions stand in `[…]`" if kind == "PRIM" else "types within types stand in `(…)`"
-    span = Span(context.at, _end(rest[end]))
+    what = (
+        "dimensions are written in `[…]`" if kind == "PRIM" else "inner types are written in `(…)`"
+    )
+    span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
-    yield Mistake("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
+    yield Diagnosis("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
 
 
-def graph_without_head(context: ErrorContext) -> Iterator[Mistake]:
-    """`main {`, and a section before the graph."""
+def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `main {` and a section before the graph."""
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
     name = context.done[0]
     if name in _SECTIONS:
         end = context.text.find("\n}", context.at)
         line = context.text.find("\n", end + 1) if end >= 0 else -1
-        yield Mistake(
+        yield Diagnosis(
             "misplaced-section",
-            f"the section `{name}` stands before the graph",
-            span_of(name),
-            help="move it behind the graph and the functions",
+            f"the section `{name}` belongs after the graph",
+            name.span,
+            help="move it after the graph and the functions",
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
     elif context.before.takes("LPAR"):
-        yield Mistake(
+        yield Diagnosis(
             "graph-without-inputs",
-            "the inputs and outputs of a graph stand before its nodes",
+            "the graph lacks its inputs and outputs",
             Span(name.at, context.at + 1),
             (insert(context.at, "() => () "),),
             help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
@@ -234,32 +227,32 @@ def graph_without_head(context: ErrorContext) -> Iterator[Mistake]:
         )
 
 
-def graph_among_nodes(context: ErrorContext) -> Iterator[Mistake]:
-    """`else_branch = e () => …` where the graph before it has no `}`."""
+def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `else_branch = e () => …` if the graph before it lacks its `}`."""
     if context.token != "=>" or "node" not in context.rules:
         return
     before = context.text[: context.line_start].rstrip()
     found = _HEAD.match(context.text, context.line_start)
     if found is not None and found.end() >= context.at:
         comma = len(before) - 1 if before.endswith(",") else found.start(1)
-        yield Mistake(
+        yield Diagnosis(
             "unclosed-bracket",
-            f"`{found[1]}` is a graph, and stands among the nodes of another one",
+            f"`{found[1]}` is a graph among the nodes of another graph",
             Span(comma, found.end(1)),
-            help="add the `}` that is missing before it",
+            help="add the missing `}` before it",
             instead=True,
         )
 
 
-def header_behind(context: ErrorContext) -> Iterator[Mistake]:
-    """`<ir_version: 10>` behind the graph."""
+def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `<ir_version: 10>` after the graph."""
     if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
         return
     if context.text[: context.done[0].at].rstrip().endswith("}"):
-        yield Mistake(
+        yield Diagnosis(
             "misplaced-section",
-            "the header of the model stands behind the graph",
-            Span(context.done[0].at, _end(context.done[-1])),
+            "the header of the model belongs before the graph",
+            Span(context.done[0].at, context.done[-1].end),
             help="move it to the beginning of the text",
             skip_to=len(context.text) + 1,
         )
@@ -274,5 +267,5 @@ ORDER = (
     brackets_of_types,
     graph_without_head,
     graph_among_nodes,
-    header_behind,
+    trailing_header,
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is probably meant where a token fits nowhere: the usual mistakes, and changes of one token.
+"""Find the cause of a syntax error: a common error, a change of one token, or a correction.
 
-Every change is tried (`trial`) before it is told: it must lead on behind the mistake.
+Every edit is parsed speculatively before it is reported: tokens after the error must parse.
 """
 
 from __future__ import annotations
@@ -16,12 +16,19 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs import IDIOMS, headers, heads
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+)
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
 from onnxtext.syntax.heuristics.look_alikes import lookalikes
 from onnxtext.syntax.heuristics.order import ORDER, foreign_words, lone_string
-from onnxtext.syntax.heuristics.speculative_parse import FAR, MOST_TOKENS
+from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.structure import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.heuristics.tokens import SPELLING
 
@@ -33,104 +40,106 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
-_OPENING = frozenset("([{<")
-_CLOSING = frozenset(")]}>")
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
-_USUAL = 0.5
+_COMMON = 0.5
 _ANOTHER = 2.5
-"""The cost of a usual mistake, and of a mistake that follows in the next line."""
-_WHILE = 3
-"""So many tokens fit where a change is plausible."""
-_CHEAP = 1.9
-"""A correction that costs more says less than the usual mistake that is like it."""
+"""The costs of a common error, and of another error on the next line."""
+_PLAUSIBLE_TOKENS = 3
+"""How many tokens must parse after a plausible change."""
+_MAX_COST_TO_DESCRIBE = 1.9
+"""A more expensive correction is described as the common error at the same place."""
 
 _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
-def find_mistake(context: ErrorContext, budget: Budget) -> Mistake | None:
-    """The mistake that a token that fits nowhere betrays; None if it could be anything."""
-    usual = _usual(context)
-    if usual is not None and (not usual.edits or context.beyond_doubt(usual.edits)):
-        return usual
-    cut_short = context.fresh is not None
-    place = context if context.fresh is None else context.until(context.fresh)
-    best = None if usual is not None else _best_change(place, cut_short)
-    if best is not None and place.beyond_doubt([best.edit]):
-        return _told(place, best)
+def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
+    """Return the probable cause of an unexpected token; None if unknown."""
+    common = _common_error(context)
+    if common is not None and (not common.edits or context.is_certain(common.edits)):
+        return common
+    cut_short = context.next_statement is not None
+    place = context if context.next_statement is None else context.until(context.next_statement)
+    best = None if common is not None else _best_change(place, cut_short)
+    if best is not None and place.is_certain([best.edit]):
+        return _diagnose_change(place, best)
     limit = inf
-    if usual is not None and _comes_again(context, usual.edits):
-        return usual
-    if best is not None and _comes_again(place, [best.edit]):
-        return _told(place, best)
-    if usual is not None and is_plausible(context, usual.edits):
-        limit = _USUAL + _ANOTHER
+    if common is not None and _repeats(context, common.edits):
+        return common
+    if best is not None and _repeats(place, [best.edit]):
+        return _diagnose_change(place, best)
+    if common is not None and is_plausible(context, common.edits):
+        limit = _COMMON + _ANOTHER
     elif best is not None and (cut_short or is_plausible(place, [best.edit])):
         limit = best.cost + _ANOTHER
-    elif ends_too_soon(context):
+    elif is_incomplete(context):
         return None
-    found = correct(context, budget, usual, limit)
+    found = correct(context, budget, common, limit)
     if found is not None:
         return found
     if best is not None:
-        usual = _told(place, best)
-    elif usual is None and (found := correct(context, budget, far=MOST_TOKENS)) is not None:
+        common = _diagnose_change(place, best)
+    elif common is None and (found := correct(context, budget, far=MAX_TOKENS)) is not None:
         return replace_fields(found, doubt=inf)
-    return None if usual is None else replace_fields(usual, doubt=limit)
+    return None if common is None else replace_fields(common, doubt=limit)
 
 
 def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     """Whether parsing accepts enough tokens after these edits; a later error is allowed."""
     outcome = context.attempt(*edits)
-    return outcome is not None and (outcome.fine or outcome.next_line or outcome.count >= _WHILE)
+    return outcome is not None and (
+        outcome.complete or outcome.next_line or outcome.count >= _PLAUSIBLE_TOKENS
+    )
 
 
-def _comes_again(context: ErrorContext, edits: Sequence[Edit]) -> bool:
-    """Whether the next mistake is at a token of the same kind: probably it is the same mistake."""
-    outcome = context.attempt(*edits, most=FAR)
-    if outcome is None or outcome.count < _WHILE or context.token is None:
+def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
+    """Whether the next error is at a token of the same kind, and so probably the same error."""
+    outcome = context.attempt(*edits, most=CERTAIN_TOKENS)
+    if outcome is None or outcome.count < _PLAUSIBLE_TOKENS or context.token is None:
         return False
     at = outcome.resume
     for _ in range(outcome.count):
         token = context.lexer.token(context.text, at)
-        at = len(context.text) if token is None else token.at + len(token)
+        at = len(context.text) if token is None else token.end
     token = context.lexer.token(context.text, at)
     return token is not None and context.name(token) == context.name(context.token)
 
 
-def ends_too_soon(context: ErrorContext) -> bool:
-    """Whether the next statement is right if what there is of the one before is left out."""
-    return context.fresh is not None and context.good([_leave_out(context, context.fresh)], _WHILE)
+def is_incomplete(context: ErrorContext) -> bool:
+    """Whether the next statement parses once this incomplete one is removed."""
+    return context.next_statement is not None and context.accepts(
+        [_removal(context, context.next_statement)], _PLAUSIBLE_TOKENS
+    )
 
 
-def _usual(context: ErrorContext) -> Mistake | None:
-    """The mistake, if it is one of those that people usually make."""
-    for recognizer in _CUT_SHORT if context.fresh is not None else _ALL:
-        for mistake in recognizer(context):
-            if not mistake.edits or context.good(mistake.edits, mistake.least):
-                return mistake
+def _common_error(context: ErrorContext) -> Diagnosis | None:
+    """Return the first common error whose edits parse."""
+    for recognizer in _CUT_SHORT if context.next_statement is not None else _ALL:
+        for diagnosis in recognizer(context):
+            if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.least):
+                return diagnosis
     return None
 
 
-def _leave_out(context: ErrorContext, end: int) -> Edit:
-    """The edit that removes a statement, up to where the next one begins."""
+def _removal(context: ErrorContext, end: int) -> Edit:
+    """Return the edit that removes the statement up to an offset."""
     return Edit(Span(context.region.start, end), "")
 
 
 def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
-    """The change of one token that leads on best."""
+    """Return the change of one token after which most tokens parse."""
     best: tuple[float, _Change] | None = None
     for change in _changes(context, cut_short):
         outcome = context.attempt(change.edit)
         if outcome is None:
             continue
-        # `b = 2` behind a comma is enough: the next one may be missing, too.
+        # `b = 2` after the comma is enough: the next comma may be missing, too.
         entry = change.missing == "COMMA" and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
-        if not (outcome.good or entry or closed):
+        if not (outcome.promising or entry or closed):
             continue
-        score = min(outcome.count + change.instead, MOST_TOKENS) - change.cost
+        score = min(outcome.count + change.instead, MAX_TOKENS) - change.cost
         if best is None or score > best[0]:
             best = score, change
     return None if best is None else best[1]
@@ -139,44 +148,48 @@ def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
 def correct(
     context: ErrorContext,
     budget: Budget,
-    usual: Mistake | None = None,
+    common: Diagnosis | None = None,
     limit: float = inf,
-    far: int = FAR,
-) -> Mistake | None:
-    """The smallest change behind which the text goes on for long; None if there is none.
+    far: int = CERTAIN_TOKENS,
+) -> Diagnosis | None:
+    """Return the cheapest correction after which many tokens parse; None if there is none.
 
     Args:
-        context: the surroundings.
-        budget: of the search.
-        usual: a usual mistake that may be meant.
-        limit: what it may cost.
-        far: how many tokens must fit behind it.
+        context: the context of the error.
+        budget: the attempts left for the text.
+        common: a common error that may be the cause.
+        limit: the cost must be below this.
+        far: how many tokens after the error must parse.
     """
     found = find_correction(context, budget, limit, far)
     if found is None:
         return None
-    if usual is not None and found.cost > _CHEAP:
-        return replace_fields(usual, edits=(found.edit,), title="", doubt=found.cost)
+    if common is not None and found.cost > _MAX_COST_TO_DESCRIBE:
+        return replace_fields(common, edits=(found.edit,), title="", doubt=found.cost)
     place = context
-    begins = not found.left_out and context.text[context.line_start : found.at].isspace()
-    if begins or context.text.find("\n", found.at, context.at) >= 0 or found.at == context.fresh:
+    begins = not found.removed and context.text[context.line_start : found.at].isspace()
+    if (
+        begins
+        or context.text.find("\n", found.at, context.at) >= 0
+        or found.at == context.next_statement
+    ):
         place = context.until(found.at)
     words = ranked_words(place)
     before = context.text.find("\n", place.end, found.at) >= 0
-    if not found.left_out and before and not place.between:
+    if not found.removed and before and not place.previous_line_complete:
         return _incomplete(place, found.edit, words, found.cost)
     token = place.token
-    span = span_of(token) if token is not None else Span(place.at, place.at)
+    span = token.span if token is not None else Span(place.at, place.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
     title = ""
-    if found.exchanged:
-        title = f"exchange {' and '.join(map(found_words, found.left_out))}"
+    if found.swapped:
+        title = f"swap {' and '.join(map(found_words, found.removed))}"
     edits = (found.edit,)
-    return Mistake("syntax-error", message, span, edits, title, "unsafe", doubt=found.cost)
+    return Diagnosis("syntax-error", message, span, edits, title, "unsafe", doubt=found.cost)
 
 
 def ranked_words(context: ErrorContext) -> list[str]:
-    """What would fit, in words, the likeliest first."""
+    """Describe the valid tokens in words, the likeliest first."""
     names = context.expected()
     scores = {name: _score(context, name) for name in names}
     return describe(names, scores)
@@ -188,7 +201,7 @@ def _score(context: ErrorContext, name: str) -> float:
         return 0
     outcomes = (
         context.attempt(insert(context.at, f" {sample} ")),
-        context.attempt(Edit(span_of(context.token), f" {sample} ")),
+        context.attempt(Edit(context.token.span, f" {sample} ")),
     )
     return max(outcome.count if outcome is not None else 0 for outcome in outcomes)
 
@@ -198,12 +211,12 @@ class _Change:
     """A change of one token.
 
     Attributes:
-        cost: how far-fetched it is, in tokens.
+        cost: in tokens; the lower, the likelier.
         edit: the change.
-        missing: the terminal of the mark that it adds; "" if it does something else.
-        token: the token that it concerns.
-        title: as of a fix.
-        instead: 1 if the token at hand is gone afterwards, and so is not counted.
+        missing: the terminal of the mark that it inserts, if it does.
+        token: the token that it changes.
+        title: of the fix.
+        instead: 1 if it removes the unexpected token, which then cannot be counted.
     """
 
     cost: float
@@ -215,7 +228,7 @@ class _Change:
 
 
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
-    """The changes of one token that could be meant."""
+    """Yield the possible changes of one token."""
     names = context.expected()
     for name in names:
         if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
@@ -225,11 +238,11 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
         return
     token = context.token
     remove = f"remove {found_words(token)}"
-    yield _Change(1.2, Edit(span_of(token), ""), "", token, remove, 1)
+    yield _Change(1.2, Edit(token.span, ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` may be a slip; any other mark only serves to go on reading.
-            alike = {SAMPLES[name], token} <= _OPENING or {SAMPLES[name], token} <= _CLOSING
+            # `{` for `<` may be a typing error; other marks only serve to continue parsing.
+            alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
             title = f"write `{SAMPLES[name]}` instead" if alike else ""
             yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":
@@ -238,11 +251,11 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
             yield _Change(1.4, insert(token.at, sample), "", token)
     if len(context.done) > 1:
         last = context.done[-1]
-        yield _Change(1.9, Edit(span_of(last), ""), "", last, f"remove {found_words(last)}")
+        yield _Change(1.9, Edit(last.span, ""), "", last, f"remove {found_words(last)}")
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
-    """The edit that adds a mark behind the last token."""
+    """Return the edit that inserts a mark after the last token."""
     mark = SAMPLES[name]
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")
@@ -256,29 +269,29 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     return insert(context.end, text)
 
 
-def _told(context: ErrorContext, change: _Change) -> Mistake:
-    """A change as a mistake with its message."""
+def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
+    """Return the diagnosis of a change."""
     found = found_words(context.token)
     words = ranked_words(context)
     if change.token is not None:
-        span = span_of(change.token)
+        span = change.token.span
         message = f"expected {sentence(words)}, found {found}"
         if change.token is not context.token:
             message = f"{found_words(change.token)} does not belong before {found}"
-        return Mistake("syntax-error", message, span, (change.edit,), change.title, "unsafe")
+        return Diagnosis("syntax-error", message, span, (change.edit,), change.title, "unsafe")
     name = change.missing
     mark = f"`{SAMPLES[name]}`"
     same_line = context.text.find("\n", context.end, context.at) < 0
     span = Span(context.end, context.end)
     if same_line and context.token is not None:
-        span = span_of(context.token)
+        span = context.token.span
     elif context.token is None:
         span = change.edit.span
     others: tuple[Label, ...] = ()
     opener = _opener(context, name) if name in _CLOSERS else None
     if opener is not None:
         others = (Label(opener, "this is never closed"),)
-    return Mistake(
+    return Diagnosis(
         _MISSING.get(name, "syntax-error"),
         f"expected {sentence([mark, *(word for word in words if word != mark)])}, found {found}",
         span,
@@ -289,19 +302,19 @@ def _told(context: ErrorContext, change: _Change) -> Mistake:
     )
 
 
-def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: float) -> Mistake:
-    """A statement that ends too soon, in a line before the token that fits nowhere."""
+def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: float) -> Diagnosis:
+    """Return the diagnosis of an incomplete statement before the line of the error."""
     line = context.text.rfind("\n", 0, context.end) + 1
     tokens = context.lexer.tokens(context.text, line, context.end)
-    span = span_of(tokens[-1]) if tokens else Span(context.end, context.end)
+    span = tokens[-1].span if tokens else Span(context.end, context.end)
     last = found_words(context.text[slice(*span)])
-    message = f"the statement is not complete: expected {sentence(words)} after {last}"
-    help = "complete it, or remove what is left of it"
-    return Mistake("incomplete-statement", message, span, (edit,), help=help, doubt=doubt)
+    message = f"incomplete statement: expected {sentence(words)} after {last}"
+    help = "complete or remove it"
+    return Diagnosis("incomplete-statement", message, span, (edit,), help=help, doubt=doubt)
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:
-    """The bracket of the statement that a closing one is missing for."""
+    """Return the bracket that a missing `closer` would close; None if it is not in the text."""
     open_tokens = []
     for token in context.done:
         name = context.name(token)
@@ -310,11 +323,11 @@ def _opener(context: ErrorContext, closer: str) -> Span | None:
         elif name in _CLOSERS and open_tokens:
             open_tokens.pop()
     if open_tokens and context.name(open_tokens[-1]) == _CLOSERS[closer]:
-        return span_of(open_tokens[-1])
+        return open_tokens[-1].span
     opened = context.opened
     if opened is not None and not open_tokens:
         names = {SAMPLES[name]: name for name in _OPENERS}
-        # A bracket that was only thought of is none in the text.
+        # Ignore speculatively inserted brackets.
         if names.get(context.text[slice(*opened)]) == _CLOSERS[closer]:
             return opened
     return None

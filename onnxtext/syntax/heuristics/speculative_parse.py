@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials: would the text parse if it were changed like this? With states only, without values."""
+"""Speculative parses: whether a text with some edits would parse; with states, without values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from onnxtext.diagnostics import Edit
 from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
 from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
 
-MOST_TOKENS = 12
-"""How many tokens behind a mistake are tried: more would meet the next mistake too often."""
+MAX_TOKENS = 12
+"""How many tokens after an error to parse: more would often reach the next error."""
 
-FAR = 60
-"""How many tokens behind a mistake must fit for a change to be beyond doubt."""
+CERTAIN_TOKENS = 60
+"""How many tokens after an error must parse for an edit to be certain."""
 
 _AHEAD = 2000
-"""How many characters they may have."""
+"""The most characters to parse after an error."""
 
 
 class States:
-    """The stack of states of a parse that may come to nothing."""
+    """The stack of states of a speculative parse."""
 
     __slots__ = ("automaton", "stack")
 
@@ -30,7 +30,7 @@ class States:
         self.stack = list(stack)
 
     def feed(self, kind: str) -> bool:
-        """Whether a token of this kind fits; if not, the stack is spoilt."""
+        """Shift a token of this kind and return whether it is valid; if not, discard the stack."""
         rows = self.automaton.rows
         stack = self.stack
         while True:
@@ -46,19 +46,19 @@ class States:
             stack.append(self.automaton.gotos[stack[-1]][reduction.origin])
 
     def takes(self, kind: str) -> bool:
-        """Whether a token of this kind would fit; the stack stays as it is."""
+        """Whether a token of this kind is valid; leaves the stack unchanged."""
         return States(self.automaton, self.stack).feed(kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The part of a text on which changes are tried.
+    """The part of a text that is parsed speculatively.
 
     Attributes:
         text: the whole text.
-        start: where the part begins: between two tokens.
-        states: the automaton's states there.
-        error: where the token begins that fits nowhere; the length of the text for its end.
+        start: where the region begins, between two tokens.
+        states: the parser states there.
+        error: the offset of the unexpected token; the length of the text for its end.
     """
 
     text: str
@@ -69,28 +69,28 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a trial.
+    """The result of a speculative parse.
 
     Attributes:
-        count: how many tokens at or behind the mistake fit, up to what is tried.
-        resume: where the first of them begins that the changes do not touch.
-        fine: whether all that were tried fit, up to the end of the text or of the trial.
-        next_line: whether a token fits that begins in a later line than the mistake.
-        tokens: those before `resume`, as changed; they know where they stand in the text.
-        made: the indexes of those that the changes have a part in.
+        count: how many tokens at or after the error parsed.
+        resume: the offset of the first of them that the edits do not touch.
+        complete: whether the parse reached its limit or the end of the text.
+        next_line: whether a token on a later line than the error parsed.
+        tokens: the edited tokens before `resume`, with their offsets in the text.
+        edited: the indexes of tokens that the edits made or changed.
     """
 
     count: int
     resume: int
-    fine: bool
+    complete: bool
     next_line: bool
     tokens: list[Token]
-    made: list[int]
+    edited: list[int]
 
     @property
-    def good(self) -> bool:
-        """Whether the changes are likely to be what was meant."""
-        return self.fine or self.next_line or self.count >= 4
+    def promising(self) -> bool:
+        """Whether the edits are probably right."""
+        return self.complete or self.next_line or self.count >= 4
 
 
 def attempt(
@@ -98,16 +98,16 @@ def attempt(
     automaton: Automaton,
     region: Region,
     edits: Sequence[Edit],
-    most: int = MOST_TOKENS,
+    most: int = MAX_TOKENS,
 ) -> Outcome | None:
-    """Parse a region with changes, and so many tokens behind it.
+    """Parse a region with some edits, and a number of tokens after it.
 
     Returns:
-        None if it does not even parse up to the mistake.
+        None if an error remains before the unexpected token.
     """
     text = region.text
     pieces = []
-    places = []  # for each piece: where it is in the changed text, and in the text
+    places = []  # for each piece: its offset in the edited text, in the text; whether inserted
     created: list[tuple[int, int]] = []
     at, size = region.start, 0
     for edit in edits:
@@ -122,12 +122,12 @@ def attempt(
     places.append((size, at, False))
     pieces.append(text[at:limit])
     changed = "".join(pieces)
-    shift = at - size  # of what lies behind the last change
+    shift = at - size  # of the text after the last edit
     line_end = text.find("\n", region.error)
     line_end = len(text) if line_end < 0 else line_end
     states = States(automaton, region.states)
     tokens: list[Token] = []
-    made: list[int] = []
+    edited: list[int] = []
     spans = [(start, start + size) for start, size in created]
     count = 0
     resume = -1
@@ -135,31 +135,31 @@ def attempt(
     for kind, token, at in lexer.read(changed, 0):
         end = at + len(token)
         if end == len(changed) and limit < len(text) and resume >= 0:
-            return Outcome(count, resume, True, next_line, tokens, made)  # it may be cut off
-        behind = at >= size and at + shift >= touched
-        if behind and resume < 0:
+            return Outcome(count, resume, True, next_line, tokens, edited)  # perhaps cut off
+        after = at >= size and at + shift >= touched
+        if after and resume < 0:
             resume = at + shift
         if not states.feed(kind):
-            # A mistake of its own, if it is far enough.
-            other = kind == BAD_KIND and 3 * count > most - MOST_TOKENS
-            return Outcome(count, resume, other, next_line, tokens, made) if resume >= 0 else None
-        if behind:
+            # Far enough from the edits, a bad token is a separate error.
+            other = kind == BAD_KIND and 3 * count > most - MAX_TOKENS
+            return Outcome(count, resume, other, next_line, tokens, edited) if resume >= 0 else None
+        if after:
             count += 1
             next_line = next_line or at + shift > line_end
             if count == most:
-                return Outcome(count, resume, True, next_line, tokens, made)
+                return Outcome(count, resume, True, next_line, tokens, edited)
         else:
             if any(first < end and at < last for first, last in spans):
-                made.append(len(tokens))
+                edited.append(len(tokens))
             tokens.append(Token(token, _origin(places, at), kind))
     if limit < len(text):
-        return Outcome(count, resume, True, next_line, tokens, made) if resume >= 0 else None
+        return Outcome(count, resume, True, next_line, tokens, edited) if resume >= 0 else None
     if resume < 0:
         resume = len(text)
-    return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, made)
+    return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, edited)
 
 
 def _origin(places: list[tuple[int, int, bool]], at: int) -> int:
-    """Where in the text what stands at an offset of the changed text comes from."""
-    start, origin, made = max(place for place in places if place[0] <= at)
-    return origin if made else origin + at - start
+    """Return the offset in the text that an offset of the edited text comes from."""
+    start, origin, inserted = max(place for place in places if place[0] <= at)
+    return origin if inserted else origin + at - start

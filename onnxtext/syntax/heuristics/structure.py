@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes between tokens: strings without an end, marks for one another, lists misplaced."""
+"""Error heuristics for unclosed strings, confused marks and misplaced lists."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ from itertools import islice
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.foreign_syntax import closing
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
 _FARTHEST = 4000
-_MOST_TRIES = 40
-_MOST_QUOTES = 100
+_MAX_TRIES = 40
+_MAX_QUOTES = 100
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
 
-def unclosed_string(context: ErrorContext) -> Iterator[Mistake]:
-    """A `"` too few: a string that begins in a line and ends in another, or never."""
+def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a string whose closing `"` is missing on its line."""
     text = context.text
     start = text.rfind("\n", 0, max(context.region.start, context.at - _FARTHEST)) + 1
     while start <= context.at:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        marks = list(islice(_QUOTE.finditer(text, start, end), _MOST_QUOTES))
+        marks = list(islice(_QUOTE.finditer(text, start, end), _MAX_QUOTES))
         quotes = [found.start() for found in marks if found[0] == '"']
-        if len(quotes) % 2 and len(marks) < _MOST_QUOTES and '"""' not in text[start:end]:
+        if len(quotes) % 2 and len(marks) < _MAX_QUOTES and '"""' not in text[start:end]:
             yield from _unclosed(context, quotes, end)
             return
         start = end + 1
 
 
-def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Mistake]:
+def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Diagnosis]:
     message = "this string is never closed"
     tries = 0
     for quote in quotes[::2]:
@@ -45,30 +46,32 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Mi
         if smart is not None and '"' not in line[1 : smart.start()]:
             span = Span(quote + smart.start(), quote + smart.end())
             edits = (Edit(span, '"'),)
-            yield Mistake(
+            yield Diagnosis(
                 "smart-quotes", _typographic(smart), span, edits, 'write `"`', "unsafe", least=1
             )
         for found in _END_OF_STRING.finditer(line, 1):
             tries += 1
-            if tries > _MOST_TRIES or '"' in line[1 : found.start()]:
+            if tries > _MAX_TRIES or '"' in line[1 : found.start()]:
                 break
             edits = (insert(quote + found.start(), '"'),)
             span = Span(quote, quote + found.start())
-            yield Mistake("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
+            yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
     smart = _SMART.search(context.text, quotes[-1], end)
     if smart is not None:
         span = Span(*smart.span())
-        yield Mistake("smart-quotes", _typographic(smart), span, help='write `"`', skip_to=end + 1)
+        yield Diagnosis(
+            "smart-quotes", _typographic(smart), span, help='write `"`', skip_to=end + 1
+        )
     span = Span(quotes[-1], end)
-    yield Mistake("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
+    yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
 
 
 def _typographic(quote: re.Match[str]) -> str:
-    return f"`{quote[0]}` is a typographic quote; strings stand in plain ones"
+    return f"`{quote[0]}` is a typographic quote; strings use plain quotes"
 
 
-def marks_for_one_another(context: ErrorContext) -> Iterator[Mistake]:
-    """`axis: 1` and `ir_version = 8`."""
+def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `axis: 1` and `ir_version = 8`."""
     for token in (context.token, *reversed(context.done[-3:])):
         if token in {":", "="} and isinstance(token, Token):
             other = "=" if token == ":" else ":"
@@ -81,39 +84,34 @@ def marks_for_one_another(context: ErrorContext) -> Iterator[Mistake]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, text),)
             least = 2 if token is context.token else 4
-            yield Mistake(code, message, span_of(token), edits, f"write `{other}`", least=least)
+            yield Diagnosis(code, message, token.span, edits, f"write `{other}`", least=least)
 
 
 _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))
 
 
-def misplaced_attributes(context: ErrorContext) -> Iterator[Mistake]:
-    """`y <axis = 1> = Softmax (x)`: the list belongs behind the operator."""
+def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `y <axis = 1> = Softmax (x)`: the list belongs after the operator."""
     if context.done and context.done[-1] == ">" and context.name(context.token) in _NAME_TERMINALS:
         yield from _before_operator(context)
     if context.token != "<":
         return
-    depth, close = 1, None
-    for index, token in enumerate(context.ahead):
-        depth += (token == "<") - (token == ">")
-        if not depth:
-            close = index
-            break
+    close = closing(context.rest)
     if close is None:
         return
-    span = Span(context.at, context.ahead[close].at + 1)
-    rest = context.ahead[close + 1 :]
+    span = Span(context.at, context.rest[close].end)
+    rest = context.rest[close + 1 :]
     places = [token.at for token in rest if token == "("]
-    message = "the attributes of a node stand behind its operator"
+    message = "attributes belong after the operator"
     for place in places:
         text = f"{context.text[slice(*span)]} "
         edits = (Edit(Span(span.start, _blank(context.text, span.end)), ""), insert(place, text))
-        yield Mistake("misplaced-attributes", message, span, edits, "move them there")
-    yield Mistake("misplaced-attributes", message, span, (Edit(span, ""),))
+        yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
+    yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
 
 
-def _before_operator(context: ErrorContext) -> Iterator[Mistake]:
-    """`y = <axis = 1> Softmax (x)`."""
+def _before_operator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `y = <axis = 1> Softmax (x)`."""
     depth = 0
     assert context.token is not None
     for token in reversed(context.done):
@@ -121,13 +119,13 @@ def _before_operator(context: ErrorContext) -> Iterator[Mistake]:
         if not depth:
             span = Span(token.at, context.done[-1].at + 1)
             list_text = context.text[slice(*span)]
-            behind = context.at + len(context.token)
+            after = context.token.end
             edits = (
                 Edit(Span(span.start, _blank(context.text, span.end)), ""),
-                insert(behind, f" {list_text}"),
+                insert(after, f" {list_text}"),
             )
-            message = "the attributes of a node stand behind its operator"
-            yield Mistake("misplaced-attributes", message, span, edits, "move them there")
+            message = "attributes belong after the operator"
+            yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
             return
 
 
@@ -138,27 +136,23 @@ def _blank(text: str, at: int) -> int:
     return at + 1 if text[at : at + 1] == " " else at
 
 
-def string_tensor(context: ErrorContext) -> Iterator[Mistake]:
-    """`string[1] s = ["a"]`: a list of strings stands in braces."""
+def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `string[1] s = ["a"]`: a list of strings needs braces."""
     if not any(token.startswith("string") for token in context.done):
         return
     opener = next((token for token in reversed(context.done) if token == "["), None)
     if opener is None:
         return
-    depth = 1
-    for token in (*context.done, context.token, *context.ahead):
-        if token is None or token.at <= opener.at:
-            continue
-        depth += (token == "[") - (token == "]")
-        if not depth:
-            edits = (replace(opener, "{"), replace(token, "}"))
-            span = Span(opener.at, token.at + 1)
-            message = "the elements of a string tensor stand in braces"
-            yield Mistake("string-tensor-brackets", message, span, edits, "write `{…}`")
-            return
+    tokens = [token for token in (*context.done, *context.rest) if token.at >= opener.at]
+    close = closing(tokens)
+    if close is not None:
+        edits = (replace(opener, "{"), replace(tokens[close], "}"))
+        span = Span(opener.at, tokens[close].end)
+        message = "the elements of a string tensor are written in braces"
+        yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
 
 
-STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Mistake]], ...] = (
+STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (
     unclosed_string,
     marks_for_one_another,
     misplaced_attributes,
@@ -166,4 +160,4 @@ STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Mistake]], ...] = (
     unquoted,
 )
 CUT_SHORT = (conflict, unclosed_string)
-"""Those that are asked where a statement seems to end too soon."""
+"""The heuristics for statements that seem to be incomplete."""

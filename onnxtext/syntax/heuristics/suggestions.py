@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The word that was probably meant."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _LONGEST = 40
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that is most like a word; None if none is like it.
+    """Return the candidate that is most similar to a word; None if none is similar enough.
 
     Args:
-        word: what was written.
-        candidates: what could have been meant.
+        word: the misspelt word.
+        candidates: the known words.
     """
     if not word or len(word) > _LONGEST:
         return None
@@ -25,7 +25,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
             return candidate
         if abs(len(candidate) - len(word)) > 2:
             continue
-        # Letters that changed places count as one mistake, not as two.
+        # Transposed letters count as one typing error, not as two.
         ratio = 0.9 if sorted(candidate) == sorted(lower) and candidate[0] == lower[0] else 0.0
         ratio = max(ratio, SequenceMatcher(None, candidate, lower).ratio())
         if ratio > score:

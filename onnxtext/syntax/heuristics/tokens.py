@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usual mistakes within a token: other languages' comments, quotes, numbers and words."""
+"""Error heuristics for single tokens: foreign comments, quotes, numbers and words."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, insert, replace, span_of
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, replace
 from onnxtext.syntax.heuristics.suggestions import nearest
 
-Recognizer = Callable[[ErrorContext], Iterator[Mistake]]
+Recognizer = Callable[[ErrorContext], Iterator[Diagnosis]]
 
 NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
@@ -46,80 +46,59 @@ ALIASES = {
 }
 
 
-def slashes(context: ErrorContext) -> Iterator[Mistake]:
-    """`// comment` and `/* comment */`."""
+def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `// comment` and `/* comment */`."""
     at = context.at
     if context.text.startswith("//", at):
         span = Span(at, context.line_end)
         edits = (Edit(Span(at, at + 2), "#"),)
-        yield Mistake("slash-comment", "comments start with `#`", span, edits, "write `#`", least=0)
+        message = "comments start with `#`"
+        yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
     elif context.text.startswith("/*", at):
         end = context.text.find("*/", at, at + 2000)
         if end >= 0:
             span = Span(at, end + 2)
             body = context.text[at + 2 : end].strip(" *")
-            tail = context.text[
-                end + 2 : context.text.find("\n", end) if "\n" in context.text[end:] else None
-            ]
-            comment = (
-                ""
-                if tail.strip() or not body
-                else "".join(f"# {line.strip(' *')}\n" for line in body.split("\n")).rstrip("\n")
-            )
-            yield Mistake(
-                "slash-comment",
-                "comments start with `#`, and end with the line",
-                span,
-                (Edit(span, comment),),
-                "write `#`",
-                least=0,
-            )
+            line_end = context.text.find("\n", end)
+            tail = context.text[end + 2 : line_end if line_end >= 0 else None]
+            lines = [] if tail.strip() or not body else body.split("\n")
+            edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
+            message = "comments start with `#` and end with the line"
+            yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
 
 
-def semicolon(context: ErrorContext) -> Iterator[Mistake]:
-    """`;` at the end of a statement."""
+def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `;` at the end of a statement."""
     if context.token == ";":
-        span = span_of(context.token)
+        span = context.token.span
         if "node" not in context.rules and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
-            yield Mistake("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
-        message = "statements need no separator"
-        yield Mistake("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
+            yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
+        message = "statements have no separator"
+        yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
 
-def other_quotes(context: ErrorContext) -> Iterator[Mistake]:
-    """`'…'` and “…”."""
+def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `'…'` and “…”."""
     if context.token == "'":
         found = _SINGLE_QUOTED.match(context.text, context.at)
-        message = "strings stand in double quotes"
+        message = "strings are written in double quotes"
         if found is None:
-            yield Mistake("single-quotes", message, span_of(context.token))
+            yield Diagnosis("single-quotes", message, context.token.span)
             return
         content = found[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*found.span())
-        yield Mistake(
-            "single-quotes",
-            message,
-            span,
-            (Edit(span, f'"{content}"'),),
-            f'write "{content}"'[:60],
-            least=1,
-        )
+        edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
+        yield Diagnosis("single-quotes", message, span, edits, title, least=1)
     elif context.token is not None and context.token in _SMART:
         found = _SMART_QUOTED.match(context.text, context.at)
-        message = f"`{context.token}` is a typographic quote; strings stand in plain ones"
+        message = f"`{context.token}` is a typographic quote; strings use plain quotes"
         if found is None:
-            yield Mistake("smart-quotes", message, span_of(context.token), help='write "…"')
+            yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
         span = Span(*found.span())
-        yield Mistake(
-            "smart-quotes",
-            message,
-            span,
-            (Edit(span, f'"{found[1]}"'),),
-            f'write "{found[1]}"'[:60],
-            least=1,
-        )
+        edits, title = (Edit(span, f'"{found[1]}"'),), f'write "{found[1]}"'[:60]
+        yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
 
 
 _NUMBER = re.compile(
@@ -128,11 +107,11 @@ _NUMBER = re.compile(
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 
 
-def numbers(context: ErrorContext) -> Iterator[Mistake]:
-    """`.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimal numbers may stand."""
+def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimals are valid."""
     start = context.at
     before = context.done[-1] if context.done else None
-    if before is not None and before.at + len(before) == start and before[:1].isdigit():
+    if before is not None and before.end == start and before[:1].isdigit():
         start = before.at
     text = context.text
     while start > 0 and text[start - 1] in "+-.":
@@ -151,36 +130,36 @@ def numbers(context: ErrorContext) -> Iterator[Mistake]:
         return
     code, message = _number_words(written)
     title = f"write {sign}{plain}"
-    yield Mistake(code, message, span, (Edit(span, sign + plain),), title, least=0)
+    yield Diagnosis(code, message, span, (Edit(span, sign + plain),), title, least=0)
 
 
 def _number_words(written: str) -> tuple[str, str]:
     if written.startswith("."):
-        return "number-without-zero", "a number begins with a digit"
+        return "number-without-zero", "numbers begin with a digit"
     if written.startswith("+"):
         return "number-plus-sign", "numbers have no plus sign"
     if "_" in written:
         return "number-separator", "numbers have no `_` between their digits"
-    return "number-suffix", "numbers have no suffix: their type is that of the tensor or attribute"
+    return "number-suffix", "numbers have no suffix: the tensor or attribute determines the type"
 
 
-def _hex(context: ErrorContext) -> Iterator[Mistake]:
-    """`0X10`, and hexadecimal where only decimal numbers may stand."""
+def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `0X10`, and hexadecimal numbers where only decimals are valid."""
     for token in filter(None, (context.token, context.done[-1] if context.done else None)):
         found = _UPPER_HEX.match(context.text, token.at)
         if found is not None:
-            written, message = found.group(), "hexadecimal numbers begin with a small `0x`"
+            written, message = found.group(), "hexadecimal numbers begin with a lower-case `0x`"
         elif context.name(token) == "HEX":
-            written, message = str(token), "only decimal numbers may stand here"
+            written, message = str(token), "only decimal numbers are valid here"
         else:
             continue
         span = Span(token.at, token.at + len(written))
         decimal = str(int(written, 16))
-        yield Mistake("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
+        yield Diagnosis("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
 
 
-def python_words(context: ErrorContext) -> Iterator[Mistake]:
-    """`True`, `False`, `None`, and `true` where a number is needed."""
+def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `True`, `False`, `None`, and `true` where a number is needed."""
     for token in _nearby(context, 2):
         for words in (_WORDS, _NUMBERS_FOR):
             word = words.get(token)
@@ -188,32 +167,32 @@ def python_words(context: ErrorContext) -> Iterator[Mistake]:
                 continue
             rest = [other for other in context.ahead if other.at > token.at and other in words]
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
-            message = f"`{token}` is no value here"
+            message = f"`{token}` is not a value"
             if token in NOTHING:
-                help = "leave out what has no value"
-                yield Mistake("python-literal", message, span_of(token), edits, help=help)
-            yield Mistake("python-literal", message, span_of(token), edits, f"write `{word}`")
+                help = "omit missing values"
+                yield Diagnosis("python-literal", message, token.span, edits, help=help)
+            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
 
 
-def misspelt(context: ErrorContext) -> Iterator[Mistake]:
-    """`flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
-    known = _keywords(context)
+def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `flaot[N]`, `float32`, `sequence(…)` and `metdata {`."""
+    known = _keywords()
     for token in _nearby(context, 4):
         if context.name(token) not in {"WORD", "PRIM"}:
             continue
         meant = ALIASES.get(token)
         if meant is not None:
-            message = f"`{token}` is no type"
+            message = f"`{token}` is not a type"
         else:
             meant = nearest(token, known) if context.name(token) == "WORD" else None
-            message = f"`{token}` is not known here"
+            message = f"`{token}` is unknown here"
         if meant is not None and meant != token:
             code = "unknown-type" if token in ALIASES else "misspelt-keyword"
             edits = (replace(token, meant),)
-            yield Mistake(
+            yield Diagnosis(
                 code,
                 message,
-                span_of(token),
+                token.span,
                 edits,
                 f"write `{meant}`",
                 "unsafe" if code[0] == "m" else "safe",
@@ -221,11 +200,8 @@ def misspelt(context: ErrorContext) -> Iterator[Mistake]:
             )
 
 
-def _keywords(context: ErrorContext) -> list[str]:
-    return _all_keywords()
-
-
-def _all_keywords() -> list[str]:
+def _keywords() -> list[str]:
+    """Return the special words of the grammar."""
     from onnxtext.syntax.grammar.table_cache import load_tables
 
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
@@ -233,13 +209,11 @@ def _all_keywords() -> list[str]:
 
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
-
-
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
 
 
-def unquoted(context: ErrorContext) -> Iterator[Mistake]:
-    """`layers.0/weight` as a name."""
+def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `layers.0/weight` as a name."""
     if context.token is None:
         return
     start = context.at
@@ -251,10 +225,10 @@ def unquoted(context: ErrorContext) -> Iterator[Mistake]:
     name = found.group()
     for text in (name, name.rstrip(";:")):
         span = Span(start, start + len(text))
-        message = f"`{text[:60]}` is no name without quotes"
+        message = f"`{text[:60]}` needs quotes to be a name"
         edits = (Edit(span, f'"{text}"'),)
         sure = text[0].isalnum() or text[0] in "_/"
-        yield Mistake(
+        yield Diagnosis(
             "unquoted-name", message, span, edits, "quote it", "safe" if sure else "unsafe"
         )
 
@@ -262,8 +236,8 @@ def unquoted(context: ErrorContext) -> Iterator[Mistake]:
 CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
 
 
-def conflict(context: ErrorContext) -> Iterator[Mistake]:
-    """The markers that git leaves in a file."""
+def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the conflict markers of git."""
     text = context.text
     for token in (context.token, *reversed(context.done[-8:])):
         if token is None:
@@ -274,7 +248,7 @@ def conflict(context: ErrorContext) -> Iterator[Mistake]:
             return
 
 
-def _conflict(context: ErrorContext, line: int) -> Mistake:
+def _conflict(context: ErrorContext, line: int) -> Diagnosis:
     text = context.text
     end = text.find("\n", line)
     end = len(text) if end < 0 else end
@@ -290,7 +264,7 @@ def _conflict(context: ErrorContext, line: int) -> Mistake:
                 Edit(Span(line, end), ""),
                 Edit(Span(base if base >= 0 else middle, len(text) if stop < 0 else stop), ""),
             ]
-    return Mistake(
+    return Diagnosis(
         "merge-conflict",
         message,
         Span(line, end),
@@ -299,30 +273,23 @@ def _conflict(context: ErrorContext, line: int) -> Mistake:
     )
 
 
-def foreign_marks(context: ErrorContext) -> Iterator[Mistake]:
-    """`->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
+def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
     text, at = context.text, context.at
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
         message = "expected `=>`, found `=`"
-        yield Mistake("wrong-mark", message, span_of(context.token), edits, "write `=>`", least=2)
+        yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `=>`", least=2)
     for wrong, right in (("->", "=>"), (":=", "="), ("==", "=")):
         start = at if text.startswith(wrong, at) else at - 1
         if text.startswith(wrong, start) and start >= 0:
             span = Span(start, start + 2)
-            yield Mistake(
-                "wrong-mark",
-                f"expected `{right}`, found `{wrong}`",
-                span,
-                (Edit(span, right),),
-                f"write `{right}`",
-            )
+            message = f"expected `{right}`, found `{wrong}`"
+            yield Diagnosis("wrong-mark", message, span, (Edit(span, right),), f"write `{right}`")
     if context.token is not None and context.token in {"%", "$"}:
-        span = span_of(context.token)
-        message = f"names have no `{context.token}` before them"
-        yield Mistake(
-            "wrong-mark", message, span, (Edit(span, ""),), f"remove the `{context.token}`"
-        )
+        edits, title = (replace(context.token, ""),), f"remove the `{context.token}`"
+        message = f"names have no prefix `{context.token}`"
+        yield Diagnosis("wrong-mark", message, context.token.span, edits, title)
 
 
 def _nearby(context: ErrorContext, count: int) -> Iterator[Token]:
@@ -341,4 +308,3 @@ SPELLING: tuple[Recognizer, ...] = (
     foreign_marks,
     misspelt,
 )
-__all__ = ["SPELLING", "insert", "unquoted"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar for the compiled core: numbers instead of names, operations instead of actions."""
+"""Prepare the grammar for the compiled core: numbers for names, operations for actions."""
 
 from __future__ import annotations
 
@@ -67,28 +67,28 @@ OPERATIONS = {
     "untyped_value": "VALUE",
     "value_name": "TEXT",
 }
-"""What the core does itself for an action; it calls all others."""
+"""The operations of the core that replace actions; it calls all other actions."""
 
 
 class CoreParser(Parser):
-    """A text being parsed by the compiled core, but for what is wrong with it."""
+    """A parse by the compiled core, except for errors."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
         self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_STACK)
 
     def feed_from(self, at: int) -> None:
-        """Feed the machine with the tokens from an offset on, up to the end of the text."""
+        """Feed the tokens from an offset to the end of the text."""
         while (at := self._parser.advance(at)) < len(self.text):
             token = self.lexer.token(self.text, at)
             assert token is not None  # the core stopped before it
             self.machine.feed(token.kind, token, token.at)
-            at = token.at + len(token)
+            at = token.end
 
 
 @cache
 def load_grammar() -> Grammar:
-    """The grammar's tables for the core, made once a process.
+    """Return the grammar's tables for the core, built once per process.
 
     Raises:
         ValueError: the tables are damaged.
@@ -117,7 +117,7 @@ def load_grammar() -> Grammar:
 
 
 def number_terminals(tables: Tables) -> dict[str, int]:
-    """Numbers for the terminals, that of the end of a text among them."""
+    """Return numbers for the terminals, including the end of the text."""
     names = dict.fromkeys(name for row in tables.actions for name in row)
     return {name: number for number, name in enumerate(names)}
 
@@ -133,10 +133,9 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
 
 
 def _jumps(tables: Tables, units: list[str | None]) -> list[dict[str, int]]:
-    """The states that rules lead to, as the gotos of the machine.
+    """Return the gotos of the machine, shortened by unit reductions.
 
-    Where a renaming has to be looked at first, because a token would fit behind it that does not
-    fit before, it is left to be done.
+    A unit reduction is kept if more tokens are valid after it than before.
     """
     kinds = [row.keys() for row in tables.actions]
 
@@ -163,7 +162,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
         if name == "PASS" and reduction.size == 1:
             name = "UNIT"
     if reduction.origin == "attributes" and name == "PASS":
-        name, function = "REMEMBER", tuple  # as a node has them
+        name, function = "REMEMBER", tuple  # a node has a tuple
     return (
         reduction.size,
         origins[reduction.origin],
@@ -176,7 +175,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
 
 
 def _layout(type: Type) -> Layout:
-    """How literals of a type are read."""
+    """Return how to read literals of a type."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
         return Layout(type, "", 0, 0, None, None)
@@ -186,7 +185,7 @@ def _layout(type: Type) -> Layout:
     entries = None
     if element.name in ENTRIES_ARE_ELEMENTS:
         entries = Layout(type, element.kind, element.bits, fraction, None, constant)
-    elif element.field == "int32_data" and element.bits >= 8:  # any int32 may stand there
+    elif element.field == "int32_data" and element.bits >= 8:  # any int32 is valid
         entries = Layout(type, "int", 32, 0, None, constant)
     return Layout(type, element.kind, element.bits, fraction, entries, constant)
 
@@ -194,7 +193,7 @@ def _layout(type: Type) -> Layout:
 def _token_reader(
     lexer: Lexer, terminals: dict[str, int]
 ) -> Callable[[str, int], tuple[Token | None, int]]:
-    """What reads the tokens that the core does not: (token, terminal)."""
+    """Return a function for the tokens that the core does not read: (token, terminal)."""
 
     def read_token(text: str, at: int) -> tuple[Token | None, int]:
         token = lexer.token(text, at)

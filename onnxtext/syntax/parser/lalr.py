@@ -2,9 +2,9 @@
 """The LALR(1) loop over the grammar's tables.
 
 A machine keeps a stack of states, and for each state a value. The row of the state on top has an
-entry for each kind of token that fits. A shift pushes the token and the next state. A reduction
-pops the symbols of a rule, calls the action of the rule with their values, and pushes what that
-returns. `grammar/SPEC.md`, chapter 18, shows an example.
+entry for each valid kind of token. A shift pushes the token and the next state. A reduction pops
+the symbols of a rule, calls the action of the rule with their values, and pushes the result.
+`grammar/SPEC.md`, chapter 18, shows an example.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from onnxtext.syntax.actions import statements as actions
-from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import plain
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.grammar.table_cache import load_tables
@@ -23,14 +23,14 @@ from onnxtext.syntax.grammar.tables import Rule, Tables
 Action = Callable[..., Any]
 
 MAX_STACK = 1000
-"""Deepest stack of unfinished constructs. Thirty-three graphs inside one another, which is all
-that protobuf can read, need some seven hundred of these."""
+"""The deepest stack of unfinished constructs. Protobuf reads at most 33 nested graphs, which need
+about 700."""
 
 LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
 
 _ANYWHERE = (str, plain)
-"""Actions that need no place of their token."""
+"""Actions that need no offset of their token."""
 
 
 def _pass_on(child: Any) -> Any:
@@ -38,20 +38,20 @@ def _pass_on(child: Any) -> Any:
 
 
 class Reduction:
-    """A rule, ready to be run.
+    """A rule with its action.
 
     Attributes:
         name: of the action.
         origin: the rule's name.
-        symbols: the names of the symbols it takes off the stack.
-        size: how many they are.
+        symbols: the names of the symbols it pops.
+        size: their number.
         take: for each child its index among them, -1 for None.
-        action: the function that makes the value; None to pass the only child on.
-        call: a function that does what `action` says.
-        located: the action takes the offset of the first token as its first argument.
-        unit: it only renames its one symbol.
-        whole: its children are its symbols.
-        tokens: the indexes of the symbols that are tokens of which the action may need the place.
+        action: builds the value; None to pass on the only child.
+        call: `action`, or a function that passes on the only child.
+        located: whether the action takes the offset of the first token as its first argument.
+        unit: whether it only renames its one symbol.
+        whole: whether its children are exactly its symbols.
+        tokens: the indexes of tokens whose offset the action may need.
     """
 
     __slots__ = (
@@ -77,28 +77,28 @@ class Reduction:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
     def make(self, at: int, children: list[Any]) -> Any:
-        """The value of the rule.
+        """Return the value of the rule.
 
         Args:
             at: where its first token begins.
-            children: what its children stand for.
+            children: the values of its children.
         """
         return self.call(at, *children) if self.located else self.call(*children)
 
 
 def _valued(rule: Rule) -> Reduction:
-    """A rule with its action, which builds a part of the syntax tree."""
+    """Return the reduction of a rule that builds a part of the syntax tree."""
     action = actions.ACTIONS.get(rule.action)
     return Reduction(rule, action, located=rule.action in actions.LOCATED)
 
 
 class Automaton:
-    """The tables with a reduction for each rule; immutable once made.
+    """The tables with a reduction for each rule; immutable.
 
     Attributes:
-        rows: for each state: kind to a state to shift to (>= 0) or ~reduction.
+        rows: for each state: token kind to the state to shift to (>= 0) or ~reduction.
         reductions: all of them.
-        units: for each state the name of the unit rule, if it can do nothing but reduce by that.
+        units: for each state the name of its unit rule, if that is its only action.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
         accepting: these states.
@@ -125,7 +125,7 @@ class Automaton:
         ]
 
     def _unit_of(self, row: dict[str, int]) -> str | None:
-        """The origin of a unit rule, if the row of a state has no other action; else None."""
+        """Return the origin of a unit rule, if a row has no other action; else None."""
         targets = set(row.values())
         target = targets.pop() if len(targets) == 1 else 0
         if target >= 0:
@@ -135,7 +135,7 @@ class Automaton:
 
 
 def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
-    """The state after the unit reductions of states that have no other action."""
+    """Return the state after the unit reductions of states without other actions."""
     while (origin := units[state]) is not None:
         state = gotos[origin]
     return state
@@ -143,12 +143,12 @@ def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) ->
 
 @cache
 def load_automaton() -> Automaton:
-    """The automaton of the grammar, made once a process."""
+    """Return the automaton of the grammar, built once per process."""
     return Automaton(load_tables())
 
 
 class ErrorNode:
-    """What stands for a value that could not be made, because the text is wrong there."""
+    """The placeholder for a value that could not be built because of an error."""
 
     def __repr__(self) -> str:
         return "ERROR_NODE"
@@ -172,16 +172,16 @@ ITEMS = frozenset(
         "resource",
     ]
 )
-"""The rules without which what they stand in still means something: statements and the like."""
+"""The rules whose node may be dropped: statements, list items and the like."""
 
 _MODELS = frozenset(("model", "headless_model"))
 
 
 class Unexpected(Exception):
-    """The next token fits nowhere.
+    """The next token is unexpected.
 
     Attributes:
-        at: where it begins; the length of the text for its end.
+        at: its offset; the length of the text for its end.
     """
 
     def __init__(self, at: int) -> None:
@@ -190,22 +190,22 @@ class Unexpected(Exception):
 
 
 class Machine:
-    """A parse in progress: stacks of states, of values, and of where each value begins.
+    """A parse in progress: stacks of states, of values, and of the offsets of the values.
 
     Attributes:
-        holes: whether a value may be `ERROR_NODE`.
-        faults: where the mistakes go that actions find; None to raise the first one.
+        has_error_nodes: whether a value may be `ERROR_NODE`.
+        semantic_errors: collects the errors of actions; None to raise the first one.
     """
 
-    __slots__ = ("automaton", "faults", "holes", "states", "values", "where")
+    __slots__ = ("automaton", "has_error_nodes", "semantic_errors", "states", "values", "where")
 
     def __init__(self, automaton: Automaton, states: list[int]) -> None:
         self.automaton = automaton
         self.states = states
         self.values: list[Any] = []
         self.where: list[int] = []
-        self.holes = False
-        self.faults: list[SemanticError] | None = None
+        self.has_error_nodes = False
+        self.semantic_errors: list[SemanticError] | None = None
 
     def feed(self, kind: str, value: Any, at: int) -> None:
         """Feed one token, as `feed_all` does."""
@@ -215,12 +215,12 @@ class Machine:
         """For each token, reduce what it completes, then shift it.
 
         Args:
-            tokens: of each its kind, what stands for it, and where it begins. A string becomes a
-                `Token` where an action may need its place.
+            tokens: the kind, value and offset of each. A string becomes a `Token` if an action may
+                need its offset.
 
         Raises:
-            Unexpected: a token fits nowhere.
-            SemanticError: an action found a mistake, or what is open is nested too deeply.
+            Unexpected: a token is unexpected.
+            SemanticError: an action failed, or constructs are nested too deeply.
         """
         automaton = self.automaton
         rows, gotos, reductions = automaton.rows, automaton.gotos, automaton.reductions
@@ -246,15 +246,15 @@ class Machine:
                         children[index] = Token(children[index], where[index - size])
                 if not rule.whole:
                     children = [children[index] if index >= 0 else None for index in rule.take]
-                if self.holes:
+                if self.has_error_nodes:
                     made = self.value(rule, begin, children)
                 else:
                     try:
                         call = rule.call
                         made = call(begin, *children) if rule.located else call(*children)
-                    except SemanticError as fault:
-                        made = self.keep(fault, rule, begin, children)
-                if size == 1:  # most rules: nothing moves
+                    except SemanticError as error:
+                        made = self.keep(error, rule, begin, children)
+                if size == 1:  # most rules: replace the top
                     states[-1] = gotos[states[-2]][rule.origin]
                     values[-1] = made
                     continue
@@ -272,48 +272,48 @@ class Machine:
                 raise deep
 
     def finish(self, at: int) -> Any:
-        """The value of the whole, at the end of the text.
+        """Return the value of the start rule, at the end of the text.
 
         Raises:
             Unexpected: the text cannot end here.
-            SemanticError: an action found a mistake.
+            SemanticError: an action failed.
         """
         self.feed(END_KIND, "", at)
         return self.values[-1]
 
     def value(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
-        """The value of a rule; what its action finds wrong is kept, if somebody takes it.
+        """Return the value of a rule, and collect the error of its action, if any.
 
         Raises:
-            SemanticError: nobody takes it, or there are too many of them.
+            SemanticError: errors are not collected, or there are too many.
         """
         try:
-            if self.holes and any(child is ERROR_NODE for child in children):
+            if self.has_error_nodes and any(child is ERROR_NODE for child in children):
                 return self._patch(reduction, at, children)
             return reduction.make(at, children)
-        except SemanticError as fault:
-            return self.keep(fault, reduction, at, children)
+        except SemanticError as error:
+            return self.keep(error, reduction, at, children)
 
-    def keep(self, fault: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
-        """Keep what an action found wrong; what stands for the value of its rule.
+    def keep(self, error: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
+        """Collect the error of an action; return a value in place of that of its rule.
 
         Raises:
-            SemanticError: nobody takes it, or there are too many of them.
+            SemanticError: errors are not collected, or there are too many.
         """
-        if fault.at is None:  # about the construct as a whole
-            fault.at = at
-        if self.faults is None:
-            raise fault
-        self.faults += (fault, *fault.others)
-        if len(self.faults) >= MOST_SEMANTIC_ERRORS and fault.made is None:
-            raise fault
-        self.holes = True
+        if error.at is None:  # about the construct as a whole
+            error.at = at
+        if self.semantic_errors is None:
+            raise error
+        self.semantic_errors += (error, *error.others)
+        if len(self.semantic_errors) >= MAX_SEMANTIC_ERRORS and error.made is None:
+            raise error
+        self.has_error_nodes = True
         if reduction.name in LIST_ACTIONS:
             return children[0]
-        return ERROR_NODE if fault.made is None else fault.made
+        return ERROR_NODE if error.made is None else error.made
 
     def _patch(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
-        """The value of a rule with a hole in it: lists of statements go without, as do models."""
+        """Return the value of a rule with error nodes, which lists and models drop."""
         if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
             return children[0] if len(children) > 1 else []
         if reduction.name in _MODELS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parses one text: feeds the tokens of the lexer to the machine.
+"""Parse one text: feed the tokens of the lexer to the machine.
 
-Where a token fits nowhere, `recovery` changes the machine's stack and returns where to continue.
+At an unexpected token, `recovery` changes the machine's stack and returns where to continue.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected, load_au
 
 
 class Parser:
-    """One text being parsed.
+    """The parse of one text.
 
     Attributes:
-        recover: changes the machine where a token fits nowhere, and returns where to continue;
-            None to give up.
+        recover: changes the stack at an unexpected token, and returns where to continue, or None
+            to give up.
     """
 
     def __init__(self, text: str, start: str) -> None:
@@ -31,11 +31,11 @@ class Parser:
         self.recover: Callable[[Unexpected], int | None] | None = None
 
     def parse(self) -> Any:
-        """The value of the start rule; `ERROR_NODE` if too little of it could be made.
+        """Return the value of the start rule; `ERROR_NODE` if too little could be parsed.
 
         Raises:
-            Unexpected: a token fits nowhere, and there is no recovery.
-            SemanticError: an action found a mistake, and the machine does not collect these.
+            Unexpected: a token is unexpected, and there is no recovery.
+            SemanticError: an action failed, and the machine does not collect errors.
         """
         at: int | None = 0
         while at is not None:
@@ -49,5 +49,5 @@ class Parser:
         return ERROR_NODE
 
     def feed_from(self, at: int) -> None:
-        """Feed the machine with the tokens from an offset on, up to the end of the text."""
+        """Feed the tokens from an offset to the end of the text."""
         self.machine.feed_all(self.lexer.read(self.text, at))

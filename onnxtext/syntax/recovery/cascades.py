@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cascading errors: diagnostics that follow from a guess about an earlier mistake.
+"""Suppress cascading errors: diagnostics that follow from a guess about an earlier error.
 
-After a mistake the parser goes on in a state that is certain (a comma was added) or guessed (a
-statement was left out). After a guess a further error is a cascading one, and is not reported,
+After an error the parser state is certain (a comma was inserted) or guessed (a statement was
+dropped). After a guess, an error is not reported if it is
 
 - in the same statement;
-- in a line that would be right somewhere else: then the state is wrong, not the line;
-- at a closing bracket or at the end of the text, if the head of a block was left out.
+- on a line that would be valid in another context: then the state is wrong, not the line;
+- at a closing bracket or the end of the text, if the beginning of a block was dropped.
 
-Statements that are parsed without an error end the suspicion of the first two kinds.
+The first two no longer apply once a statement parses without an error.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from collections.abc import Sequence
 from functools import cache
 
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.heuristics.error_context import ErrorContext
+from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, ErrorContext
 from onnxtext.syntax.heuristics.speculative_parse import States
 from onnxtext.syntax.parser.lalr import load_automaton
 
-_OPENING = frozenset("([{<")
-_CLOSING = frozenset(")]}>")
-_GOES_ON = _OPENING | {","}
-_MOST_CHARACTERS = 2000
+_GOES_ON = OPENING | {","}
+_MAX_CHARACTERS = 2000
 _CONTEXTS = (
     ("<", ">"),
     ("<x: [", "]"),
@@ -48,58 +46,60 @@ _CONTEXTS = (
     ("g () => () {} metadata {", "}"),
     ("g () => () {} metadata { x {", "}"),
 )
-"""Beginnings of texts, and what may follow a whole line there."""
+"""Beginnings of texts, each with a token that may follow a whole line there."""
 
 
-class Echoes:
+class CascadeFilter:
     """Decides which errors follow from a guess.
 
     Attributes:
-        unbalanced: whether the head or the end of a block was left out without the rest.
+        unbalanced: whether only the beginning or only the end of a block was dropped.
     """
 
     def __init__(self) -> None:
         self.unbalanced = False
-        self._opened = False
+        self._inserted_brace = False
         self._error = self._resume = -1
 
-    def guessed(self, at: int, resume: int, left_out: Sequence[str] = (), added: str = "") -> None:
-        """Keep where a guess was made.
+    def note_guess(
+        self, at: int, resume: int, removed: Sequence[str] = (), inserted: str = ""
+    ) -> None:
+        """Note a guess.
 
         Args:
-            at: where the token is that fits nowhere.
-            resume: where parsing goes on.
-            left_out: the tokens that were left out.
-            added: what was added to the text.
+            at: the offset of the unexpected token.
+            resume: where parsing continues.
+            removed: the tokens that were dropped.
+            inserted: the text that was inserted.
         """
-        self._opened = self._opened or "{" in added
+        self._inserted_brace = self._inserted_brace or "{" in inserted
         self._error, self._resume = min(at, resume - 1), resume
-        if left_out and (left_out[-1] in _OPENING or left_out[0] in _CLOSING):
+        if removed and (removed[-1] in OPENING or removed[0] in CLOSING):
             self.unbalanced = True
 
-    def certain(self) -> None:
-        """Forget the guess before: the state is certain again."""
+    def note_certain(self) -> None:
+        """Forget the last guess: the state is certain again."""
         self._error = self._resume = -1
 
-    def is_echo(self, context: ErrorContext) -> bool:
+    def is_cascade(self, context: ErrorContext) -> bool:
         """Whether an error follows from a guess."""
         start = context.region.start
-        if self._opened and context.token is None:
+        if self._inserted_brace and context.token is None:
             return True
         if self.unbalanced:
             line = context.text[context.line_start : context.line_end].lstrip()
-            if context.token is None or context.token in _CLOSING or line[:1] in {*_CLOSING}:
+            if context.token is None or context.token in CLOSING or line[:1] in {*CLOSING}:
                 return True
         elif self._error < 0:
             return False
         if self._error >= 0 and start <= self._error:
             return True
-        return (self.unbalanced or start <= self._resume) and _is_right_elsewhere(context)
+        return (self.unbalanced or start <= self._resume) and _parses_elsewhere(context)
 
 
 @cache
 def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """The stacks of states behind the beginnings, and the kinds of what may follow."""
+    """Return the stacks of states after the beginnings, and the kinds of the tokens after them."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
     for beginning, end in _CONTEXTS:
@@ -110,11 +110,11 @@ def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
     return tuple(stacks)
 
 
-def _is_right_elsewhere(context: ErrorContext) -> bool:
-    """Whether the lines of an error can be parsed in another place of a text."""
+def _parses_elsewhere(context: ErrorContext) -> bool:
+    """Whether the lines of an error parse in another context."""
     text = context.text
     line = text.rfind("\n", 0, context.region.start) + 1
-    if context.line_end - line > _MOST_CHARACTERS:
+    if context.line_end - line > _MAX_CHARACTERS:
         return False
     tokens = context.lexer.tokens(text, line, context.line_end)
     kinds = [context.lexer.kind(token) for token in tokens]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error recovery: parsing continues after an error, and no error cascades.
+"""Error recovery: continue parsing after an error, without cascading errors.
 
 A rejected value becomes an error node (`lalr.ERROR_NODE`). An unexpected token is corrected
 (`heuristics`) or skipped.
@@ -14,180 +14,187 @@ from math import inf
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.section_binding import DANGLING
-from onnxtext.syntax.actions.semantic_error import MOST_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.heuristics.corrections import Budget
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake, indentation
-from onnxtext.syntax.heuristics.search import correct, ends_too_soon, find_mistake
+from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
+from onnxtext.syntax.heuristics.search import correct, diagnose, is_incomplete
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
-from onnxtext.syntax.recovery.cascades import Echoes
-from onnxtext.syntax.recovery.reports import faulty, first_of_lines, told
-from onnxtext.syntax.recovery.resynchronization import Panic, is_synchronous, sync_positions
+from onnxtext.syntax.recovery.cascades import CascadeFilter
+from onnxtext.syntax.recovery.reports import diagnosis_report, first_of_lines, semantic_error_report
+from onnxtext.syntax.recovery.resynchronization import (
+    Resynchronization,
+    is_synchronous,
+    rewind,
+    sync_positions,
+)
 
-_CLOSING = frozenset(")]}>")
 _DOUBTFUL = 2.5
-"""A correction more far-fetched than this may lie further back."""
-_MOST_WIDER = 3
+"""Above this cost, a correction is also searched further back."""
+_MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""So many places on the stack are gone back to, and so many tokens."""
+"""How many enclosing constructs to search for a correction, and how many tokens of each."""
 
 LONGEST_STATEMENT = 4000
-"""A statement with more characters before its mistake is not read again to find the mistake."""
+"""The most characters before an error in a statement that is parsed again to diagnose it."""
 
-MOST_TRIES = 20
-"""So many changes are made at one place of a text before what stands there is left out."""
+MAX_TRIES = 20
+"""How many edits to try at one offset before the statement is dropped."""
 
-
-_MOST_RECOVERIES = 300
-"""How often parsing goes on after an error; errors that follow from others are not reported."""
+_MAX_RECOVERIES = 300
+"""How often parsing continues after an error, reported or not."""
 
 
 class Recovery:
-    """Mends the machine of a run after each mistake, and collects the diagnostics.
+    """Repairs the stack of a parser after each error, and collects the diagnostics.
 
     Attributes:
-        diagnostics: what was wrong so far.
+        diagnostics: the syntax errors so far.
     """
 
-    def __init__(self, run: Parser, source: Source, faults: list[SemanticError]) -> None:
-        """Start.
+    def __init__(
+        self, parser: Parser, source: Source, semantic_errors: list[SemanticError]
+    ) -> None:
+        """Recover from the errors of a parser.
 
         Args:
-            run: the parse.
-            source: its text.
-            faults: what actions have found wrong, to which more is added.
+            parser: the parser.
+            source: the source of its text.
+            semantic_errors: the errors of actions; the parser adds more.
         """
-        self.run = run
+        self.parser = parser
         self.source = source
-        self.text = run.text
+        self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
-        self._faults = faults
-        self._last = self._skipped = -1
-        self._made: list[Edit] = []
+        self._errors = semantic_errors
+        self._reported = self._skipped = -1
+        self._edits: list[Edit] = []
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
         self._at = -1
         self._tries = 0
         self._recoveries = 0
-        self._echoes = Echoes()
+        self._cascades = CascadeFilter()
         self._budget = Budget()
-        run.recover = self.recover
+        parser.recover = self.recover
 
-    def stop(self, fault: SemanticError) -> None:
-        """Keep a mistake after which parsing ended."""
-        if not any(fault is other for other in self._faults):
-            self._faults.append(fault)
-        self._stopped = len(self._faults) >= MOST_SEMANTIC_ERRORS
+    def stop(self, error: SemanticError) -> None:
+        """Record an error that ended parsing."""
+        if not any(error is other for other in self._errors):
+            self._errors.append(error)
+        self._stopped = len(self._errors) >= MAX_SEMANTIC_ERRORS
 
     def finish(self) -> list[Diagnostic]:
-        """All diagnostics, in the order of the text."""
-        kept = [fault for number, fault in enumerate(self._faults) if not self._echo(number, fault)]
-        if self.diagnostics or any(fault.code != DANGLING for fault in kept):
-            kept = [fault for fault in kept if not self._names_what_was_left_out(fault)]
-        known = {(fault.code, fault.at): fault for fault in reversed(kept)}
-        faulted = [faulty(self.source, fault) for fault in known.values()]
-        found = first_of_lines(self.text, self.diagnostics, faulted)
+        """Return all diagnostics in the order of the text."""
+        kept = [e for index, e in enumerate(self._errors) if not self._follows_from_guess(index, e)]
+        if self.diagnostics or any(error.code != DANGLING for error in kept):
+            kept = [error for error in kept if not self._names_dropped_statement(error)]
+        known = {(error.code, error.at): error for error in reversed(kept)}
+        semantic = [semantic_error_report(self.source, error) for error in known.values()]
+        found = first_of_lines(self.text, self.diagnostics, semantic)
         if self._stopped:
-            found = found[:MOST_SEMANTIC_ERRORS]
+            found = found[:MAX_SEMANTIC_ERRORS]
             last = found[-1]
-            note = "there are too many mistakes: the text was not read further"
+            note = "too many errors: parsing stopped here"
             found[-1] = replace(last, notes=(*last.notes, note))
         return found
 
-    def _echo(self, number: int, fault: SemanticError) -> bool:
-        """Whether what an action found wrong may come from a change that was only guessed."""
-        at = -1 if fault.at is None else fault.at
+    def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
+        """Whether a semantic error may follow from a guessed edit."""
+        at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
-    def _names_what_was_left_out(self, fault: SemanticError) -> bool:
-        """Whether metadata names what stands in the text before it: its statement is wrong."""
-        if fault.code != DANGLING or fault.at is None:
+    def _names_dropped_statement(self, error: SemanticError) -> bool:
+        """Whether metadata names something earlier in the text, whose statement was dropped."""
+        if error.code != DANGLING or error.at is None:
             return False
-        name = self.text[slice(*faulty(self.source, fault).labels[0].span)]
-        return self.text.find(name, 0, fault.at) >= 0
+        name = self.text[slice(*semantic_error_report(self.source, error).labels[0].span)]
+        return self.text.find(name, 0, error.at) >= 0
 
     def recover(self, unexpected: Unexpected) -> int | None:
-        """Tell a mistake and mend the machine; where to go on, or None to give up."""
-        run = self.run
-        machine = run.machine
+        """Report an error and repair the stack; return where to continue, or None to give up."""
+        parser = self.parser
+        machine = parser.machine
         at = unexpected.at
-        token = run.lexer.token(self.text, at)
+        token = parser.lexer.token(self.text, at)
         self._recoveries += 1
-        found = len(self.diagnostics) + len(self._faults)
-        if found >= MOST_SEMANTIC_ERRORS or (found and self._recoveries > _MOST_RECOVERIES):
+        found = len(self.diagnostics) + len(self._errors)
+        if found >= MAX_SEMANTIC_ERRORS or (found and self._recoveries > _MAX_RECOVERIES):
             self._stopped = True
             return None
-        context, position = self._scene(token, at)
+        context, position = self._error_context(token, at)
         self._tries = self._tries + 1 if at == self._at else 0
         self._at = at
-        if self._tries > MOST_TRIES:  # nothing that was tried leads on
-            self._last = max(self._last, at)
-        mistake = find_mistake(context, self._budget) if at > self._last else None
-        certain = mistake is not None and mistake.code == "wrong-mark" and not mistake.doubt
-        echo = self._echoes.is_echo(context) or (not certain and self._closes_wrong_list(context))
-        doubt = inf if mistake is None else mistake.doubt
-        if at > self._last and doubt > _DOUBTFUL and not ends_too_soon(context):
-            for wider, outer in self._wider(context, position):
+        if self._tries > MAX_TRIES:  # no edit helped
+            self._reported = max(self._reported, at)
+        diagnosis = diagnose(context, self._budget) if at > self._reported else None
+        certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
+        cascade = not certain and self._closes_wrong_list(context)
+        cascade = cascade or self._cascades.is_cascade(context)
+        doubt = inf if diagnosis is None else diagnosis.doubt
+        if at > self._reported and doubt > _DOUBTFUL and not is_incomplete(context):
+            for wider, outer in self._wider_contexts(context, position):
                 before = self.text.rfind("\n", 0, context.end) + 1
-                if self._is_faulty(max(wider.region.start, before), at):
-                    echo = True  # what is wrong there may be the reason
+                if self._has_semantic_error(max(wider.region.start, before), at):
+                    cascade = True  # the semantic error may be the cause
                     break
                 other = correct(wider, self._budget, limit=doubt)
                 if other is not None:
-                    context, position, mistake, doubt = wider, outer, other, other.doubt
-        if mistake is not None and mistake.edits:
-            if not echo:
-                self._tell(mistake)
-            outcome = context.attempt(*mistake.edits)
-            count = len(self._faults)
-            if outcome is None and context.fresh is not None:
-                outcome = context.until(context.fresh).attempt(*mistake.edits)
+                    context, position, diagnosis, doubt = wider, outer, other, other.doubt
+        if diagnosis is not None and diagnosis.edits:
+            if not cascade:
+                self._report(diagnosis)
+            outcome = context.attempt(*diagnosis.edits)
+            count = len(self._errors)
+            if outcome is None and context.next_statement is not None:
+                outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
             assert outcome is not None
-            # What is missing from the statement before may have hidden another mistake here.
-            self._last = at if context.fresh is None else context.fresh - 1
+            # The incomplete statement may have hidden another error here.
+            self._reported = at if context.next_statement is None else context.next_statement - 1
             if context.region.start < at or context.done:
                 rewind(machine, position)
-            if self._feed(outcome, guessed=not mistake.title):
-                self._made = [*context.made, *mistake.edits]
+            if self._feed(outcome, guessed=not diagnosis.title):
+                self._edits = [*context.earlier_edits, *diagnosis.edits]
                 self._guesses.append((context.region.start, outcome.resume, count))
-                if not mistake.title:
-                    added = "".join([edit.text for edit in mistake.edits])
-                    self._echoes.guessed(at, outcome.resume, added=added)
-                elif not echo:
-                    self._echoes.certain()
+                if not diagnosis.title:
+                    inserted = "".join([edit.text for edit in diagnosis.edits])
+                    self._cascades.note_guess(at, outcome.resume, inserted=inserted)
+                elif not cascade:
+                    self._cascades.note_certain()
                 return outcome.resume
-            mistake = None
-        panic = Panic(context, machine, position, mistake.skip_to if mistake else None)
-        resume = panic.find(at if at > self._last else at + 1)
-        if at > self._last and not echo:
-            self._tell(mistake or panic.mistake())
-        # What was told of an earlier place may have hidden another mistake here.
-        self._last = at if panic.early is None else panic.early - 1
-        if mistake is not None and self._skipped < (mistake.skip_to or 0) <= at:
-            self._last = self._skipped = (mistake.skip_to or 0) - 1
+            diagnosis = None
+        skip_to = diagnosis.skip_to if diagnosis else None
+        resync = Resynchronization(context, machine, position, skip_to)
+        resume = resync.find(at if at > self._reported else at + 1)
+        if at > self._reported and not cascade:
+            self._report(diagnosis or resync.diagnosis())
+        # An error reported earlier in the text may have hidden another one here.
+        self._reported = at if resync.early is None else resync.early - 1
+        if diagnosis is not None and self._skipped < (skip_to or 0) <= at:
+            self._reported = self._skipped = (skip_to or 0) - 1
         if resume is None:
             return self._close()
-        if mistake is not None and mistake.skip_to is not None:
-            self._echoes.certain()
+        if skip_to is not None:
+            self._cascades.note_certain()
         else:
             start = context.region.start
             near = resume - start < LONGEST_STATEMENT
-            left_out = self.run.lexer.tokens(self.text, start, resume) if near else []
-            self._echoes.guessed(at, resume, left_out)
+            removed = self.parser.lexer.tokens(self.text, start, resume) if near else []
+            self._cascades.note_guess(at, resume, removed)
         return resume
 
-    def _tell(self, mistake: Mistake) -> None:
-        if mistake.instead:
-            place = range(*mistake.span)
-            self._faults[:] = [fault for fault in self._faults if fault.at not in place]
-        self.diagnostics.append(told(self.source, mistake))
+    def _report(self, diagnosis: Diagnosis) -> None:
+        if diagnosis.instead:
+            place = range(*diagnosis.span)
+            self._errors[:] = [error for error in self._errors if error.at not in place]
+        self.diagnostics.append(diagnosis_report(self.source, diagnosis))
 
-    def _scene(self, token: Token | None, at: int) -> tuple[ErrorContext, int]:
-        """The surroundings of a mistake, and where on the stack its statement begins."""
-        machine = self.run.machine
+    def _error_context(self, token: Token | None, at: int) -> tuple[ErrorContext, int]:
+        """Return the context of an error, and the stack position at which its statement begins."""
+        machine = self.parser.machine
         self._complete(at)
         line = self.text.rfind("\n", 0, at) + 1
         first = not self.text[line:at].strip()
@@ -195,13 +202,13 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is not indented deeper than that belongs to no list.
-            if start < line or (start == at and not self._hangs(position, at, first)):
+            # A line after `Conv <` that is indented no deeper belongs to no list.
+            if start < line or (start == at and not self._is_outside_list(position, at, first)):
                 break
             if not marked and start < at:
                 break
         else:
-            if position == 0:  # before the first list: the line is what can be told of
+            if position == 0:  # before the first list: use the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
                 start = machine.where[position] if position < len(machine.where) else at
@@ -210,46 +217,48 @@ class Recovery:
             region = Region(self.text, at, tuple(machine.states), at)
             return ErrorContext(region, token, [], (), opened), position
         region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
-        made = tuple(edit for edit in self._made if edit.span.start >= start)
+        made = tuple(edit for edit in self._edits if edit.span.start >= start)
         if made:
             outcome = ErrorContext(region, token, [], made).attempt()
             if outcome is None:
                 region = Region(self.text, at, tuple(machine.states), at)
                 return ErrorContext(region, token, [], (), opened), position
             return ErrorContext(region, token, outcome.tokens, made, opened), position
-        tokens = self.run.lexer.tokens(self.text, start, at)
+        tokens = self.parser.lexer.tokens(self.text, start, at)
         return ErrorContext(region, token, tokens, (), opened), position
 
-    def _wider(self, context: ErrorContext, position: int) -> Iterator[tuple[ErrorContext, int]]:
-        """The context with what the statement stands in, if that was read without a mistake."""
-        machine = self.run.machine
+    def _wider_contexts(
+        self, context: ErrorContext, position: int
+    ) -> Iterator[tuple[ErrorContext, int]]:
+        """Yield the context extended to enclosing constructs that had no errors."""
+        machine = self.parser.machine
         outer = [place for place in sync_positions(machine) if place < position]
-        for place in [*outer, 0][:_MOST_WIDER]:
+        for place in [*outer, 0][:_MAX_WIDER]:
             start = machine.where[place] if place < len(machine.where) else context.at
             if context.at - start > LONGEST_STATEMENT:
                 return
             region = Region(self.text, start, tuple(machine.states[: place + 1]), context.at)
-            tokens = self.run.lexer.tokens(self.text, start, context.at)
+            tokens = self.parser.lexer.tokens(self.text, start, context.at)
             states = States(machine.automaton, region.states)
             if len(tokens) > _LONGEST_WIDER:
                 return
-            if place < position and all(states.feed(self.run.lexer.kind(t)) for t in tokens):
+            if place < position and all(states.feed(self.parser.lexer.kind(t)) for t in tokens):
                 opened = _innermost(machine, place)
                 yield ErrorContext(region, context.token, tokens, (), opened), place
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
-        """Whether a bracket closes a list with faulty items; it may be another kind of list."""
-        if context.token not in _CLOSING or context.opened is None:
+        """Whether a bracket closes a list in which an action found an error."""
+        if context.token not in CLOSING or context.opened is None:
             return False
-        return self._is_faulty(context.opened.start, context.at)
+        return self._has_semantic_error(context.opened.start, context.at)
 
-    def _is_faulty(self, start: int, end: int) -> bool:
-        """Whether an action found something wrong in a part of the text."""
-        return any(start <= (fault.at or 0) < end for fault in self._faults)
+    def _has_semantic_error(self, start: int, end: int) -> bool:
+        """Whether an action found an error in a range of the text."""
+        return any(start <= (error.at or 0) < end for error in self._errors)
 
-    def _hangs(self, position: int, at: int, first: bool) -> bool:
-        """Whether a list was opened just before a line that is too little indented for it."""
-        machine = self.run.machine
+    def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
+        """Whether a line follows the opening of a list, but is not indented as part of it."""
+        machine = self.parser.machine
         opened = machine.where[position - 1] if position else at
         return (
             first
@@ -259,39 +268,39 @@ class Recovery:
         )
 
     def _complete(self, at: int) -> None:
-        """Finish the statement before a mistake, if nothing is missing from it."""
-        machine = self.run.machine
+        """Finish the statement before an error, if it is complete."""
+        machine = self.parser.machine
         states = States(machine.automaton, machine.states)
         if states.feed("WORD") and is_synchronous(states.stack[-2]):
             machine.feed("WORD", "", at)
             rewind(machine, len(machine.values) - 1)
 
     def _feed(self, outcome: Outcome, *, guessed: bool) -> bool:
-        """Feed tokens that were changed in thought; what was only guessed leaves a hole."""
-        machine = self.run.machine
-        kind_of = self.run.lexer.kind
-        machine.holes = machine.holes or guessed
+        """Feed speculatively edited tokens; guesses become error nodes."""
+        machine = self.parser.machine
+        kind_of = self.parser.lexer.kind
+        machine.has_error_nodes = machine.has_error_nodes or guessed
         try:
             for index, token in enumerate(outcome.tokens):
-                value = ERROR_NODE if guessed and index in outcome.made else token
+                value = ERROR_NODE if guessed and index in outcome.edited else token
                 machine.feed(kind_of(token), value, token.at)
         except Unexpected:
             return False
         return True
 
     def _close(self) -> int | None:
-        """Close all that is open, as far as that is possible, to deliver what was read."""
-        machine = self.run.machine
-        machine.holes = True
+        """Close all open constructs, if possible, to return the tree so far."""
+        machine = self.parser.machine
+        machine.has_error_nodes = True
         end = len(self.text)
-        told = len(self._faults)
+        known = len(self._errors)
         try:
             return self._close_all(end)
         finally:
-            del self._faults[told:]  # what is wrong with what was cut off is only its end
+            del self._errors[known:]  # errors of the truncated constructs
 
     def _close_all(self, end: int) -> int | None:
-        machine = self.run.machine
+        machine = self.parser.machine
         for _ in range(3 * len(machine.states)):
             if States(machine.automaton, machine.states).feed(END_KIND):
                 return end
@@ -300,13 +309,13 @@ class Recovery:
                     machine.feed(name, Token("", end), end)
                     break
             else:
-                if not leave_out(machine):
+                if not drop_item(machine):
                     return None
         return None
 
 
 def _innermost(machine: Machine, position: int) -> Span | None:
-    """Where the innermost open bracket on the stack stands, before a position."""
+    """Return the innermost open bracket on the stack below a position."""
     for index in range(min(position, len(machine.where)) - 1, -1, -1):
         value = machine.values[index]
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:
@@ -314,15 +323,8 @@ def _innermost(machine: Machine, position: int) -> Span | None:
     return None
 
 
-def rewind(machine: Machine, position: int) -> None:
-    """Forget what stands on the stack behind a position."""
-    del machine.states[position + 1 :]
-    del machine.values[position:]
-    del machine.where[position:]
-
-
-def leave_out(machine: Machine) -> bool:
-    """Put a hole in the place of the item at hand; False if there is none."""
+def drop_item(machine: Machine) -> bool:
+    """Replace the current item with an error node; return False if there is none."""
     for position in sync_positions(machine):
         gotos = machine.automaton.gotos[machine.states[position]]
         if position == len(machine.values):

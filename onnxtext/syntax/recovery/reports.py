@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a mistake that was found: diagnostics, with their fixes."""
+"""Turn syntax errors and semantic errors into diagnostics with fixes."""
 
 from __future__ import annotations
 
@@ -7,69 +7,69 @@ from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.heuristics.error_context import Mistake
+from onnxtext.syntax.heuristics.error_context import Diagnosis
 from onnxtext.syntax.heuristics.suggestions import nearest
 
 _LONGEST_PATH = 8000
-"""The most tokens of a path among which a step is looked for."""
+"""The most tokens of a path in which to search for a step."""
 
 
-def told(source: Source, mistake: Mistake) -> Diagnostic:
-    """The diagnostic of what the parser found wrong."""
+def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
+    """Return the diagnostic of a syntax error."""
     fix = None
-    if mistake.title and mistake.edits:
-        edits = tuple([_tidy(source.text, edit) for edit in mistake.edits])
-        fix = Fix(mistake.title, edits, mistake.applicability)
+    if diagnosis.title and diagnosis.edits:
+        edits = tuple([_tidy(source.text, edit) for edit in diagnosis.edits])
+        fix = Fix(diagnosis.title, edits, diagnosis.applicability)
     return Diagnostic(
-        mistake.code,
-        mistake.message,
+        diagnosis.code,
+        diagnosis.message,
         source=source,
-        labels=(Label(mistake.span, mistake.label), *mistake.others),
-        help=mistake.help or (mistake.title or None),
+        labels=(Label(diagnosis.span, diagnosis.label), *diagnosis.others),
+        help=diagnosis.help or (diagnosis.title or None),
         fix=fix,
     )
 
 
 def first_of_lines(
-    text: str, mistakes: list[Diagnostic], faults: list[Diagnostic]
+    text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """All diagnostics in order; where a line has both kinds, only those of the first kind in it.
+    """Return syntax errors and semantic errors in order; of each line, only those of one kind.
 
-    What an action finds wrong may follow from a token that fits nowhere, and the other way round.
+    The kind of the first error counts, as the others may follow from it.
     """
-    found = sorted([*mistakes, *faults], key=lambda item: item.labels[0].span)
-    kinds = {id(item): number for number, items in enumerate((mistakes, faults)) for item in items}
-    first: dict[int, int] = {}
+    found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
+    syntactic = {id(item) for item in syntax_errors}
+    first: dict[int, bool] = {}
     kept = []
     for item in found:
         line = text.rfind("\n", 0, item.labels[0].span.start)
-        if first.setdefault(line, kinds[id(item)]) == kinds[id(item)]:
+        if first.setdefault(line, id(item) in syntactic) == (id(item) in syntactic):
             kept.append(item)
     return kept
 
 
-def faulty(source: Source, fault: SemanticError) -> Diagnostic:
-    """The diagnostic of what an action found wrong."""
-    at = fault.at if fault.at is not None else len(source.text)
-    span = Span(at, min(at + fault.length, len(source.text)))
-    help, fix = fault.help, None
-    if fault.step is not None:
-        span = step_place(source.text, span, fault.step)
-    if fault.instead is not None:
-        help = f"write `{fault.instead}`"
-        fix = Fix(help, (Edit(span, fault.instead),), "unsafe")
+def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
+    """Return the diagnostic of a semantic error."""
+    at = error.at if error.at is not None else len(source.text)
+    span = Span(at, min(at + error.length, len(source.text)))
+    help, fix = error.help, None
+    if error.step is not None:
+        span = step_place(source.text, span, error.step)
+    if error.instead is not None:
+        help = f"write `{error.instead}`"
+        fix = Fix(help, (Edit(span, error.instead),), "unsafe")
     if help is not None and help.startswith("one of "):
         meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
         if meant is not None:
             help = f"write `{meant}`"
             fix = Fix(help, (Edit(span, meant),), "unsafe")
     return Diagnostic(
-        fault.code, fault.message, source=source, labels=(Label(span),), help=help, fix=fix
+        error.code, error.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
 
 
 def step_place(text: str, span: Span, step: int) -> Span:
-    """Where a step of a path stands, behind the keyword at a place or, if that is empty, there."""
+    """Return the range of a step of a path, which begins after the keyword in `span`, if any."""
     lexer = load_lexer()
     start = span.end if len(text[slice(*span)]) > 1 else span.start
     for _ in range(_LONGEST_PATH):
@@ -77,14 +77,14 @@ def step_place(text: str, span: Span, step: int) -> Span:
         if token is None or token == "{":
             break
         if not step and token != ".":
-            return Span(token.at, token.at + len(token))
+            return token.span
         step -= token == "."
-        start = token.at + len(token)
+        start = token.end
     return span
 
 
 def _tidy(text: str, edit: Edit) -> Edit:
-    """An equivalent edit that inserts punctuation where people write it."""
+    """Return an equivalent edit that inserts punctuation in its usual place."""
     start, end = edit.span
     before = text[text.rfind("\n", 0, start) + 1 : start]
     if edit.text == ":" and before.endswith(" "):
@@ -92,6 +92,6 @@ def _tidy(text: str, edit: Edit) -> Edit:
     if edit.text.strip() != "," or start != end or before.strip():
         return edit
     place = len(text[:start].rstrip())
-    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps in a comment
+    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps a comment
         return edit
     return Edit(Span(place, place), ",")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leaving out what cannot be read, and where to go on reading."""
+"""Resynchronization: skip invalid text up to a token at which parsing can continue."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from functools import cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import ErrorContext, Mistake
+from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, Diagnosis, ErrorContext
 from onnxtext.syntax.heuristics.expected import found_words, sentence
+from onnxtext.syntax.heuristics.search import ranked_words
 from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
 
 _LISTS = frozenset(("value_infos", "attribute_items", "parameter_items", "header_entries"))
-_OPENERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
-_MOST_SKIPPED = 2000
-_MOST_EARLIER = 30
+_MAX_SKIPPED = 2000
+_MAX_EARLIER = 30
 
 
 @cache
 def _synchronous() -> frozenset[int]:
-    """The states in which an item begins, or ends."""
+    """Return the states in which an item begins or ends."""
     gotos = load_automaton().gotos
     begin = {state for state, goto in enumerate(gotos) if not ITEMS.isdisjoint(goto)}
     end = {target for goto in gotos for name, target in goto.items() if name in _LISTS}
@@ -34,17 +34,24 @@ def is_synchronous(state: int) -> bool:
 
 
 def sync_positions(machine: Machine) -> Iterator[int]:
-    """The places on the stack of states at which an item begins or ends, the innermost first."""
+    """Return the stack positions at which an item begins or ends, innermost first."""
     wanted = _synchronous()
     states = machine.states
     return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
 
 
-class Panic:
-    """A search for the place where what follows a mistake makes sense again.
+def rewind(machine: Machine, position: int) -> None:
+    """Drop everything above a position of the stack."""
+    del machine.states[position + 1 :]
+    del machine.values[position:]
+    del machine.where[position:]
+
+
+class Resynchronization:
+    """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: whether that is at or before the mistake: then something is missing before it.
+        early: its offset, if it is at or before the error; then something is missing before it.
     """
 
     def __init__(
@@ -57,30 +64,30 @@ class Panic:
         self.positions = [at for at in sync_positions(machine) if at <= innermost]
 
     def find(self, least: int) -> int | None:
-        """Mend the machine; where to go on, at or behind an offset, or None at the text's end."""
+        """Repair the stack; return where to continue, at `least` or later, or None for the end."""
         if self.context.token is None or not self.positions:
             return None
-        if self.skip_to is None and self.context.fresh is None:
+        if self.skip_to is None and self.context.next_statement is None:
             resume = self._within_line(least)
             if resume is not None:
                 return resume
         return self._next_line(least)
 
-    def mistake(self) -> Mistake:
-        """What to say where nothing better is known."""
+    def diagnosis(self) -> Diagnosis:
+        """Return a general diagnosis, for errors without a known cause."""
         context = self.context
         if self.early is not None:
             before = context.until(self.early)
-            if before.done and not before.between:
+            if before.done and not before.previous_line_complete:
                 return _incomplete(context, self.early)
         words = expected_words(context)
         span = Span(context.at, context.at + (len(context.token) if context.token else 0))
-        return Mistake(
+        return Diagnosis(
             "syntax-error", f"expected {words}, found {found_words(context.token)}", span
         )
 
     def _within_line(self, least: int) -> int | None:
-        """Leave out an item up to its comma or to the bracket that ends its list."""
+        """Drop an item up to its comma or the bracket that ends its list."""
         context = self.context
         machine = self.machine
         position = self.positions[0]
@@ -95,46 +102,44 @@ class Panic:
         depth = _depth(context.done)
         indent = self._indent(context.region.start)
         at = context.at
-        for _ in range(_MOST_SKIPPED):
+        for _ in range(_MAX_SKIPPED):
             token = context.lexer.token(context.text, at)
             if token is None:
                 return None
             if token.at > context.line_end and self._starts_line(token, indent):
                 return None
-            if token in _OPENERS:
+            if token in OPENING:
                 depth += 1
             elif depth <= 0 and token.at >= least and token in {",", ")", ">", "]", "}"}:
                 kind = context.lexer.kind(token)
                 for stack in stacks:
                     if States(machine.automaton, stack).feed(kind):
-                        self._leave_out(position, stack[position + 1 :])
+                        self._drop(position, stack[position + 1 :])
                         return token.at
                 if token != ",":
                     return None
-            elif token in _OPENERS.values():
+            elif token in CLOSING:
                 depth -= 1
-            at = token.at + len(token)
+            at = token.end
         return None
 
-    def _leave_out(self, position: int, states: list[int]) -> None:
+    def _drop(self, position: int, states: list[int]) -> None:
         machine = self.machine
         at = self._start(position)
-        del machine.states[position + 1 :]
-        del machine.values[position:]
-        del machine.where[position:]
+        rewind(machine, position)
         for state in states:
             machine.states.append(state)
             machine.values.append(ERROR_NODE)
             machine.where.append(at)
-        machine.holes = True
+        machine.has_error_nodes = True
 
     def _start(self, position: int) -> int:
-        """Where the item begins that stands behind a place on the stack."""
+        """Return the offset of the item above a stack position."""
         where = self.machine.where
         return where[position] if position < len(where) else self.context.at
 
     def _next_line(self, least: int) -> int | None:
-        """Leave out the statement, up to a line that is not indented deeper."""
+        """Drop the statement up to a line that is indented no deeper."""
         context = self.context
         text = context.text
         start = self._start(self.positions[0])
@@ -155,18 +160,16 @@ class Panic:
             if not before and possible is not None:
                 break
             earlier += before
-            if earlier > _MOST_EARLIER or (
-                token.at < least and self.skip_to is None and not before
-            ):
+            if earlier > _MAX_EARLIER or (token.at < least and self.skip_to is None and not before):
                 continue
             for position in self._candidates(token, indent, levels):
-                if not before or self._leads_on(position, token):
-                    return self._go_on(position, token.at, before)
+                if not before or self._parses_from(position, token):
+                    return self._resume_at(position, token.at, before)
                 possible = possible or (position, token.at)
-        return None if possible is None else self._go_on(*possible, True)
+        return None if possible is None else self._resume_at(*possible, True)
 
-    def _go_on(self, position: int, at: int, early: bool) -> int:
-        self._leave_out(position, [])
+    def _resume_at(self, position: int, at: int, early: bool) -> int:
+        self._drop(position, [])
         if early:
             self.early = at
         return at
@@ -174,10 +177,10 @@ class Panic:
     def _candidates(
         self, token: Token, indent: int, levels: list[tuple[int, float]]
     ) -> Iterator[int]:
-        """The places on the stack for a statement that begins a line, the likeliest first."""
+        """Yield stack positions for a statement that begins a line, the likeliest first."""
         kind = self.context.lexer.kind(token)
         automaton = self.machine.automaton
-        closing = token in _OPENERS.values()
+        closing = token in CLOSING
         fitting = [
             (position, level)
             for position, level in levels
@@ -189,20 +192,20 @@ class Panic:
         yield from (p for p, level in fitting if not closing and level > indent)
 
     def _level(self, at: int) -> float:
-        """How deep a statement is indented; what stands within a line is half a blank deeper."""
+        """Return the indentation of a statement; within a line it counts half a blank deeper."""
         return self._indent(at) + (0 if self._first_in_line(at) else 0.5)
 
     def _first_in_line(self, at: int) -> bool:
         line = self.context.text.rfind("\n", 0, at) + 1
         return not self.context.text[line:at].strip()
 
-    def _leads_on(self, position: int, token: Token) -> bool:
-        """Whether a line before a mistake, read as a statement, leads on behind the mistake."""
+    def _parses_from(self, position: int, token: Token) -> bool:
+        """Whether tokens after the error parse if a statement begins at this token."""
         context = self.context
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)
         outcome = attempt(context.lexer, context.automaton, region, ())
-        return outcome is not None and (outcome.good or outcome.count >= 2)
+        return outcome is not None and (outcome.promising or outcome.count >= 2)
 
     def _indent(self, at: int) -> int:
         text = self.context.text
@@ -217,31 +220,23 @@ class Panic:
 
 
 def expected_words(context: ErrorContext) -> str:
-    """What would fit, in words, the likeliest first."""
-    from onnxtext.syntax.heuristics.search import ranked_words
-
+    """Describe the valid tokens in words, the likeliest first."""
     return sentence(ranked_words(context))
 
 
-def _incomplete(context: ErrorContext, early: int) -> Mistake:
-    """A statement that ends too soon, because the next one begins at an offset."""
+def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
+    """Return the diagnosis of a statement that is incomplete before an offset."""
     done = [token for token in context.done if token.at < early]
     region = Region(context.text, context.region.start, context.region.states, early)
     words = expected_words(ErrorContext(region, context.lexer.token(context.text, early), done))
     last = done[-1]
-    return Mistake(
+    return Diagnosis(
         "incomplete-statement",
-        f"the statement is not complete: expected {words} after `{last[:40]}`",
-        Span(last.at, last.at + len(last)),
-        help="complete it, or remove what is left of it",
+        f"incomplete statement: expected {words} after `{last[:40]}`",
+        last.span,
+        help="complete or remove it",
     )
 
 
 def _depth(tokens: list[Token]) -> int:
-    depth = 0
-    for token in tokens:
-        if token in _OPENERS:
-            depth += 1
-        elif token in _OPENERS.values():
-            depth -= 1
-    return depth
+    return sum((token in OPENING) - (token in CLOSING) for token in tokens)
