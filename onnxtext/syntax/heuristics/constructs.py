@@ -201,7 +201,8 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
         if token not in OPENING | CLOSING:
             continue
         alike = OPENING if token in OPENING else CLOSING
-        for other in sorted((OPENING | CLOSING) - {token}, key=lambda mark: mark not in alike):
+        others = (OPENING | CLOSING) - {token}
+        for other in sorted(others, key=lambda mark: (mark not in alike, mark)):
             outcome = context.attempt(replace(token, other))
             if outcome is None or not outcome.complete or outcome.count < _LONG:
                 continue
