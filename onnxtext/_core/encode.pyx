@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The syntax tree to wire bytes: what `onnxtext.proto.encode.messages` does, for the plainest forms.
+"""Encode graphs, functions and nodes: the compiled `onnxtext.proto.encode.messages`.
 
-What is not of the plainest form is lowered in Python, one item at a time, and added in its place.
+Rare forms are encoded in Python, in order with the others.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
@@ -16,22 +16,22 @@ from onnxtext.ast.values import SparseTensor
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:
-    DEEPEST = 100  # graphs in graphs; protobuf reads a third of that
+    DEEPEST = 100  # nested graphs; protobuf's limit is a third of that
 
 cdef type SPARSE_TENSOR = SparseTensor, TENSOR_TYPE = TensorType
 
 
 @cython.final
 cdef class Encoder(ValueEncoder):
-    """One run of encoding, of graphs and functions."""
+    """Encodes the graphs and functions of one model."""
 
     def graph(self, graph):
-        """A `GraphProto`, in pieces."""
+        """Return a `GraphProto` in pieces."""
         self.graph_fields(graph)
         return [*self.pieces, self.out.take(0)]
 
     def functions(self, functions):
-        """Functions as fields of their model."""
+        """Return functions as fields of their model."""
         cdef Py_ssize_t start
         self.depth = 1
         for function in functions:
@@ -41,7 +41,7 @@ cdef class Encoder(ValueEncoder):
         return self.out.take(0)
 
     def function(self, function):
-        """A `FunctionProto`."""
+        """Return a `FunctionProto`."""
         self.depth = 1
         self._function(function)
         return self.out.take(0)
@@ -85,7 +85,7 @@ cdef class Encoder(ValueEncoder):
         self.entries(GRAPH_METADATA_PROPS, graph.metadata)
         self.depth -= 1
         self.lowering.leave_graph()
-        if self.depth and (graph.decorators or self.lowering.habits.others):
+        if self.depth and (graph.decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0
 
@@ -122,7 +122,7 @@ cdef class Encoder(ValueEncoder):
             self._typed_outputs(FUNCTION_VALUE_INFO, function.nodes)
         self.some_text(FUNCTION_OVERLOAD, function.overload)
         self.entries(FUNCTION_METADATA_PROPS, function.metadata)
-        if function.decorators or self.lowering.habits.others:
+        if function.decorators or self.lowering.defaults.others:
             made = out.take(start)
             at = function.at
             out.add_bytes(
@@ -184,7 +184,7 @@ cdef class Encoder(ValueEncoder):
         return out.close(start)
 
     cdef int _typed_outputs(self, int key, nodes) except -1:
-        """The types of nodes' outputs as value infos."""
+        """Add the types of nodes' outputs as value infos."""
         cdef Py_ssize_t index
         for node in nodes:
             types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
@@ -211,7 +211,7 @@ cdef class Encoder(ValueEncoder):
         )
 
     cdef int _typed(self, int key, name, type, metadata, at) except -1:
-        """A value info of a name and a type."""
+        """Add a value info with a name and a type."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.open(key)
         out.text(VALUE_INFO_NAME, name)
@@ -229,11 +229,11 @@ cdef class Encoder(ValueEncoder):
         return out.close(start)
 
     cdef bytes _tensor_type(self, type):
-        """The field of a tensor type without decorators; None for any other."""
+        """Return the field of a tensor type without decorators; None for other types."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size, whole, inside, dims
         element = ELEMENTS.get(type.element) if type.__class__ is TENSOR_TYPE else None
-        if element is None or type.decorators or "TypeProto" in self.lowering.habits.others:
+        if element is None or type.decorators or "TypeProto" in self.lowering.defaults.others:
             return None
         whole = out.open(VALUE_INFO_TYPE)
         inside = out.open(TYPE_TENSOR_TYPE)
@@ -250,7 +250,7 @@ cdef class Encoder(ValueEncoder):
         return out.take(start)
 
     cdef bint _dim(self, dim) except -1:
-        """A plain dimension; False for any other."""
+        """Add a plain dimension; return False for others."""
         cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
         if dim.__class__ is int:
             if not self.integer(DIM_DIM_VALUE, dim):
@@ -264,7 +264,7 @@ cdef class Encoder(ValueEncoder):
 
 
 cdef bytes doc_string_of(decorators):
-    """The doc string, if it is the only decorator."""
+    """Return the doc string if it is the only decorator; otherwise None."""
     if len(decorators) != 1 or decorators[0].name != "doc" or len(decorators[0].arguments) != 1:
         return None
     argument = decorators[0].arguments[0]

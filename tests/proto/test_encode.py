@@ -33,7 +33,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.core import core
 from onnxtext.proto.encode import lower
-from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_light
+from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_without_weights
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.syntax.texts import seeded, texts
@@ -104,7 +104,7 @@ def assert_same_bytes(model: Model) -> None:
         pieces, depth = lower_guarded(model)
         return b"".join(pieces), depth
 
-    tasks = (whole, lambda: lower_light(model))
+    tasks = (whole, lambda: lower_without_weights(model))
     native = [outcome(task) for task in tasks]
     with mock.patch.object(lower, "core", return_value="python"):
         assert [outcome(task) for task in tasks] == native
