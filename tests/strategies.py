@@ -59,7 +59,7 @@ def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
 
 
 @st.composite
-def stranger(draw: st.DrawFn, depth: int = 0) -> bytes:
+def unknown_wire_field(draw: st.DrawFn, depth: int = 0) -> bytes:
     """An unknown field."""
     number = draw(st.sampled_from([100, 999, 5000, 536870911]))
     kind = draw(st.integers(0, 4 if depth < 2 else 3))
@@ -72,12 +72,12 @@ def stranger(draw: st.DrawFn, depth: int = 0) -> bytes:
             return delimited(tag(number, LENGTH), draw(texts))
         case 3:
             return tag(number, 5) + draw(st.binary(min_size=4, max_size=4))
-    inside = b"".join(draw(st.lists(stranger(depth + 1), max_size=2)))
+    inside = b"".join(draw(st.lists(unknown_wire_field(depth + 1), max_size=2)))
     return tag(number, GROUP) + inside + tag(number, END_GROUP)
 
 
 @st.composite
-def message(draw: st.DrawFn, spec: MessageSpec, depth: int = 0, strangers: bool = True) -> bytes:
+def message(draw: st.DrawFn, spec: MessageSpec, depth: int = 0, unknown: bool = True) -> bytes:
     """Any message of a type: any subset of its fields, and perhaps unknown ones."""
     fields = sorted(spec.by_number)
     if depth > 6:
@@ -88,18 +88,18 @@ def message(draw: st.DrawFn, spec: MessageSpec, depth: int = 0, strangers: bool 
     chosen = sorted(
         {*chosen, *draw(st.lists(st.sampled_from(usual), max_size=4))} if usual else chosen
     )
-    parts = [draw(encoded_field(spec.by_number[number], depth, strangers)) for number in chosen]
-    if strangers and draw(st.integers(0, 20)) == 0:
-        parts.append(draw(stranger()))
+    parts = [draw(encoded_field(spec.by_number[number], depth, unknown)) for number in chosen]
+    if unknown and draw(st.integers(0, 20)) == 0:
+        parts.append(draw(unknown_wire_field()))
     return b"".join(parts)
 
 
 @st.composite
-def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, strangers: bool) -> bytes:
+def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, unknown: bool) -> bytes:
     """A known field: one value, or several of a list."""
     count = draw(st.integers(0, 3)) if field.repeated else 1
     if field.kind == "message":
-        inner = message(message_spec(field.message), depth + 1, strangers)
+        inner = message(message_spec(field.message), depth + 1, unknown)
         values = [draw(inner) for _ in range(count)]
         return b"".join([delimited(tag(field.number, LENGTH), value) for value in values])
     values = [draw(scalar(field)) for _ in range(count)]
@@ -108,6 +108,6 @@ def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, strangers: bool
     return b"".join([tag(field.number, field.wire_type) + value for value in values])
 
 
-def models(*, strangers: bool = True) -> st.SearchStrategy[bytes]:
+def models(*, unknown: bool = True) -> st.SearchStrategy[bytes]:
     """Any `ModelProto`."""
-    return message(message_spec("ModelProto"), 0, strangers)
+    return message(message_spec("ModelProto"), 0, unknown)
