@@ -94,7 +94,7 @@ cdef class Decoder:
         cdef int number, patience = UNINTERRUPTED
         cdef list into, others = []
         if not 0 <= start <= end <= whole.shape[0]:
-            raise ValueError("a message outside of its data")
+            raise ValueError("message out of bounds")
         if start == end:
             return others
         start_of = &whole[0]
@@ -255,7 +255,7 @@ def message_fields(data, Py_ssize_t start, int most):
     cdef Field field
     cdef list found = []
     if start < 0:
-        raise ValueError("an offset outside of the message")
+        raise ValueError("offset out of bounds")
     while at < end and len(found) < most:
         if not read_field(&whole[0], at, end, &field) or field.key < 8:
             other = next(read_fields(data, at, end))

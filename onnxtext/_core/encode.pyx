@@ -53,7 +53,7 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t start = out.size
         cdef list defaults, others
         if self.depth == DEEPEST:
-            raise RecursionError("graphs are nested too deep")
+            raise RecursionError("graphs are nested too deeply")
         self.depth += 1
         self.lowering.enter_graph()
         for node in graph.nodes:
@@ -67,7 +67,7 @@ cdef class Encoder(ValueEncoder):
             self._value(GRAPH_INPUT, value)
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
-        if self.odd_values or graph.value_metadata or graph.decorators:
+        if self.values_in_python or graph.value_metadata or graph.decorators:
             for made in self.lowering.value_infos(graph, defaults + others):
                 out.field(GRAPH_VALUE_INFO, made)
         else:
@@ -115,7 +115,7 @@ cdef class Encoder(ValueEncoder):
                     self._value(FUNCTION_VALUE_INFO, value)
         for value in function.values:
             self._value(FUNCTION_VALUE_INFO, value)
-        if self.odd_values or function.value_metadata:
+        if self.values_in_python or function.value_metadata:
             for made in self.lowering.typed_outputs(function, dict(function.value_metadata)):
                 out.field(FUNCTION_VALUE_INFO, made)
         else:
@@ -133,7 +133,7 @@ cdef class Encoder(ValueEncoder):
     cdef int _opset(self, item) except -1:
         cdef Py_ssize_t start
         cdef int64_t version
-        if self.odd_opsets:
+        if self.opsets_in_python:
             return self.out.field(FUNCTION_OPSET_IMPORT, self.lowering.opset(item))
         version = item.version
         start = self.out.open(FUNCTION_OPSET_IMPORT)
@@ -147,7 +147,7 @@ cdef class Encoder(ValueEncoder):
         cdef Buffer out = self.out
         cdef Py_ssize_t start
         self.tick()
-        if self.odd_nodes or type(node) is not NODE:
+        if self.nodes_in_python or type(node) is not NODE:
             return out.field(key, self.lowering.node(node))
         decorators = get(node, OF_NODE.decorators)
         doc = doc_string_of(decorators) if decorators else None
@@ -192,7 +192,7 @@ cdef class Encoder(ValueEncoder):
                 self.tick()
                 outputs = node.outputs
                 if len(outputs) != len(types):
-                    raise ValueError("a node with other outputs than types")
+                    raise ValueError("outputs and their types differ in number")
                 for index in range(len(types)):
                     if types[index] is not None:
                         self._typed(key, outputs[index], types[index], (), node.at)
@@ -200,7 +200,10 @@ cdef class Encoder(ValueEncoder):
 
     cdef int _value(self, int key, value) except -1:
         self.tick()
-        if self.odd_values or type(value) is not VALUE_INFO or get(value, OF_VALUE.decorators):
+        if (
+            self.values_in_python or type(value) is not VALUE_INFO
+            or get(value, OF_VALUE.decorators)
+        ):
             return self.out.field(key, self.lowering.value_info(value))
         return self._typed(
             key,

@@ -16,7 +16,9 @@ cdef class ValueEncoder:
     """
     cdef object lowering, node_name, tensor_name
     cdef bytes doc, domain, overload
-    cdef bint odd_nodes, odd_values, odd_attributes, odd_tensors, odd_opsets
+    # Whether presence defaults add fields to these messages, which Python then encodes.
+    cdef bint nodes_in_python, values_in_python, attributes_in_python, tensors_in_python
+    cdef bint opsets_in_python
     cdef Buffer out
     cdef list pieces, alive
     cdef dict attributes, types, forms

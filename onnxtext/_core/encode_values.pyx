@@ -51,11 +51,11 @@ cdef class ValueEncoder:
             defaults.node_doc, defaults.node_domain, defaults.node_overload
         )
         others = defaults.others
-        self.odd_nodes = "NodeProto" in others
-        self.odd_values = "ValueInfoProto" in others
-        self.odd_attributes = "AttributeProto" in others
-        self.odd_tensors = "TensorProto" in others
-        self.odd_opsets = "OperatorSetIdProto" in others
+        self.nodes_in_python = "NodeProto" in others
+        self.values_in_python = "ValueInfoProto" in others
+        self.attributes_in_python = "AttributeProto" in others
+        self.tensors_in_python = "TensorProto" in others
+        self.opsets_in_python = "OperatorSetIdProto" in others
         self.out = Buffer()
         self.pieces, self.alive = [], []
         self.attributes, self.types, self.forms = {}, {}, {}
@@ -106,7 +106,9 @@ cdef class ValueEncoder:
     cdef int attribute(self, int key, attribute, at) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t before = out.size, start
-        if not (self.odd_attributes or type(attribute) is not ATTRIBUTE or attribute.decorators):
+        if not (
+            self.attributes_in_python or type(attribute) is not ATTRIBUTE or attribute.decorators
+        ):
             start = out.open(key)
             out.text(ATTRIBUTE_NAME, attribute.name)
             if self.value(attribute):
@@ -221,7 +223,7 @@ cdef class ValueEncoder:
         cdef TensorForm form
         cdef bint raw = type(data) is RAW_DATA
         cdef int key = TENSOR_RAW_DATA
-        if self.odd_tensors or not (raw or type(data) is TYPED_DATA):
+        if self.tensors_in_python or not (raw or type(data) is TYPED_DATA):
             return False
         held = get(data, OF_RAW if raw else OF_TYPED)
         if len(held) > SMALL:

@@ -127,5 +127,5 @@ cdef class Grammar:
 
 cdef inline int check(bint right) except -1:
     if not right:
-        raise ValueError("damaged parse tables")
+        raise ValueError("invalid parse tables")
     return 0

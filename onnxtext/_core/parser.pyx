@@ -70,12 +70,12 @@ cdef class LalrLoop(Stack):
         cdef list where = self.machine.where
         cdef Py_ssize_t at
         if not len(values) == len(where) == len(states) - 1 < self.room:
-            raise ValueError("stacks of different heights")
+            raise ValueError("stacks differ in height")
         self.depth = len(values)
         for at in range(len(states)):
             self.entries[at].state = states[at]
             if not 0 <= self.entries[at].state < self.grammar.states:
-                raise ValueError("a state that is none")
+                raise ValueError("invalid state")
         for at in range(self.depth):
             self.entries[at + 1].form = OBJECT
             self.values[at + 1] = values[at]

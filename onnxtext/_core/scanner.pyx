@@ -35,9 +35,9 @@ cdef class Scanner:
         self.width = max(classes) + 1
         self.nested = nested
         if len(classes) != 129 or min(classes) < 0 or not states or states >= 1 << 15:
-            raise ValueError("damaged tables of tokens")
+            raise ValueError("invalid token tables")
         if len(moves) != states * self.width * 2:
-            raise ValueError("damaged tables of tokens")
+            raise ValueError("invalid token tables")
         for at in range(256):
             self.classes[at] = classes[min(at, 128)]
         self.moves = <int16_t*>PyMem_Malloc(len(moves))
@@ -48,7 +48,7 @@ cdef class Scanner:
         memcpy(self.moves, <const char*>moves, len(moves))
         for at in range(states * self.width):
             if not -1 <= self.moves[at] < states:
-                raise ValueError("damaged tables of tokens")
+                raise ValueError("invalid token tables")
             if self.width <= 64 and self.moves[at] == at // self.width:
                 self.loops[at // self.width] |= 1ULL << (at % self.width)
         for at in range(states):

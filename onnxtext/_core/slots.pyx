@@ -25,10 +25,10 @@ cdef Py_ssize_t slot_of(cls, str name) except -1:
     descriptor = cls.__dict__[name]
     cdef PyMemberDef* member
     if type(descriptor) is not MemberDescriptorType or descriptor.__objclass__ is not cls:
-        raise ImportError(f"{cls.__name__}.{name} is no slot")
+        raise ImportError(f"{cls.__name__}.{name} is not a slot")
     member = (<PyMemberDescrObject*><void*>descriptor).d_member
     if member.type != T_OBJECT_EX or not 0 < member.offset < cls.__basicsize__:
-        raise ImportError(f"{cls.__name__}.{name} is no slot of an object")
+        raise ImportError(f"{cls.__name__}.{name} is not an object slot")
     return member.offset
 
 

@@ -83,7 +83,7 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
     field = spec.by_name.get(name or "")
     if field is None:
         if name is None:
-            raise RecordError(f"missing field name before a value of {spec.name}")
+            raise RecordError(f"a value of {spec.name} needs a field name")
         raise RecordError(
             f"{spec.name} has no field `{name}`; it has {', '.join(sorted(spec.by_name))}"
         )
