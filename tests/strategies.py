@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hypothesis strategies made from the descriptors of the installed onnx: any message, as bytes.
+"""Generate encoded ONNX messages with hypothesis, from the descriptors of the installed onnx.
 
-New fields of a new onnx are covered on the day it is installed. Messages are written on the wire
-directly, so that they can hold what the Python API refuses: invalid UTF-8, signalling NaNs,
-values unknown to a closed enum, unknown fields of every wire type.
+New fields of a new onnx are covered automatically. Messages are encoded directly, so that they can
+contain what the Python API rejects: invalid UTF-8, signalling NaNs, unknown values of closed enums,
+unknown fields of every wire type.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ int32s = st.one_of(st.integers(-3, 30), st.sampled_from([-(1 << 31), (1 << 31) -
 
 
 def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
-    """A value of a field that is no message, without its key."""
+    """Return a scalar value of a field, without its key."""
     match field.kind:
         case "float":
             return st.sampled_from(_FLOATS).map(lambda bits: struct.pack("<I", bits))
@@ -59,8 +59,8 @@ def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
 
 
 @st.composite
-def unknown_wire_field(draw: st.DrawFn, depth: int = 0) -> bytes:
-    """An unknown field."""
+def any_unknown_field(draw: st.DrawFn, depth: int = 0) -> bytes:
+    """Return an unknown field."""
     number = draw(st.sampled_from([100, 999, 5000, 536870911]))
     kind = draw(st.integers(0, 4 if depth < 2 else 3))
     match kind:
@@ -72,34 +72,38 @@ def unknown_wire_field(draw: st.DrawFn, depth: int = 0) -> bytes:
             return delimited(tag(number, LENGTH), draw(texts))
         case 3:
             return tag(number, 5) + draw(st.binary(min_size=4, max_size=4))
-    inside = b"".join(draw(st.lists(unknown_wire_field(depth + 1), max_size=2)))
+    inside = b"".join(draw(st.lists(any_unknown_field(depth + 1), max_size=2)))
     return tag(number, GROUP) + inside + tag(number, END_GROUP)
 
 
 @st.composite
-def message(draw: st.DrawFn, spec: MessageSpec, depth: int = 0, unknown: bool = True) -> bytes:
-    """Any message of a type: any subset of its fields, and perhaps unknown ones."""
+def message(
+    draw: st.DrawFn, spec: MessageSpec, depth: int = 0, unknown_fields: bool = True
+) -> bytes:
+    """Return any message of a type: any subset of its fields, maybe with unknown ones."""
     fields = sorted(spec.by_number)
     if depth > 6:
         fields = [number for number in fields if spec.by_number[number].kind != "message"]
     chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=5)) if fields else []
-    # What makes a model a model is chosen more often than the rest.
+    # Choose the essential fields of a model more often than others.
     usual = [number for number in (1, 2, 4, 5, 7, 11, 20) if number in fields]
     chosen = sorted(
         {*chosen, *draw(st.lists(st.sampled_from(usual), max_size=4))} if usual else chosen
     )
-    parts = [draw(encoded_field(spec.by_number[number], depth, unknown)) for number in chosen]
-    if unknown and draw(st.integers(0, 20)) == 0:
-        parts.append(draw(unknown_wire_field()))
+    parts = [
+        draw(encoded_field(spec.by_number[number], depth, unknown_fields)) for number in chosen
+    ]
+    if unknown_fields and draw(st.integers(0, 20)) == 0:
+        parts.append(draw(any_unknown_field()))
     return b"".join(parts)
 
 
 @st.composite
-def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, unknown: bool) -> bytes:
-    """A known field: one value, or several of a list."""
+def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, unknown_fields: bool) -> bytes:
+    """Return a known field: one value, or several of a list."""
     count = draw(st.integers(0, 3)) if field.repeated else 1
     if field.kind == "message":
-        inner = message(message_spec(field.message), depth + 1, unknown)
+        inner = message(message_spec(field.message), depth + 1, unknown_fields)
         values = [draw(inner) for _ in range(count)]
         return b"".join([delimited(tag(field.number, LENGTH), value) for value in values])
     values = [draw(scalar(field)) for _ in range(count)]
@@ -108,6 +112,6 @@ def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, unknown: bool) 
     return b"".join([tag(field.number, field.wire_type) + value for value in values])
 
 
-def models(*, unknown: bool = True) -> st.SearchStrategy[bytes]:
-    """Any `ModelProto`."""
-    return message(message_spec("ModelProto"), 0, unknown)
+def models(*, unknown_fields: bool = True) -> st.SearchStrategy[bytes]:
+    """Return any `ModelProto`."""
+    return message(message_spec("ModelProto"), 0, unknown_fields)

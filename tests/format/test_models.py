@@ -46,7 +46,7 @@ def test_shared_models(part: int) -> None:
 
 
 @pytest.mark.thorough
-@given(strategies.models(unknown=False))
+@given(strategies.models(unknown_fields=False))
 @settings(max_examples=60, deadline=None)
 def test_any_model(data: bytes) -> None:
     text = onnxtext.from_binary(data)
@@ -56,7 +56,7 @@ def test_any_model(data: bytes) -> None:
     assert write_document(formatted) == formatted
 
 
-@given(strategies.models(unknown=False))
+@given(strategies.models(unknown_fields=False))
 @settings(max_examples=40, deadline=None)
 def test_input_whitespace_does_not_matter(data: bytes) -> None:
     """What a text looked like before does not show."""

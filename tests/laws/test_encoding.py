@@ -30,7 +30,7 @@ from onnxtext.wire.writer import (
 )
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.seeds import fresh_seed
-from tests.strategies import models, unknown_wire_field
+from tests.strategies import any_unknown_field, models
 
 HABITS = (
     EncodingHabit("packed", ("attribute.ints",)),
@@ -245,7 +245,7 @@ def test_mutated_real_models_at_length() -> None:
 
 @pytest.mark.thorough
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(models(), unknown_wire_field())
+@given(models(), any_unknown_field())
 def test_unknown_fields_first(data: bytes, unknown: bytes) -> None:
     assert_lossless(unknown + data)
 
