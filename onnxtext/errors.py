@@ -161,17 +161,17 @@ def _error_span(error: LowerError, source: Source) -> Span:
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
     """Create the error for bytes that are not a model; other errors pass through."""
-    from onnxtext.proto.decode.errors import refusal
+    from onnxtext.proto.decode.errors import diagnose_invalid
 
-    diagnostic = refusal(data, name)
+    diagnostic = diagnose_invalid(data, name)
     return error if diagnostic is None else OnnxTextError(diagnostic)
 
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
     """Warn of a suspicious model."""
-    from onnxtext.proto.decode.errors import advice
+    from onnxtext.proto.decode.errors import warn_suspicious
 
-    said = advice(data, name)
+    said = warn_suspicious(data, name)
     if said is not None:
         warnings.warn(said, OnnxTextWarning, stacklevel=3)
 

@@ -3,11 +3,11 @@ cimport cython
 from libc.stdint cimport uint64_t
 
 cdef enum:
-    HEAD = 20  # bytes that a key and a length take at most
+    HEAD = 20  # the maximum size of a key and a length
 
 @cython.final
 cdef class Buffer:
-    """Bytes that grow at the end: an encoded message."""
+    """A growing byte buffer for an encoded message."""
     cdef char* data
     cdef Py_ssize_t size, room
     cdef int need(self, Py_ssize_t more) except -1

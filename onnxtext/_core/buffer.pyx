@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing the protobuf wire format, canonically: shortest varints."""
+"""Write the protobuf wire format with shortest varints."""
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
@@ -32,7 +32,7 @@ cdef class Buffer:
         PyMem_Free(self.data)
 
     cdef int need(self, Py_ssize_t more) except -1:
-        """Make room for so many bytes more."""
+        """Reserve space for more bytes."""
         cdef Py_ssize_t room
         cdef char* data
         if more > self.room - self.size:
@@ -54,7 +54,7 @@ cdef class Buffer:
         return self.add(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
 
     cdef int number(self, int key, uint64_t value) except -1:
-        """Add a field of a varint; without a key, 0, only the varint."""
+        """Add a varint field; with the key 0, only the varint."""
         self.need(HEAD)
         cdef char* at = self.data + self.size
         if key:
@@ -74,7 +74,7 @@ cdef class Buffer:
         cdef Py_ssize_t size
         cdef char* at
         if not isinstance(text, str):
-            raise TypeError(f"expected a text, found {type(text).__name__}")
+            raise TypeError(f"expected a str, found {type(text).__name__}")
         if not PyUnicode_IS_COMPACT_ASCII(text):
             return self.field(key, (<str>text).encode("utf-8", "surrogateescape"))
         size = PyUnicode_GET_LENGTH(text)
@@ -85,12 +85,12 @@ cdef class Buffer:
         return 0
 
     cdef Py_ssize_t open(self, int key) except -1:
-        """Begin a field whose length is not known yet; where its data begins, for `close`."""
+        """Begin a field of unknown length; return the offset of its data for `close`."""
         self.number(key, 0)
         return self.size
 
     cdef int close(self, Py_ssize_t start) except -1:
-        """End a field: all that was added since is its data."""
+        """End a field; its data is everything since its start."""
         cdef char[HEAD] length
         cdef Py_ssize_t size = self.size - start, width = write_varint(length, size) - length
         if width > 1:
@@ -101,7 +101,7 @@ cdef class Buffer:
         return 0
 
     cdef bytes take(self, Py_ssize_t start):
-        """Take the bytes from an offset on away."""
+        """Remove and return the bytes from an offset on."""
         made = PyBytes_FromStringAndSize(self.data + start, self.size - start)
         self.size = start
         return made

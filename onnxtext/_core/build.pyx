@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the actions for nodes and value infos make, in their plainest forms.
+"""Build the AST of nodes, value infos and tensors in their most common forms.
 
-Each function gives None for what Python has to make.
+Each function returns None for rare forms, which Python builds.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
 
@@ -22,7 +22,7 @@ cdef tuple EMPTY = ()
 
 
 cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts):
-    """Of decorators, a type, a name and data; with fewer children the type and data lack."""
+    """Build a value info from decorators, type, name and data; the type and data are optional."""
     cdef object type = None, data = None
     if rule.take[0] >= 0:
         return None
@@ -45,12 +45,12 @@ cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t
 
 
 cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts):
-    """What a plain literal says."""
+    """Return the data of a plain literal."""
     cdef Layout layout
     cdef Entry* entry = &stack.entries[place]
     cdef const char* start
     cdef bytes copy
-    if entry.form < 0 or entry.end < entry.start:  # its end was read by the machine
+    if entry.form < 0 or entry.end < entry.start:  # Python parsed its end
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)
@@ -74,7 +74,7 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
 
 
 cdef tuple one_name(Stack stack, Py_ssize_t place):
-    """The only name of a list; None if there are more, or none."""
+    """Return the only name of a list; None if there is not exactly one."""
     cdef Entry* entry = &stack.entries[place]
     if entry.form == ONE_INNER:
         return (PyUnicode_Substring(stack.text, entry.start + 1, entry.end - 1),)
@@ -84,7 +84,7 @@ cdef tuple one_name(Stack stack, Py_ssize_t place):
 
 
 cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
-    """Of a type, a name, which may lack, and data."""
+    """Build a tensor from a type, an optional name and data."""
     cdef int last = rule.count - 1
     if rule.take[last] < 0:
         return None
@@ -103,9 +103,9 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
 cdef object make_node(
     Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, int of_attributes, int of_inputs
 ):
-    """Of decorators, a label, outputs, an operator, an overload, attributes and inputs.
+    """Build a node from decorators, label, outputs, operator, overload, attributes and inputs.
 
-    Nodes with decorators or an overload, or with names left out, are made in Python.
+    Return None for nodes with decorators, an overload or omitted names.
     """
     cdef object op_type, domain = None, types = EMPTY, attributes
     cdef tuple outputs, operator, inputs
@@ -153,5 +153,5 @@ cdef object make_node(
 
 
 cdef bint is_plain_node(object node):
-    """Whether a node's outputs are what they mostly are: a tuple, and no subclass of it."""
+    """Whether the type of a node's outputs is exactly `tuple`."""
     return type(node) is NODE and type(get(node, OF_NODE.outputs)) is tuple

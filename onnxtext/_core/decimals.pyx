@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers to decimal text: the texts of `onnxtext.tensor.floats`.
+"""Convert numbers to decimal text, with the same results as `onnxtext.tensor.floats`.
 
-Each function writes to memory that has room for LONGEST characters, and gives how many it wrote.
+Each function writes to a buffer of LONGEST characters and returns the number of characters.
 """
 from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -11,14 +11,14 @@ cdef extern from "Python.h":
     char* PyOS_double_to_string(double, char, int, int, int*) except NULL
 
 cdef enum:
-    LEAST_POWER = -45  # the decimal exponents of the least and the greatest float32
+    LEAST_POWER = -45  # the decimal exponents of the smallest and the largest float32
     MOST_POWER = 31
     MANTISSA = 1 << 23  # the implicit bit of a float32
     EIGHT = 100_000_000
-    MOST_DIGITS = 17  # of a float
-    ROOM = 24  # for them
+    MOST_DIGITS = 17  # of a float64
+    ROOM = 24  # the buffer size for them
 
-# floor(10**-k * 2**s) + 1 for each exponent k, where s is such that 64 bits are left.
+# floor(10**-k * 2**s) + 1 for each exponent k, with s chosen to leave 64 bits.
 cdef uint64_t[MOST_POWER - LEAST_POWER + 1] POWERS
 
 
@@ -53,7 +53,7 @@ cdef inline int count_digits(uint64_t value) noexcept:
 
 
 cdef void write_digits(char* out, uint64_t value, int count) noexcept:
-    """Write a number that has so many digits; what is behind them may change."""
+    """Write a number of `count` digits; bytes after them may be overwritten."""
     cdef uint64_t digits
     if count > 8:
         write_digits(out, value // EIGHT, count - 8)
@@ -67,12 +67,12 @@ cdef void write_digits(char* out, uint64_t value, int count) noexcept:
 
 
 cdef inline uint64_t eight_digits(uint64_t value) noexcept:
-    """The eight digits of a number below 10**8, the first of them in the lowest byte."""
+    """Return the eight digits of a number below 10**8, the first in the lowest byte."""
     cdef uint64_t part
     value = value // 10_000 | (value % 10_000) << 32
-    part = value * 10_486 >> 20 & 0x7F_0000_007FULL  # of each half a hundredth
+    part = value * 10_486 >> 20 & 0x7F_0000_007FULL  # divide each half by 100
     value = part | (value - 100 * part) << 16
-    part = value * 103 >> 10 & 0xF_000F_000F_000FULL  # of each quarter a tenth
+    part = value * 103 >> 10 & 0xF_000F_000F_000FULL  # divide each quarter by 10
     return (part | (value - 10 * part) << 8) + 0x3030_3030_3030_3030ULL
 
 
@@ -84,7 +84,7 @@ cdef int write_integer(char* out, int64_t value) noexcept:
 
 
 cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
-    """The shortest decimal that rounds to these bits, of several the closest (Schubfach)."""
+    """Write the shortest decimal that rounds to these bits, the closest of several (Schubfach)."""
     cdef uint32_t fraction = bits & (MANTISSA - 1), mantissa
     cdef int exponent = bits >> 23 & 255, power, shift, start = 0, count
     cdef uint64_t factor, lower, middle, upper, short, digits
@@ -102,13 +102,13 @@ cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
     if not mantissa:
         out[start] = c"0"
         return start + spell(out + start, 1, 1, point, 13, -6)
-    # The number is `mantissa * 2**exponent`. All that is nearer to it than to its neighbours is
-    # between `lower` and `upper`, in units of a quarter of `10**power`.
+    # The number is `mantissa * 2**exponent`. Its rounding interval is from `lower` to `upper`, in
+    # units of a quarter of `10**power`.
     is_odd = mantissa & 1
     if fraction or exponent == -149:
         power = (exponent * 1262611) >> 22
         lower = 4 * <uint64_t>mantissa - 2
-    else:  # the neighbour below is nearer
+    else:  # the lower neighbour is nearer
         power = (exponent * 1262611 - 524031) >> 22
         lower = 4 * <uint64_t>mantissa - 1
     shift = exponent + ((-power * 1741647) >> 19) + 1
@@ -139,20 +139,20 @@ cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
 
 
 cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
-    """The product of 64 and 32 bits without its lowest 64; odd if it is not exact."""
+    """Return the product of 64 and 32 bits without its lowest 64; odd if it is inexact."""
     cdef uint64_t low = (factor & 0xFFFFFFFFULL) * value
     cdef uint64_t high = (factor >> 32) * value + (low >> 32)
     return high >> 32 | ((high & 0xFFFFFFFFULL) > 1)
 
 
 cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
-    """As `write_float32`; Python knows the digits."""
+    """Write a float64 like `write_float32`; Python computes the digits."""
     cdef double value
     cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
     cdef char* shortest
     cdef char[ROOM] digits
     cdef int at = 0, start = bits >> 63, count = 0, position = 0, exponent = 0
-    cdef bint behind = False, negative
+    cdef bint after_point = False, negative
     if size >= 0x7FF0000000000000ULL:
         return write_special(
             out, bits, bits >> 63, size == 0x7FF0000000000000ULL, size == 0x7FF8000000000000ULL, 16
@@ -163,12 +163,12 @@ cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
         out[0] = c"-"
     while shortest[at] == c"." or c"0" <= shortest[at] <= c"9":
         if shortest[at] == c".":
-            behind = True
+            after_point = True
         elif count or shortest[at] != c"0":
             digits[count] = shortest[at]
             count += 1
-            position += not behind
-        elif behind:
+            position += not after_point
+        elif after_point:
             position -= 1
         at += 1
     if shortest[at]:
@@ -189,9 +189,9 @@ cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
 
 
 cdef inline int leading_zeros(char* out, int position, int least) noexcept:
-    """Write what stands before the digits of small numbers; how many characters that is.
+    """Write the leading zeros of small numbers; return the number of characters.
 
-    `position` is where the point is, counted from the first digit.
+    `position` is the position of the point, counted from the first digit.
     """
     if not least < position <= 0:
         return 0
@@ -202,9 +202,9 @@ cdef inline int leading_zeros(char* out, int position, int least) noexcept:
 cdef inline int spell(
     char* out, int count, int position, bint point, int most, int least
 ) noexcept:
-    """Put the point among some digits, or write an exponent behind them; how long all is.
+    """Insert the point into digits, or append an exponent; return the length.
 
-    The point is written out where it is above `least` and not above `most`.
+    There is no exponent if the position of the point is above `least` and at most `most`.
     """
     if position > most or position <= least:
         if count > 1:
@@ -230,7 +230,7 @@ cdef inline int spell(
 cdef int write_special(
     char* out, uint64_t bits, bint minus, bint infinite, bint plain, int digits
 ) noexcept:
-    """An infinity, or a NaN of so many hexadecimal digits."""
+    """Write an infinity, or a NaN with a payload of `digits` hexadecimal digits."""
     cdef int at = 0
     cdef int digit
     if not infinite and not plain:
@@ -248,7 +248,7 @@ cdef int write_special(
 
 
 def texts(bytes data, int width, bint point):
-    """The texts of little-endian floats of 4 or 8 bytes, for tests."""
+    """Return the texts of little-endian floats of 4 or 8 bytes, for tests."""
     cdef char[LONGEST] out
     cdef uint32_t small
     cdef uint64_t large

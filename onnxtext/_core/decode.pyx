@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to graphs: what `onnxtext.proto.decode.messages` does message by message.
+"""Decode graphs and functions: the compiled `onnxtext.proto.decode.messages`.
 
-What is rare is read in Python, in its place among the others.
+Rare forms are decoded in Python, in order with the others.
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -24,41 +24,41 @@ from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
-    SHORT = 512  # what stands behind the names of a node is remembered if it is no longer
+    SHORT = 512  # the maximum size of a cached tail
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
 
 @cython.final
 cdef class Tail:
-    """What stands behind the names of nodes that are alike."""
+    """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
     cdef object op_type, domain, overload
     cdef tuple attributes, decorators, metadata
-    cdef object whole  # a node whose names stand there, too
+    cdef object whole  # a node that also has names there
 
 
 @cython.final
 cdef class Decoder:
-    """One run of reading."""
+    """Decodes the messages of one model."""
     cdef Values values
     cdef dict tails
     cdef object lifter
 
     def __cinit__(self, dict types):
-        """Begin a run.
+        """Create the caches.
 
         Args:
-            types: to encoded types value infos that have them.
+            types: by encoded type, a value info with this type.
         """
         self.values = Values(types)
         self.tails = {}
 
     def value_info(self, bytes data):
-        """A value info of a name and a plain type; None for any other."""
+        """Return a value info with a name and a plain type; None for other forms."""
         return self.values.value_info(<Bytes><const char*>data, 0, len(data))
 
     def attribute(self, data):
-        """An attribute without a graph or a record; None for any other."""
+        """Return an attribute without a graph or record; None for other forms."""
         cdef const unsigned char[::1] whole = data
         if not whole.shape[0]:
             return None
@@ -68,24 +68,24 @@ cdef class Decoder:
         self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth, dict lists, list nodes,
         list initializers, dict texts,
     ):
-        """Read the nodes, values and texts of a graph or function.
+        """Read the nodes, values and strings of a graph or function.
 
         Args:
-            lifter: the `Lifter` that reads what is rare.
-            data: holds the message.
-            start: where it begins.
-            end: where it ends.
-            depth: how many messages it is nested in.
-            lists: what takes the nodes, initializers and value infos, by the numbers of fields.
-            nodes: which of them takes the nodes.
-            initializers: which of them takes the initializers.
-            texts: what takes the texts, likewise.
+            lifter: the `Lifter` for rare forms.
+            data: the bytes around the message.
+            start: the offset of its first byte.
+            end: the offset after its last byte.
+            depth: the number of messages around it.
+            lists: the output lists of nodes, initializers and value infos, by field number.
+            nodes: the one of them for nodes.
+            initializers: the one of them for initializers.
+            texts: the output lists of strings, by field number.
 
         Returns:
-            The number and the payload of each other field that has a length.
+            The number and the payload of each other length-delimited field.
 
         Raises:
-            WireError: the bytes are no message.
+            WireError: the bytes are not a message.
         """
         cdef const unsigned char[::1] whole = data
         cdef Bytes start_of
@@ -94,7 +94,7 @@ cdef class Decoder:
         cdef int number, patience = UNINTERRUPTED
         cdef list into, others = []
         if not 0 <= start <= end <= whole.shape[0]:
-            raise ValueError("a message outside of its data")
+            raise ValueError("message out of bounds")
         if start == end:
             return others
         start_of = &whole[0]
@@ -156,7 +156,7 @@ cdef class Decoder:
             if tail is None:
                 tail = self._tail(data, view, at, end, depth, key)
         made = tail.whole
-        if made is not None:  # in an order that nobody uses
+        if made is not None:  # fields in an unusual order
             inputs += made.inputs
             outputs += made.outputs
             name = name if made.name is None else made.name
@@ -175,7 +175,7 @@ cdef class Decoder:
         return made
 
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):
-        """What stands behind the names of a node, remembered under a key unless it has graphs."""
+        """Return the tail of a node; cache it by `key` unless it has graphs."""
         cdef Field field
         cdef Py_ssize_t at = start
         cdef Tail tail = Tail()
@@ -212,7 +212,7 @@ cdef class Decoder:
 
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
-        node = self.lifter.tail(data, depth)
+        node = self.lifter.read_node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata
@@ -226,7 +226,7 @@ cdef class Decoder:
 
 
 cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
-    """The texts of all fields of a key up to another one, which is then at the offset."""
+    """Return the strings of consecutive fields of a key; advance the offset after them."""
     cdef Field field
     cdef Py_ssize_t start = at[0], count = 0, index
     while at[0] < end and read_field(data, at[0], end, &field) and field.key == key:
@@ -245,17 +245,17 @@ cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
 
 
 def message_fields(data, Py_ssize_t start, int most):
-    """Some fields of a message from an offset on, as `read_fields` gives them.
+    """Return up to `most` fields of a message from an offset on, like `read_fields`.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a message.
     """
     cdef const unsigned char[::1] whole = data
     cdef Py_ssize_t at = start, end = whole.shape[0]
     cdef Field field
     cdef list found = []
     if start < 0:
-        raise ValueError("an offset outside of the message")
+        raise ValueError("offset out of bounds")
     while at < end and len(found) < most:
         if not read_field(&whole[0], at, end, &field) or field.key < 8:
             other = next(read_fields(data, at, end))
@@ -268,9 +268,9 @@ def message_fields(data, Py_ssize_t start, int most):
 
 
 cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Whether the core reads all fields behind the names of a node.
+    """Whether the core can read all fields in the tail of a node.
 
-    It is known before a nested graph is read: one that is read twice at each level takes
+    Checked before nested graphs are read, because reading them twice per level would take
     exponential time.
     """
     cdef Field field
@@ -289,7 +289,7 @@ cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
 
 
 cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Whether an entry has a key and a value, and nothing else."""
+    """Whether an entry has exactly a key and a value."""
     cdef Field key, value
     return (
         read_field(data, start, end, &key)
@@ -301,7 +301,7 @@ cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
 
 
 cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """The key and the value of an entry that has both."""
+    """Return the key and the value of an entry that has both."""
     cdef Field key, value
     read_field(data, start, end, &key)
     read_field(data, key.end, end, &value)

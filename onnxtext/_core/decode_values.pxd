@@ -2,15 +2,15 @@
 from onnxtext._core.wire cimport Bytes
 
 cdef enum:
-    SMALL = 4096  # data of more bytes is a view of the whole, and not copied
+    SMALL = 4096  # larger data is a view of the model instead of a copy
 
 cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef class Values:
-    """Reads values; equal attributes and types are one object."""
+    """Decodes values; equal attributes and types are the same object."""
     cdef dict attributes, types, heads
-    cdef object held, name  # of the tensor that was read last
+    cdef object held, name  # of the last tensor
     cdef object tensor_type
 
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to types, tensors and attributes: what `onnxtext.proto.decode.values` reads.
+"""Decode types, tensors and attributes: the compiled `onnxtext.proto.decode.values`.
 
-Each function gives None for what is rare: it is then read in Python.
+Each function returns None for rare forms, which are decoded in Python.
 """
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -72,14 +72,14 @@ cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 @cython.final
 cdef class Head:
-    """The type of tensors that begin alike."""
+    """The type of tensors whose encodings begin with the same dims and element type."""
     cdef object type
-    cdef Py_ssize_t size  # of their raw data; -1 if they are read in Python
+    cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
     cdef int typed_key
     cdef bint is_bool
 
     def __cinit__(self, bytes data):
-        """Describe tensors that begin with these dims and this element type."""
+        """Decode the dims and the element type."""
         self.type = plain_head(data, 0, len(data))
         if self.type is None:
             self.type = lift_tensor(data)[0]
@@ -101,17 +101,17 @@ cdef class Head:
 @cython.final
 cdef class Values:
     def __cinit__(self, dict types):
-        """Begin a run.
+        """Create the caches.
 
         Args:
-            types: to encoded types value infos that have them.
+            types: by encoded type, a value info with this type.
         """
         self.attributes, self.heads, self.types = {}, {}, types
 
     # ---- Value infos ----------------------------------------------------------------------------
 
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
-        """A value info of a name and a type, which is shared."""
+        """Return a value info with a name and a shared type."""
         cdef Field field
         cdef Py_ssize_t at
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
@@ -134,13 +134,13 @@ cdef class Values:
     # ---- Tensors --------------------------------------------------------------------------------
 
     cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """An initializer of dims and an element type, a name, and data that fits them."""
+        """Return an initializer with dims, an element type, a name and data of the right size."""
         if not self._tensor(data, view, start, end) or self.name is None:
             return None
         return new_value_info(self.name, self.tensor_type, self.held)
 
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
-        """Read such a tensor, perhaps without a name; False for any other."""
+        """Decode such a tensor, with an optional name; return False for other forms."""
         cdef Field field
         cdef Py_ssize_t at = start, index
         cdef Head head = None
@@ -189,7 +189,7 @@ cdef class Values:
     # ---- Attributes -----------------------------------------------------------------------------
 
     cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """An attribute of numbers, strings or a tensor, or one that refers to a parameter."""
+        """Return an attribute with numbers, strings, a tensor or a reference to a parameter."""
         cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t at = start, first = start, last = start
         cdef int kind = 0, key = 0
@@ -239,7 +239,7 @@ cdef class Values:
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
     ):
-        """The value that some fields of one key give."""
+        """Return the value of consecutive fields of one key."""
         cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t at = start, count = 0
         cdef bytes floats
@@ -277,7 +277,7 @@ cdef class Values:
 
 
 cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """The type that dims and then an element type give; None for any other order."""
+    """Return the type of dims followed by an element type; None for another order."""
     cdef Field field = Field(0, 0, 0, 0)
     cdef list dims = []
     while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:
@@ -301,7 +301,7 @@ cdef object new_value_info(name, type, data):
 
 
 cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """A `TypeProto` of an element type and perhaps a shape without denotations."""
+    """Return the type of an element type and an optional shape without denotations."""
     cdef Field field
     cdef Py_ssize_t at
     element = shape = None
@@ -348,7 +348,7 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
-    """The entries of a packed field, each of 4 or 8 bytes; None if they are damaged."""
+    """Return the entries of a packed field as 4 or 8 bytes each; None if they are corrupt."""
     cdef Py_ssize_t at, count = 0
     cdef int width = 4 if key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA else 8
     cdef uint64_t number

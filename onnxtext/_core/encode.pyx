@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The syntax tree to wire bytes: what `onnxtext.proto.encode.messages` does, for the plainest forms.
+"""Encode graphs, functions and nodes: the compiled `onnxtext.proto.encode.messages`.
 
-What is not of the plainest form is lowered in Python, one item at a time, and added in its place.
+Rare forms are encoded in Python, in order with the others.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
@@ -16,22 +16,22 @@ from onnxtext.ast.values import SparseTensor
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:
-    DEEPEST = 100  # graphs in graphs; protobuf reads a third of that
+    DEEPEST = 100  # nested graphs; protobuf's limit is a third of that
 
 cdef type SPARSE_TENSOR = SparseTensor, TENSOR_TYPE = TensorType
 
 
 @cython.final
 cdef class Encoder(ValueEncoder):
-    """One run of encoding, of graphs and functions."""
+    """Encodes the graphs and functions of one model."""
 
     def graph(self, graph):
-        """A `GraphProto`, in pieces."""
+        """Return a `GraphProto` in pieces."""
         self.graph_fields(graph)
         return [*self.pieces, self.out.take(0)]
 
     def functions(self, functions):
-        """Functions as fields of their model."""
+        """Return functions as fields of their model."""
         cdef Py_ssize_t start
         self.depth = 1
         for function in functions:
@@ -41,7 +41,7 @@ cdef class Encoder(ValueEncoder):
         return self.out.take(0)
 
     def function(self, function):
-        """A `FunctionProto`."""
+        """Return a `FunctionProto`."""
         self.depth = 1
         self._function(function)
         return self.out.take(0)
@@ -53,7 +53,7 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t start = out.size
         cdef list defaults, others
         if self.depth == DEEPEST:
-            raise RecursionError("graphs are nested too deep")
+            raise RecursionError("graphs are nested too deeply")
         self.depth += 1
         self.lowering.enter_graph()
         for node in graph.nodes:
@@ -67,7 +67,7 @@ cdef class Encoder(ValueEncoder):
             self._value(GRAPH_INPUT, value)
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
-        if self.odd_values or graph.value_metadata or graph.decorators:
+        if self.values_in_python or graph.value_metadata or graph.decorators:
             for made in self.lowering.value_infos(graph, defaults + others):
                 out.field(GRAPH_VALUE_INFO, made)
         else:
@@ -85,7 +85,7 @@ cdef class Encoder(ValueEncoder):
         self.entries(GRAPH_METADATA_PROPS, graph.metadata)
         self.depth -= 1
         self.lowering.leave_graph()
-        if self.depth and (graph.decorators or self.lowering.habits.others):
+        if self.depth and (graph.decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0
 
@@ -115,14 +115,14 @@ cdef class Encoder(ValueEncoder):
                     self._value(FUNCTION_VALUE_INFO, value)
         for value in function.values:
             self._value(FUNCTION_VALUE_INFO, value)
-        if self.odd_values or function.value_metadata:
+        if self.values_in_python or function.value_metadata:
             for made in self.lowering.typed_outputs(function, dict(function.value_metadata)):
                 out.field(FUNCTION_VALUE_INFO, made)
         else:
             self._typed_outputs(FUNCTION_VALUE_INFO, function.nodes)
         self.some_text(FUNCTION_OVERLOAD, function.overload)
         self.entries(FUNCTION_METADATA_PROPS, function.metadata)
-        if function.decorators or self.lowering.habits.others:
+        if function.decorators or self.lowering.defaults.others:
             made = out.take(start)
             at = function.at
             out.add_bytes(
@@ -133,7 +133,7 @@ cdef class Encoder(ValueEncoder):
     cdef int _opset(self, item) except -1:
         cdef Py_ssize_t start
         cdef int64_t version
-        if self.odd_opsets:
+        if self.opsets_in_python:
             return self.out.field(FUNCTION_OPSET_IMPORT, self.lowering.opset(item))
         version = item.version
         start = self.out.open(FUNCTION_OPSET_IMPORT)
@@ -147,7 +147,7 @@ cdef class Encoder(ValueEncoder):
         cdef Buffer out = self.out
         cdef Py_ssize_t start
         self.tick()
-        if self.odd_nodes or type(node) is not NODE:
+        if self.nodes_in_python or type(node) is not NODE:
             return out.field(key, self.lowering.node(node))
         decorators = get(node, OF_NODE.decorators)
         doc = doc_string_of(decorators) if decorators else None
@@ -184,7 +184,7 @@ cdef class Encoder(ValueEncoder):
         return out.close(start)
 
     cdef int _typed_outputs(self, int key, nodes) except -1:
-        """The types of nodes' outputs as value infos."""
+        """Add the types of nodes' outputs as value infos."""
         cdef Py_ssize_t index
         for node in nodes:
             types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
@@ -192,7 +192,7 @@ cdef class Encoder(ValueEncoder):
                 self.tick()
                 outputs = node.outputs
                 if len(outputs) != len(types):
-                    raise ValueError("a node with other outputs than types")
+                    raise ValueError("outputs and their types differ in number")
                 for index in range(len(types)):
                     if types[index] is not None:
                         self._typed(key, outputs[index], types[index], (), node.at)
@@ -200,7 +200,10 @@ cdef class Encoder(ValueEncoder):
 
     cdef int _value(self, int key, value) except -1:
         self.tick()
-        if self.odd_values or type(value) is not VALUE_INFO or get(value, OF_VALUE.decorators):
+        if (
+            self.values_in_python or type(value) is not VALUE_INFO
+            or get(value, OF_VALUE.decorators)
+        ):
             return self.out.field(key, self.lowering.value_info(value))
         return self._typed(
             key,
@@ -211,7 +214,7 @@ cdef class Encoder(ValueEncoder):
         )
 
     cdef int _typed(self, int key, name, type, metadata, at) except -1:
-        """A value info of a name and a type."""
+        """Add a value info with a name and a type."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.open(key)
         out.text(VALUE_INFO_NAME, name)
@@ -229,11 +232,11 @@ cdef class Encoder(ValueEncoder):
         return out.close(start)
 
     cdef bytes _tensor_type(self, type):
-        """The field of a tensor type without decorators; None for any other."""
+        """Return the field of a tensor type without decorators; None for other types."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size, whole, inside, dims
         element = ELEMENTS.get(type.element) if type.__class__ is TENSOR_TYPE else None
-        if element is None or type.decorators or "TypeProto" in self.lowering.habits.others:
+        if element is None or type.decorators or "TypeProto" in self.lowering.defaults.others:
             return None
         whole = out.open(VALUE_INFO_TYPE)
         inside = out.open(TYPE_TENSOR_TYPE)
@@ -250,7 +253,7 @@ cdef class Encoder(ValueEncoder):
         return out.take(start)
 
     cdef bint _dim(self, dim) except -1:
-        """A plain dimension; False for any other."""
+        """Add a plain dimension; return False for others."""
         cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
         if dim.__class__ is int:
             if not self.integer(DIM_DIM_VALUE, dim):
@@ -264,7 +267,7 @@ cdef class Encoder(ValueEncoder):
 
 
 cdef bytes doc_string_of(decorators):
-    """The doc string, if it is the only decorator."""
+    """Return the doc string if it is the only decorator; otherwise None."""
     if len(decorators) != 1 or decorators[0].name != "doc" or len(decorators[0].arguments) != 1:
         return None
     argument = decorators[0].arguments[0]

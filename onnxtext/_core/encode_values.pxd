@@ -2,21 +2,23 @@
 from onnxtext._core.buffer cimport Buffer
 
 cdef class ValueEncoder:
-    """One run of encoding.
+    """Encodes attributes and tensors; caches their fields.
 
     Attributes:
-        lowering: lowers in Python what is not plain.
-        out: what was encoded.
-        pieces: what was encoded before that, with the large data between.
-        attributes: by the identity of a node's attributes, their fields.
-        types: by the identity of a type, its field.
-        forms: likewise, its `TensorForm`.
-        alive: what is known by its identity.
-        depth: how many graphs and functions are being encoded.
+        lowering: encodes rare forms in Python.
+        out: the bytes since the last piece.
+        pieces: the finished pieces; large data is a piece of its own.
+        attributes: by the id of a node's attributes, their fields.
+        types: by the id of a type, its field.
+        forms: by the id of a type, its `TensorForm`.
+        alive: the objects that are cached by id.
+        depth: the nesting depth of graphs and functions.
     """
     cdef object lowering, node_name, tensor_name
     cdef bytes doc, domain, overload
-    cdef bint odd_nodes, odd_values, odd_attributes, odd_tensors, odd_opsets
+    # Whether presence defaults add fields to these messages, which Python then encodes.
+    cdef bint nodes_in_python, values_in_python, attributes_in_python, tensors_in_python
+    cdef bint opsets_in_python
     cdef Buffer out
     cdef list pieces, alive
     cdef dict attributes, types, forms
@@ -36,18 +38,18 @@ cdef class ValueEncoder:
     cdef int varints(self, TensorForm form, bytes data) except -1
 
 cdef class TensorForm:
-    """How tensors of a type are encoded.
+    """The encoding parameters of tensors of a type.
 
     Attributes:
-        head: dims and element type.
-        key: of the typed field; 0 for one that is encoded in Python.
-        width: bytes of an entry that becomes a varint: 4 for int32, 8 for 64 bits; 0 for entries
-            that are stored as they are.
+        head: the encoded dims and element type.
+        key: the key of the typed field; 0 if Python encodes it.
+        width: the bytes of an entry that becomes a varint: 4 for int32, 8 for 64 bits; 0 for
+            entries of fixed width.
     """
     cdef bytes head
     cdef int key, width
 
 
 cdef inline object identity(object thing):
-    """As `id` gives it."""
+    """Return `id(thing)`."""
     return <size_t><void*>thing

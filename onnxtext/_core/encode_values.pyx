@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes and tensors to wire bytes: what `onnxtext.proto.encode.values` does."""
+"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.values`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -19,7 +19,7 @@ cdef extern from "Python.h":
     int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1
 
 cdef enum:
-    SMALL = 4096  # more bytes of attributes are hardly met twice; of data, they are not copied
+    SMALL = 4096  # larger attributes are not cached, larger data is not copied
     UNINTERRUPTED = 1 << 14
     # Types of attributes.
     FLOAT = 1
@@ -44,18 +44,18 @@ cdef class TensorForm:
 
 cdef class ValueEncoder:
     def __cinit__(self, lowering):
-        habits = lowering.habits
+        defaults = lowering.defaults
         self.lowering = lowering
-        self.node_name, self.tensor_name = habits.node_name, habits.tensor_name
+        self.node_name, self.tensor_name = defaults.node_name, defaults.tensor_name
         self.doc, self.domain, self.overload = (
-            habits.node_doc, habits.node_domain, habits.node_overload
+            defaults.node_doc, defaults.node_domain, defaults.node_overload
         )
-        others = habits.others
-        self.odd_nodes = "NodeProto" in others
-        self.odd_values = "ValueInfoProto" in others
-        self.odd_attributes = "AttributeProto" in others
-        self.odd_tensors = "TensorProto" in others
-        self.odd_opsets = "OperatorSetIdProto" in others
+        others = defaults.others
+        self.nodes_in_python = "NodeProto" in others
+        self.values_in_python = "ValueInfoProto" in others
+        self.attributes_in_python = "AttributeProto" in others
+        self.tensors_in_python = "TensorProto" in others
+        self.opsets_in_python = "OperatorSetIdProto" in others
         self.out = Buffer()
         self.pieces, self.alive = [], []
         self.attributes, self.types, self.forms = {}, {}, {}
@@ -74,11 +74,11 @@ cdef class ValueEncoder:
         return 0
 
     cdef int some_text(self, int key, text) except -1:
-        """A text, if there is one."""
+        """Add a string field unless the string is None."""
         return 0 if text is None else self.out.text(key, text)
 
     cdef int tick(self) except -1:
-        """Let Ctrl-C end what takes long."""
+        """Check for Ctrl-C from time to time."""
         self.patience -= 1
         if not self.patience:
             self.patience = UNINTERRUPTED
@@ -88,7 +88,7 @@ cdef class ValueEncoder:
     # ---- Attributes -------------------------------------------------------------------------
 
     cdef int node_attributes(self, attributes, node) except -1:
-        """A node's attributes; nodes with equal ones mostly share them."""
+        """Add a node's attributes; cached, because nodes usually share equal ones."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
         known = self.attributes.get(identity(attributes))
@@ -106,7 +106,9 @@ cdef class ValueEncoder:
     cdef int attribute(self, int key, attribute, at) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t before = out.size, start
-        if not (self.odd_attributes or type(attribute) is not ATTRIBUTE or attribute.decorators):
+        if not (
+            self.attributes_in_python or type(attribute) is not ATTRIBUTE or attribute.decorators
+        ):
             start = out.open(key)
             out.text(ATTRIBUTE_NAME, attribute.name)
             if self.value(attribute):
@@ -115,7 +117,7 @@ cdef class ValueEncoder:
         return out.field(key, self.lowering.placed_attribute(attribute, at))
 
     cdef bint value(self, attribute) except -1:
-        """The value and the type of an attribute; False for those that are lowered in Python."""
+        """Add the value and the type of an attribute; return False for rare forms."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start
         cdef uint32_t bits
@@ -166,7 +168,7 @@ cdef class ValueEncoder:
         return True
 
     cdef bint integer(self, int key, value) except -1:
-        """A number of 64 bits; False for any other."""
+        """Add a 64-bit integer; return False for other values."""
         cdef int overflow = 0
         cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
         if overflow:
@@ -187,7 +189,7 @@ cdef class ValueEncoder:
     # ---- Tensors ----------------------------------------------------------------------------
 
     cdef int initializers(self, list values, bint is_input) except -1:
-        """Initializers that are not sparse, as fields of their graph."""
+        """Add the dense initializers as fields of their graph."""
         cdef Buffer out = self.out
         cdef Py_ssize_t before, start
         for value in values:
@@ -206,7 +208,7 @@ cdef class ValueEncoder:
         return 0
 
     cdef int large(self, list pieces) except -1:
-        """An initializer that was lowered in Python; in a model's own graph, without copying."""
+        """Add an initializer that Python encoded; in the main graph, without a copy."""
         self.out.head(GRAPH_INITIALIZER, sum(map(len, pieces)))
         for piece in pieces:
             if len(piece) > SMALL and self.depth == 1:
@@ -216,12 +218,12 @@ cdef class ValueEncoder:
         return 0
 
     cdef bint tensor(self, type_, name, data) except -1:
-        """A tensor with plain data that is short; False for any other."""
+        """Add a tensor with short plain data; return False for others."""
         cdef Buffer out = self.out
         cdef TensorForm form
         cdef bint raw = type(data) is RAW_DATA
         cdef int key = TENSOR_RAW_DATA
-        if self.odd_tensors or not (raw or type(data) is TYPED_DATA):
+        if self.tensors_in_python or not (raw or type(data) is TYPED_DATA):
             return False
         held = get(data, OF_RAW if raw else OF_TYPED)
         if len(held) > SMALL:
@@ -246,7 +248,7 @@ cdef class ValueEncoder:
         return True
 
     cdef int varints(self, TensorForm form, bytes data) except -1:
-        """A packed field of varints."""
+        """Add a packed field of varints."""
         cdef Py_ssize_t at, start = self.out.open(form.key)
         cdef int32_t small
         cdef int64_t large

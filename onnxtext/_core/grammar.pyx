@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parse tables and the actions as the loop of `parser` needs them."""
+"""The parse tables and actions in the form that the loop in `parser` uses."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memset
 
@@ -29,7 +29,7 @@ OPS = {
 
 
 cdef class Grammar:
-    """Checked when it is made, so that no step of a parser leaves it."""
+    """The parse tables, validated on creation, so that the parser needs no bounds checks."""
 
     def __cinit__(self, Scanner scanner, actions, gotos, jumps, list rules, dict terminals,
                   str end, dict origins, dict types):
@@ -37,15 +37,15 @@ cdef class Grammar:
 
         Args:
             scanner: finds tokens.
-            actions: for each state a dictionary from names of terminals to a state, or ~ a rule.
-            gotos: for each state a dictionary from names of rules to a state.
-            jumps: likewise, but to the state after all rules that only rename what was made.
-            rules: size, origin, operation, whether it is located, the children's symbols, the
-                function, and the `Reduction` of each rule.
-            terminals: the numbers of the terminals, by their names.
-            end: the one at the end of a text.
-            origins: the numbers of the origins, by their names.
-            types: the classes and functions in Python that are used.
+            actions: for each state, a state or ~rule by terminal name.
+            gotos: for each state, a state by rule name.
+            jumps: like `gotos`, but to the state after all unit rules.
+            rules: for each rule, its size, origin, operation, whether it is located, the symbols
+                of its children, its function and its `Reduction`.
+            terminals: the numbers of the terminals, by name.
+            end: the terminal at the end of a text.
+            origins: the numbers of the origins, by name.
+            types: the Python classes and functions that the core uses.
         """
         cdef Py_ssize_t state
         cdef int at, to, kinds = len(terminals)
@@ -76,10 +76,10 @@ cdef class Grammar:
         self.fault = types["SemanticError"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]
-        self.hole = types["hole"]
+        self.error_node = types["error_node"]
 
     cdef int16_t* _targets(self, rows, dict origins) except NULL:
-        """A table of the states that rules lead to."""
+        """Return a table of goto states by origin."""
         cdef Py_ssize_t state
         cdef int origin, to
         cdef int16_t* made = <int16_t*>PyMem_Malloc(self.states * self.origins * sizeof(int16_t))
@@ -127,5 +127,5 @@ cdef class Grammar:
 
 cdef inline int check(bint right) except -1:
     if not right:
-        raise ValueError("damaged parse tables")
+        raise ValueError("invalid parse tables")
     return 0

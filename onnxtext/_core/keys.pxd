@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The keys of fields: their numbers and wire types. A test holds them equal to onnx's schema.
+# The keys of fields: their numbers and wire types. A test compares them with the schema.
 cpdef enum Key:
     NODE_INPUT = 0x0A
     NODE_OUTPUT = 0x12

@@ -5,12 +5,12 @@ cdef enum:
     MOST_DIMS = 8
 
 cdef class Layout:
-    """How the elements of a type with constant dimensions are stored."""
-    cdef readonly object type  # kept: it is known by its identity
-    cdef uint8_t kind  # `f`, `i`, `u` or `b`; 0 if literals of this type are read in Python
-    cdef Layout entries  # of literals in braces; None if they are read in Python
+    """The storage layout of a tensor type."""
+    cdef readonly object type  # kept alive, because it is cached by id
+    cdef uint8_t kind  # `f`, `i`, `u` or `b`; 0 if Python reads literals of this type
+    cdef Layout entries  # of literals in braces; None if Python reads them
     cdef int width, rank
-    cdef int fraction, bias  # of floats: how many bits it has, and that of the exponent
+    cdef int fraction, bias  # of floats: the fraction bits and the exponent bias
     cdef Py_ssize_t count
     cdef Py_ssize_t[8] dims
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Literals of plain numbers to bytes.
+"""Parse literals of plain numbers to bytes.
 
-Whatever is not plain (words, hexadecimals, comments, another number of elements, numbers that
-would be rounded twice or do not fit) gives None, and `onnxtext.tensor.parse` reads it.
+Other literals (words, hexadecimals, comments, a wrong number of elements, out-of-range numbers,
+numbers that would be rounded twice) give None; `onnxtext.tensor.parse` reads them.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
@@ -17,9 +17,9 @@ cdef extern from "Python.h":
     double PyOS_string_to_double(const char*, char**, void*) except? -1.0
 
 cdef enum:
-    FEW_ELEMENTS = 1 << 16  # are stored before it is known whether the literal has as many
+    FEW_ELEMENTS = 1 << 16  # the maximum allocation before the elements are counted
     UNINTERRUPTED = 1 << 18
-    MOST_EXPANDED = 1 << 16  # bytes; Python does not expand more
+    MOST_EXPANDED = 1 << 16  # bytes; larger splats are not expanded
 
 cdef double[23] POWERS
 POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
@@ -31,11 +31,11 @@ cdef class Layout:
 
         Args:
             type: the type.
-            kind: `float`, `int`, `uint`, `bool`, or anything else for what is read in Python.
-            bits: of an element.
-            fraction: how many bits the fraction of a float has.
-            entries: how entries of the typed field are read; None for those read in Python.
-            dims: the dimensions, or None if they are not all constant.
+            kind: `float`, `int`, `uint` or `bool`; anything else is read in Python.
+            bits: the bits of an element.
+            fraction: the fraction bits of a float.
+            entries: the layout of entries of the typed field; None if Python reads them.
+            dims: the dimensions; None if they are not all constant.
         """
         self.type, self.entries = type, entries
         if kind not in ("float", "int", "uint", "bool") or dims is None or len(dims) > MOST_DIMS:
@@ -63,15 +63,12 @@ cdef struct Reader:
 
 
 cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
-    """The elements that a literal holds, little-endian.
+    """Return the elements of a literal, little-endian; None if it is not plain.
 
     Args:
-        layout: of the literal's type.
-        text: the literal, and more; it ends with a zero byte, which no step passes.
-        size: of the literal.
-
-    Returns:
-        None if it is not as plain as that.
+        layout: the layout of the literal's type.
+        text: the text from the literal on, terminated by a zero byte.
+        size: the size of the literal.
     """
     cdef Reader reader
     cdef bint flat
@@ -106,7 +103,7 @@ cdef inline bint is_digit(char character) noexcept:
 
 
 cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) except -1:
-    """One bracket and all in it, at most MOST_DIMS deep; False for what is not plain."""
+    """Read a bracket and its contents, at most MOST_DIMS deep; return False if not plain."""
     cdef Py_ssize_t count = layout.count if flat else layout.dims[axis], index
     cdef bint is_inner = flat or axis + 1 == layout.rank
     cdef const char* at = reader.at + 1
@@ -139,7 +136,7 @@ cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) excep
 cdef bint read_splat(
     Layout layout, const char** place, Py_ssize_t times, Reader* reader
 ) noexcept:
-    """`...`: the last element again and again."""
+    """Expand `...`: repeat the last element."""
     cdef const char* at = place[0]
     cdef Py_ssize_t index
     if at[1] != c"." or at[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
@@ -177,7 +174,7 @@ cdef bint read_element(Layout layout, Reader* reader) except -1:
 
 
 cdef bint read_word(Reader* reader) noexcept:
-    """`true` or `false`."""
+    """Read `true` or `false`."""
     if strncmp(reader.at, "true", 4) == 0:
         reader.at += 4
         reader.out[0] = 1
@@ -190,10 +187,10 @@ cdef bint read_word(Reader* reader) noexcept:
 
 
 cdef bint read_float(Layout layout, Reader* reader) except -1:
-    """A decimal number, which is rounded to a double first, and then to the type.
+    """Read a decimal number: round it to a double, then to the type.
 
-    Both decide the same, but where the double lies exactly between two numbers of the type. Those
-    and what is too large are read in Python.
+    Double rounding is wrong only if the double is halfway between two numbers of the type. Python
+    reads these and numbers that are too large.
     """
     cdef const char* start = reader.at
     cdef double number
@@ -213,7 +210,7 @@ cdef bint read_float(Layout layout, Reader* reader) except -1:
         return True
     while is_digit(start[0]) or start[0] == c"-":
         start += 1
-    # Integers mean bits here.
+    # An integer is a bit pattern here.
     return start != reader.at and write_narrow(layout, bits, reader.out)
 
 
@@ -222,14 +219,14 @@ cdef inline bint is_infinite(double number) noexcept:
 
 
 cdef bint is_halfway(double number, float nearest) noexcept:
-    """Whether a number lies exactly between two of 32 bits, of which one is known."""
+    """Whether a number is halfway between two float32 values, one of which is `nearest`."""
     if number == nearest:
         return False
     return <double>nearest + nextafterf(nearest, (number - nearest) * HUGE_VAL) == 2 * number
 
 
 cdef bint write_narrow(Layout layout, uint64_t bits, char* out) noexcept:
-    """Round a double to 16 bits; False for what is halfway, too large or below normal numbers."""
+    """Round a double to 16 bits; return False if it is halfway, too large or subnormal."""
     cdef int surplus = 52 - layout.fraction
     cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
     if size:
@@ -250,7 +247,7 @@ cdef inline void write_integer(char* out, uint64_t bits, int width) noexcept:
 
 
 cdef bint read_integer(const char** place, int64_t* made) noexcept:
-    """An integer of at most eighteen digits."""
+    """Read an integer of at most eighteen digits."""
     cdef const char* at = place[0]
     cdef int64_t value = 0
     cdef int digits = 0
@@ -271,7 +268,7 @@ cdef bint read_integer(const char** place, int64_t* made) noexcept:
 
 
 cdef bint read_double(const char** place, double* made) except -1:
-    """A decimal number: by one exact operation where that is enough, else as Python reads it."""
+    """Read a decimal number: by one exact operation if possible, otherwise like Python."""
     cdef const char* at = place[0]
     cdef uint64_t mantissa = 0
     cdef int digits = 0, scale = 0, exponent = 0
@@ -306,7 +303,7 @@ cdef bint read_double(const char** place, double* made) except -1:
             at += 1
         scale += -exponent if minus else exponent
     if is_digit(at[0]) or at[0] == c"." or at[0] == c"e" or at[0] == c"E":
-        return False  # longer than what is read here
+        return False  # too long
     if digits < 19 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
         made[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
         if negative:

@@ -4,8 +4,8 @@ from libc.stdint cimport uint8_t
 
 cdef enum:
     FEWEST = 1 << 5
-    PLACES = 1 << 12  # at most
-    SPARSE = 16  # characters of the text for a place
+    PLACES = 1 << 12  # the maximum number of cache slots
+    SPARSE = 16  # characters of the text per slot
 
 cdef struct Known:
     int rule
@@ -14,7 +14,7 @@ cdef struct Known:
 
 @cython.final
 cdef class Memo:
-    """What rules made of parts of one text, as long as there is room."""
+    """A bounded cache of rule results by the span's text."""
     cdef const uint8_t* text
     cdef Known* known
     cdef list values

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rules made of parts of a text: for equal parts it is made once.
+"""Cache rule results by their text, so that equal spans are built once.
 
-Each part has two places, and what was kept there before the last makes room: no text makes this
-slow, and it takes the same memory for all.
+Each span has two possible slots, and the older entry is evicted: time and memory are bounded for
+every text.
 """
 cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -16,7 +16,7 @@ cdef extern from "Python.h":
 @cython.final
 cdef class Memo:
     def __cinit__(self, str text):
-        """Start; the text has to stay."""
+        """Create the cache of a text, which must stay alive."""
         cdef Py_ssize_t places = FEWEST
         while places < PLACES and places * SPARSE < len(text):
             places *= 2
@@ -31,13 +31,13 @@ cdef class Memo:
         PyMem_Free(self.known)
 
     cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* place):
-        """What a rule made of such a part, or None; the place for it.
+        """Return the cached result of a rule for a span; None if there is none.
 
         Args:
-            rule: its number.
-            start: where the part begins, in bytes.
-            size: how many bytes it has, at least one.
-            place: becomes what `keep` needs.
+            rule: the number of the rule.
+            start: the byte offset of the span.
+            size: its size in bytes, at least one.
+            place: set to the slot for `keep`.
         """
         cdef const uint8_t* data = self.text + start
         cdef uint64_t hash = <uint64_t>(rule * PLACES + size), word = 0
@@ -64,7 +64,7 @@ cdef class Memo:
     cdef int keep(
         self, Py_ssize_t place, int rule, Py_ssize_t start, Py_ssize_t size, value
     ) except -1:
-        """Know what a rule made of a part; arguments as for `find`."""
+        """Cache the result of a rule for a span; arguments as for `find`."""
         cdef Known* known = &self.known[place]
         if known.size:
             self.known[place ^ 1] = known[0]

@@ -9,28 +9,28 @@ cdef enum:
 cdef enum Kind:
     OTHER = 0  # printed in Python
     FLOAT
-    POINT  # a float that must not look like an integer
+    POINT  # a float that needs a decimal point
     INTEGER
     UNSIGNED
     BOOL
-    CODE  # of a narrow float, whose text is looked up
+    CODE  # the code of a narrow float, printed by table lookup
 
 cdef class Elements:
-    """How the elements of a tensor type are spelled."""
-    cdef object type  # kept: it is known by its identity
+    """The text format of the elements of a tensor type."""
+    cdef object type  # kept alive, because it is cached by id
     cdef readonly str text  # of the type
     cdef readonly Py_ssize_t text_width
     cdef str element
-    cdef Kind raw, typed  # what is in `raw_data`, and in the typed field
+    cdef Kind raw, typed  # of `raw_data` and of the typed field
     cdef int width, typed_width, rank
-    cdef Py_ssize_t count  # by the dimensions; -1 if it is not known
-    cdef Py_ssize_t[MOST_DIMS] dims  # those other than 1
+    cdef Py_ssize_t count  # of elements; -1 if unknown
+    cdef Py_ssize_t[MOST_DIMS] dims  # without those that are 1
     cdef bint is_scalar
-    cdef object pages  # gives 256 texts of a narrow type by the high byte of their codes
+    cdef object pages  # returns 256 texts of a narrow type by the high byte of their codes
 
 cdef class Numbers:
     """A list of numbers as text."""
-    cdef Text items  # with a comma and a blank between them
+    cdef Text items  # separated by commas and spaces
     cdef Py_ssize_t* ends
     cdef Py_ssize_t count, room
 

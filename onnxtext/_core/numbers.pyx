@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of numbers as text: the layout of `onnxtext.printer.layout` and `onnxtext.printer.values`."""
+"""Print lists of numbers: the compiled parts of `printer.layout` and `printer.values`."""
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
@@ -23,7 +23,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.shortest import narrow_texts
 
 cdef enum:
-    BLOCK = 1 << 12  # elements that are spelled before they are laid out; whole lines of any size
+    BLOCK = 1 << 12  # elements per layout step: a multiple of every line size
 
 cdef int LINE = WIDTH
 cdef int INDENT = len(STEP)
@@ -85,7 +85,7 @@ cdef class Numbers:
         return 0
 
     cdef int _reserve(self, Py_ssize_t count) except -1:
-        """Make room for so many more."""
+        """Reserve space for more numbers."""
         cdef Py_ssize_t* ends
         if count > self.room - self.count:
             ends = <Py_ssize_t*>PyMem_Realloc(
@@ -97,7 +97,7 @@ cdef class Numbers:
         return 0
 
     cdef int _end(self) except -1:
-        """End a number: a comma and a blank stand behind it, and there is room for the next."""
+        """End a number: add a comma and a space, and reserve space for the next."""
         self.ends[self.count] = self.items.size
         self.count += 1
         self.items.need(LONGEST)
@@ -116,7 +116,7 @@ cdef class Numbers:
     cdef int elements(
         self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
     ) except -1:
-        """Add little-endian numbers of so many bytes each; of a type, for codes."""
+        """Add little-endian numbers of `width` bytes each; codes need their type."""
         cdef Py_ssize_t index
         cdef uint64_t bits
         cdef char* out
@@ -147,13 +147,13 @@ cdef class Numbers:
         return 0
 
     cdef int first(self, Text out) except -1:
-        """The first number alone."""
+        """Print only the first number."""
         return out.add(self.items.data, self.ends[0])
 
     cdef int flat_list(
         self, Text out, const char* brackets, int indent, Py_ssize_t budget
     ) except -1:
-        """As `layout.numbers`: on one line if it fits in the budget."""
+        """Print a list like `layout.numbers`: on one line if it fits into the budget."""
         if not self.count:
             return out.add(brackets, 2)
         out.character(brackets[0])
@@ -171,7 +171,7 @@ cdef class Numbers:
         return self.ends[index - 1] + 2 if index else 0
 
     cdef bint _fits(self, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last) noexcept:
-        """Whether some numbers fit in lines of so many each."""
+        """Whether some numbers fit into lines of `size` numbers."""
         if size == 1:
             return True
         while first < last:
@@ -181,7 +181,7 @@ cdef class Numbers:
         return True
 
     cdef Py_ssize_t _line_size(self, int indent, Py_ssize_t first, Py_ssize_t last) noexcept:
-        """How many numbers stand in a line: the most with which all lines fit."""
+        """Return the largest number of items per line with which all lines fit."""
         cdef int choice = 0
         while not self._fits(SIZES[choice], indent, first, last):
             choice += 1
@@ -190,7 +190,7 @@ cdef class Numbers:
     cdef int _lines(
         self, Text out, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last
     ) except -1:
-        """Some numbers in lines of so many, each line with a comma."""
+        """Print some numbers in lines of `size`, each with a comma."""
         cdef Py_ssize_t at = first
         while at < last:
             if at > first:
@@ -206,7 +206,7 @@ cdef class Numbers:
         self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
         Py_ssize_t budget
     ) except -1:
-        """The entries of a typed field."""
+        """Print the entries of a typed field."""
         return self._list(
             out, b"{}", type.typed, type.typed_width, data, size, type, indent, budget
         )
@@ -215,7 +215,7 @@ cdef class Numbers:
         self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
         Py_ssize_t budget
     ) except -1:
-        """Raw data, some rows at a time; as `values.flat_rows` or `values.nested_lines`."""
+        """Print raw data block by block, like `values.flat_rows` or `values.nested_lines`."""
         cdef Py_ssize_t row, rows, some, first = 0, index
         if type.rank < 2:
             return self._list(out, b"[]", type.raw, type.width, data, size, type, indent, budget)
@@ -243,7 +243,7 @@ cdef class Numbers:
         self, Text out, const char* brackets, Kind kind, int width, const char* data,
         Py_ssize_t size, Elements type, int indent, Py_ssize_t budget
     ) except -1:
-        """As `flat_list`; many elements are written some at a time."""
+        """Print a list like `flat_list`, but block by block."""
         cdef Py_ssize_t at, some, mark, count
         cdef int choice
         if size <= BLOCK * width:
@@ -271,7 +271,7 @@ cdef class Numbers:
         return out.character(brackets[1])
 
     cdef bint _flat_rows(self, Text out, Elements type, Py_ssize_t row, Py_ssize_t budget) except -1:
-        """All rows on one line; False if they do not fit in the budget."""
+        """Print all rows on one line; return False if they do not fit into the budget."""
         cdef Py_ssize_t index, rows = self.count // row, mark = out.begin_trial()
         cdef int level
         for index in range(rows):
@@ -288,7 +288,7 @@ cdef class Numbers:
         self, Text out, Elements type, Py_ssize_t number, Py_ssize_t first, Py_ssize_t count,
         int indent
     ) except -1:
-        """A row on lines of its own, and the brackets around it that begin or end there."""
+        """Print a row on its own lines, with the brackets that open before or close after it."""
         cdef int level
         for level in range(type.rank - 1 - starting(type, number), type.rank - 1):
             if number or level:
@@ -313,7 +313,7 @@ cdef class Numbers:
         return 0
 
     cdef Py_ssize_t _size(self, Py_ssize_t first, Py_ssize_t count) noexcept:
-        """The width of so many numbers with what stands between them."""
+        """Return the width of numbers with their separators."""
         return self.ends[first + count - 1] - self._start(first)
 
 
@@ -326,7 +326,7 @@ cdef inline int64_t signed(uint64_t bits, int width) noexcept:
 
 
 cdef int starting(Elements type, Py_ssize_t row) noexcept:
-    """How many lists around rows start with a row, and end before it."""
+    """Return how many lists around the rows begin at a row; as many end before it."""
     cdef int level
     for level in range(type.rank - 2, -1, -1):
         if row % type.dims[level]:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LALR(1) loop.
+"""The compiled LALR(1) loop.
 
-A `LalrLoop` goes on for a `Machine` (`onnxtext.syntax.parser.lalr`) as long as nothing is wrong: it takes
-the machine's stacks over, and gives them back before the first token that fits nowhere, for which
-Python finds out what is wrong.
+A `LalrLoop` continues for a `Machine` (`onnxtext.syntax.parser.lalr`) up to the first syntax error:
+it takes over the machine's stacks and returns them before the wrong token, which Python diagnoses.
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -34,12 +33,12 @@ cdef class LalrLoop(Stack):
     """A parse in progress."""
     cdef object machine
     cdef Py_ssize_t most
-    cdef Py_ssize_t start, end  # of the token at hand
-    cdef Py_ssize_t placed  # the last offset that went into a value
-    cdef int origin  # of the rule that led to the last state; -1 if a token did
-    cdef bint has_holes
-    cdef bint is_resumed  # after an error: the machine's entries are not what their text says
-    cdef bint is_faulty  # the last function that was called found something wrong
+    cdef Py_ssize_t start, end  # of the current token
+    cdef Py_ssize_t placed  # the last offset that was stored in a value
+    cdef int origin  # of the last reduced rule; -1 after a shift
+    cdef bint has_error_nodes
+    cdef bint is_resumed  # after an error: the machine's values may not match their text
+    cdef bint is_faulty  # the last action raised a semantic error
     cdef Memo memo
     cdef int width  # bytes of a character
     cdef dict layouts
@@ -52,7 +51,7 @@ cdef class LalrLoop(Stack):
         self.layouts = {}
 
     def advance(self, Py_ssize_t at):
-        """Feed tokens to the machine as long as they fit.
+        """Feed tokens to the machine until the first syntax error.
 
         Args:
             at: the offset to begin at.
@@ -71,24 +70,24 @@ cdef class LalrLoop(Stack):
         cdef list where = self.machine.where
         cdef Py_ssize_t at
         if not len(values) == len(where) == len(states) - 1 < self.room:
-            raise ValueError("stacks of different heights")
+            raise ValueError("stacks differ in height")
         self.depth = len(values)
         for at in range(len(states)):
             self.entries[at].state = states[at]
             if not 0 <= self.entries[at].state < self.grammar.states:
-                raise ValueError("a state that is none")
+                raise ValueError("invalid state")
         for at in range(self.depth):
             self.entries[at + 1].form = OBJECT
             self.values[at + 1] = values[at]
             self.entries[at + 1].start = where[at]
             self.entries[at + 1].end = -1
         self.origin = -1
-        self.has_holes = self.machine.has_error_nodes
+        self.has_error_nodes = self.machine.has_error_nodes
         self.is_resumed = self.depth > 0
 
     cdef _give_back(self):
         cdef Py_ssize_t at
-        if self.origin >= 0:  # the last rules only renamed: the machine finds out if they fit
+        if self.origin >= 0:  # after unit rules the machine checks the next token
             self.entries[self.depth].state = self.grammar.gotos[
                 self.entries[self.depth - 1].state * self.grammar.origins + self.origin
             ]
@@ -146,20 +145,20 @@ cdef class LalrLoop(Stack):
                 patience = UNINTERRUPTED
 
     cdef int _reduce(self, int number) except -1:
-        """Replace a rule's symbols by its value."""
+        """Reduce a rule: replace its symbols by its value."""
         cdef Rule* rule = &self.grammar.rules[number]
         cdef Py_ssize_t base = self.depth - rule.size + 1, start = self.start, end = self.start
         cdef Entry* entry
         cdef int state
         if not 1 <= base < self.room:
-            raise ValueError("a rule that takes more than there is")
+            raise ValueError("a rule needs more symbols than the stack has")
         entry = &self.entries[base]
         if rule.size:
             start = entry.start
             end = self.entries[self.depth].end
-            if self.has_holes or self.is_resumed:
+            if self.has_error_nodes or self.is_resumed:
                 end = self._end_of(base)
-        if self.has_holes and rule.op != UNIT and self._takes_hole(rule, base):
+        if self.has_error_nodes and rule.op != UNIT and self._has_error_child(rule, base):
             self.values[base] = self._by_machine(number, base, start)
             entry.form = OBJECT
             end = -1
@@ -170,22 +169,22 @@ cdef class LalrLoop(Stack):
         self.origin = rule.origin
         state = self.grammar.jumps[self.entries[base - 1].state * self.grammar.origins + rule.origin]
         if state < 0:
-            raise ValueError("a rule that leads nowhere")
+            raise ValueError("a rule has no goto state")
         entry.state = state
         entry.start = start
         entry.end = end
         return 0
 
     cdef Py_ssize_t _end_of(self, Py_ssize_t base) noexcept:
-        """Where the entries from one on end; -1 if some of them are not what their text says."""
+        """Return the end of the entries from `base` on; -1 if some do not match their text."""
         cdef Py_ssize_t at
         for at in range(base, self.depth):
             if self.entries[at].end < 0:
                 return -1
         return self.entries[self.depth].end
 
-    cdef bint _takes_hole(self, Rule* rule, Py_ssize_t base) except -1:
-        """Whether a child of a rule is a hole."""
+    cdef bint _has_error_child(self, Rule* rule, Py_ssize_t base) except -1:
+        """Whether a child of a rule is an error node."""
         cdef Py_ssize_t at
         cdef int number
         for number in range(rule.count):
@@ -193,13 +192,13 @@ cdef class LalrLoop(Stack):
             if (
                 rule.take[number] >= 0
                 and self.entries[at].form == OBJECT
-                and self.values[at] is self.grammar.hole
+                and self.values[at] is self.grammar.error_node
             ):
                 return True
         return False
 
     cdef inline bint _renamed(self, Rule* rule, Entry* entry) noexcept:
-        """Whether a rule's value is its only symbol, in a form that needs no object."""
+        """Whether a rule can reuse the entry of its only symbol without creating an object."""
         if rule.op == UNIT:
             return True
         if rule.op == KEEP and entry.form == TOKEN:
@@ -218,7 +217,7 @@ cdef class LalrLoop(Stack):
         return rule.op == STAYS and entry.form >= 0
 
     cdef object _make(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
-        """The value of a rule."""
+        """Return the value of a rule."""
         cdef Rule* rule = &self.grammar.rules[number]
         cdef int op = rule.op
         cdef object made = None
@@ -260,7 +259,7 @@ cdef class LalrLoop(Stack):
     # ---- The values -------------------------------------------------------------------------
 
     cdef object _call(self, int number, Py_ssize_t base, Py_ssize_t at):
-        """What the rule's function makes; what it finds wrong is kept by the machine."""
+        """Return the result of the rule's function; the machine records a semantic error."""
         cdef Rule* rule = &self.grammar.rules[number]
         cdef list taken = self.children(rule, base)
         function = self.grammar.functions[number]
@@ -274,16 +273,16 @@ cdef class LalrLoop(Stack):
             self.origin = -1
             self.is_faulty = True
             made = self.machine.keep(fault, self.grammar.reductions[number], at, taken)
-            self.has_holes = self.machine.has_error_nodes
+            self.has_error_nodes = self.machine.has_error_nodes
             return made
 
     cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t at):
-        """What the machine makes of children that may be holes."""
+        """Return the value that the machine builds from children that may be error nodes."""
         cdef list taken = self.children(&self.grammar.rules[number], base)
         return self.machine.value(self.grammar.reductions[number], at, taken)
 
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
-        """A value that depends on the text alone: for equal texts it is made once."""
+        """Return a value that depends only on its text, cached by text."""
         cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
         if not 0 < size <= LONGEST_REMEMBERED:
             return self._call(number, base, start)
@@ -291,6 +290,6 @@ cdef class LalrLoop(Stack):
         if made is None:
             self.is_faulty = False
             made = self._call(number, base, start)
-            if self.placed < start and not self.is_faulty:  # it holds no offset
+            if self.placed < start and not self.is_faulty:  # it contains no offset
                 self.memo.keep(place, number, first, size, made)
         return made

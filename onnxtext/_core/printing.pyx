@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs to text: what `onnxtext.printer.graphs` prints, written to one buffer.
+"""Print graphs to one buffer: the compiled `onnxtext.printer.graphs`.
 
-What is rare (decorators, records, sparse tensors, long tensors) is printed in Python, in its place.
+Rare forms (decorators, records, sparse tensors, long tensors) are printed in Python, in order.
 """
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -35,7 +35,7 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_lines, inline_decorators
 
 cdef enum:
-    MOST_GRAPHS = 50  # graphs nested deeper than this are printed in Python
+    MOST_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python
     REST = 0
     VALUE = 1
     FUNCTIONS = 2
@@ -46,35 +46,35 @@ cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH, NAME = NAME_
 
 @cython.final
 cdef class Printer(ValuePrinter):
-    """One run of printing."""
+    """Prints the graphs and functions of one model."""
     cdef dict texts
-    cdef readonly int depth  # of the graphs in attributes that are being printed
+    cdef readonly int depth  # the nesting depth of graphs in attributes
 
     def __cinit__(self):
-        """Begin a run."""
+        """Create the caches."""
         self.texts = {}
 
     def rest(self, owner, graph, str indent):
-        """The values and the body of a graph or function, in parts.
+        """Return the values and the body of a graph or function, in parts.
 
         Args:
-            owner: the `GraphPrinter` that prints what is rare.
+            owner: the `GraphPrinter` for rare forms.
             graph: the graph or function.
             indent: the indentation of its statement.
 
         Returns:
-            None for graphs that are nested too deep.
+            The parts; None for graphs that are nested too deeply.
         """
         if self.depth == MOST_GRAPHS:
             return None
         return self._print(owner, graph, len(indent), REST)
 
     def value(self, owner, value, str indent):
-        """A declaration or an initializer, in parts."""
+        """Return a declaration or an initializer, in parts."""
         return self._print(owner, value, len(indent), VALUE)
 
     def functions(self, owner, functions):
-        """The functions of a model, with a blank line before each, in parts."""
+        """Return the functions of a model, with a blank line before each, in parts."""
         return self._print(owner, functions, 0, FUNCTIONS)
 
     cdef list _print(self, owner, thing, int indent, int what):
@@ -118,7 +118,7 @@ cdef class Printer(ValuePrinter):
         return out.character(c"}")
 
     cdef int _graph(self, graph, int indent) except -1:
-        """A graph in an attribute."""
+        """Print a graph in an attribute."""
         cdef Text out = self.out
         if self.depth == MOST_GRAPHS:
             return out.part(self.owner.graph_value(graph, " " * indent))
@@ -160,7 +160,7 @@ cdef class Printer(ValuePrinter):
         return self._rest(function, 0)
 
     cdef int _interface(self, list values, int indent) except -1:
-        """The inputs or outputs of such a graph: on one line if they are short."""
+        """Print the inputs or outputs of such a graph: on one line if they are short."""
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial(), extra = 2 - 2 * (len(values) > 0)
         out.character(c"(")
@@ -257,7 +257,7 @@ cdef class Printer(ValuePrinter):
         return 0
 
     cdef int _decorators(self, decorators, int indent) except -1:
-        """What stands before a node, mostly on lines of its own."""
+        """Print the decorators of a node, usually on their own lines."""
         cdef Text out = self.out
         for decorator in decorators:
             arguments = decorator.arguments
@@ -278,7 +278,7 @@ cdef class Printer(ValuePrinter):
         return out.spaces(indent) if text.endswith("\n") else 0
 
     cdef bint _flat_attributes(self, attributes) except -1:
-        """Attributes on one line; False if they do not fit there, or one needs several."""
+        """Print attributes on one line; return False if they do not fit."""
         cdef Text out = self.out
         cdef Py_ssize_t start, mark
         cdef bint is_first = True
@@ -287,7 +287,7 @@ cdef class Printer(ValuePrinter):
         mark = out.here()
         for attribute in attributes:
             kind = attribute.type
-            if kind is GRAPH or kind is GRAPHS:  # is printed once only: nested ones take time
+            if kind is GRAPH or kind is GRAPHS:  # printing them twice is exponential
                 return out.end_trial(start, False)
             if not is_first:
                 out.add(b", ", 2)
@@ -346,7 +346,7 @@ cdef class Printer(ValuePrinter):
         return self.numbers.flat_list(out, b"[]", indent, budget)
 
     cdef bint _is_plain(self, cls, value) except -1:
-        """Whether the value of an attribute is printed here."""
+        """Whether the core can print the value of an attribute."""
         if cls is int or cls is Float32 or cls is bytes or cls is Reference or cls is Graph:
             return True
         if cls is Tensor:

@@ -3,10 +3,10 @@ from onnxtext._core.numbers cimport Elements, Numbers
 from onnxtext._core.text cimport Text
 
 cdef class ValuePrinter:
-    """One run of printing. Types are known by their identity, and kept alive."""
+    """Prints values; caches types by id and keeps them alive."""
     cdef Text out
     cdef Numbers numbers
-    cdef object owner  # the `GraphPrinter` that prints what is rare
+    cdef object owner  # the `GraphPrinter` for rare forms
     cdef object names
     cdef dict types
     cdef int patience

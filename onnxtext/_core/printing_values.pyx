@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values and tensors to text: what `onnxtext.printer.values` prints."""
+"""Print values and tensors: the compiled `onnxtext.printer.values`."""
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
@@ -22,7 +22,7 @@ cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH
 
 cdef class ValuePrinter:
     def __cinit__(self, names):
-        """Begin a run; `names` gives the texts of names of values."""
+        """Create the caches; `names` maps value names to their texts."""
         self.names = names
         self.numbers = Numbers()
         self.types = {}
@@ -66,7 +66,7 @@ cdef class ValuePrinter:
         return <Elements>known
 
     cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1:
-        """The literal of a tensor's data; without one, the blank before it goes too."""
+        """Print the literal of a tensor's data; if there is none, remove the space before it."""
         cdef Text out = self.out
         cdef Py_buffer held
         cdef bint is_raw = data.__class__ is RawData
@@ -89,7 +89,7 @@ cdef class ValuePrinter:
         return 0
 
     cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept:
-        """Whether raw data is printed here."""
+        """Whether the core can print raw data."""
         cdef Py_ssize_t at
         if type.raw == OTHER or not 0 <= type.count <= size or type.count * type.width != size:
             return False
@@ -158,7 +158,7 @@ cdef class ValuePrinter:
 
 
 def metadata_blocks(blocks):
-    """What the section of metadata holds: what `onnxtext.printer.sections` prints block by block."""
+    """Return the blocks of the metadata section, like `onnxtext.printer.sections`."""
     cdef Text out = Text(None)
     cdef int indent
     cdef bint is_first = True

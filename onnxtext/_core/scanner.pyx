@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens, by the automaton of `onnxtext.syntax.grammar.dfa`."""
+"""Scan tokens with the automaton of `onnxtext.syntax.grammar.dfa`."""
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 
@@ -13,31 +13,31 @@ ctypedef fused Character:
     uint32_t
 
 
-cdef Py_ssize_t LIMIT = 4096  # longer strings and comments are read in Python, as `str.find` does
-cdef int DEEPEST = 100  # brackets in brackets; the lexer has its own rule for deeper ones
+cdef Py_ssize_t LIMIT = 4096  # Python reads longer strings and comments, with `str.find`
+cdef int DEEPEST = 100  # nested brackets; the Python lexer reads deeper ones
 
 KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOTHING": NOTHING}
 
 
 cdef class Scanner:
-    """The automaton's tables, checked so that no step leaves them."""
+    """The automaton's tables, validated, so that the scanner needs no bounds checks."""
 
     def __cinit__(self, list classes, bytes moves, list accepts, int nested):
         """Copy the tables.
 
         Args:
-            classes: for each ASCII character, and at last for all others, its class.
-            moves: 16-bit integers in this machine's byte order, state by state.
-            accepts: for each state the number of a terminal, or one of KINDS.
-            nested: the terminal that ends where its first bracket is closed.
+            classes: the character class of each ASCII character, then that of all others.
+            moves: the transitions of each state as native 16-bit integers.
+            accepts: for each state, a terminal number or a special result.
+            nested: the terminal that ends at the bracket that matches its first one.
         """
         cdef Py_ssize_t states = len(accepts), at
         self.width = max(classes) + 1
         self.nested = nested
         if len(classes) != 129 or min(classes) < 0 or not states or states >= 1 << 15:
-            raise ValueError("damaged tables of tokens")
+            raise ValueError("invalid token tables")
         if len(moves) != states * self.width * 2:
-            raise ValueError("damaged tables of tokens")
+            raise ValueError("invalid token tables")
         for at in range(256):
             self.classes[at] = classes[min(at, 128)]
         self.moves = <int16_t*>PyMem_Malloc(len(moves))
@@ -48,7 +48,7 @@ cdef class Scanner:
         memcpy(self.moves, <const char*>moves, len(moves))
         for at in range(states * self.width):
             if not -1 <= self.moves[at] < states:
-                raise ValueError("damaged tables of tokens")
+                raise ValueError("invalid token tables")
             if self.width <= 64 and self.moves[at] == at // self.width:
                 self.loops[at // self.width] |= 1ULL << (at % self.width)
         for at in range(states):
@@ -65,11 +65,11 @@ cdef class Scanner:
         """Find the next token.
 
         Args:
-            size: bytes a character: 1, 2 or 4.
+            size: the bytes per character: 1, 2 or 4.
             text: the characters.
-            length: how many they are.
-            start: where to begin; then where the token begins.
-            end: then where it ends.
+            length: the number of characters.
+            start: the start offset; set to the start of the token.
+            end: set to the end of the token.
 
         Returns:
             The number of its terminal, or END, BAD or LONG.
@@ -81,7 +81,7 @@ cdef class Scanner:
         return find_token(self, <const uint32_t*>text, length, start, end)
 
     def tokens(self, str text):
-        """The terminals, starts and ends of all tokens up to one that is not found here."""
+        """Return the terminals, starts and ends of all tokens up to the first that is not found."""
         cdef Py_ssize_t start = 0, end = 0
         cdef int kind
         found = []
@@ -114,17 +114,17 @@ cdef int find_token(
     cdef uint64_t brackets = (
         1ULL << class_of(tables, <Character>c"[") | 1ULL << class_of(tables, <Character>c"]")
     )
-    while True:  # until it is no blank and no comment
+    while True:  # skip whitespace and comments
         at = start[0]
         if at >= length:
             return END
         is_nested = text[at] == c"["
-        # A literal is no longer than it takes: at its first other character the reading ends.
+        # Stop at the first character that cannot continue the token.
         stop = length if is_nested or text[at] == c"{" else min(length, at + LIMIT)
         state = depth = 0
         found = BAD
         if is_nested:
-            # The only thing that is not regular: what is nested ends where it is closed.
+            # Nested brackets are not regular; find the matching one.
             while at < stop:
                 state = moves[state * width + class_of(tables, text[at])]
                 if state < 0:

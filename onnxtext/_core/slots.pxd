@@ -48,13 +48,13 @@ cdef Py_ssize_t OF_RAW, OF_TYPED
 
 
 cdef inline void put(object made, Py_ssize_t slot, object value) noexcept:
-    """Set a slot of an object that is new, so that nothing is in it yet."""
+    """Set an empty slot of a new object."""
     Py_INCREF(value)
     (<PyObject**>(<char*><PyObject*>made + slot))[0] = <PyObject*>value
 
 
 cdef inline object get(object made, Py_ssize_t slot):
-    """What is in a slot of an object, whose class is known."""
+    """Return the value in a slot of an object of a known class."""
     cdef PyObject* value = (<PyObject**>(<char*><PyObject*>made + slot))[0]
     if value is NULL:
         raise AttributeError("an attribute was removed")
@@ -62,7 +62,7 @@ cdef inline object get(object made, Py_ssize_t slot):
 
 
 cdef inline object record(type kind, tuple items):
-    """A tuple of a subclass that adds no slots."""
+    """Return an instance of a tuple subclass without own slots."""
     cdef Py_ssize_t at, size = PyTuple_GET_SIZE(items)
     made = PyType_GenericAlloc(kind, size)
     for at in range(size):

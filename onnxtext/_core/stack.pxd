@@ -2,7 +2,7 @@
 from onnxtext._core.grammar cimport Grammar, Rule
 
 cdef enum:
-    SLACK = 64  # what empty rules may add to a stack before the next token
+    SLACK = 64  # the maximum entries that empty rules add before the next token
 
 cdef struct Entry:
     int state
@@ -11,8 +11,7 @@ cdef struct Entry:
     Py_ssize_t end
 
 cdef class Stack:
-    """The stack of a parse. Entry 0 is the start state alone; each other one a state and what led
-    to it."""
+    """The stack of a parse. Entry 0 is the start state; the others are a state and a symbol."""
     cdef Grammar grammar
     cdef str text
     cdef Entry* entries

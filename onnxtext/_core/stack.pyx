@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stack of a parse: states, and what led to them."""
+"""The LALR stack: states, and the symbols that led to them."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 
 from onnxtext._core.grammar cimport DEFER, INNER, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN
@@ -10,13 +10,13 @@ cdef extern from "Python.h":
 
 cdef class Stack:
     def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
-        """Start.
+        """Create the stack.
 
         Args:
             grammar: the tables.
-            machine: whose stacks are taken over and given back.
+            machine: the machine that owns the stacks between calls.
             text: the text.
-            most: how many states the stack may hold after a token.
+            most: the maximum number of states after a token.
         """
         self.grammar = grammar
         self.text = text
@@ -30,7 +30,7 @@ cdef class Stack:
         PyMem_Free(self.entries)
 
     cdef object value(self, Py_ssize_t at):
-        """What an entry holds."""
+        """Return the value of an entry."""
         cdef Entry* entry = &self.entries[at]
         cdef int form = entry.form
         if form == OBJECT:
@@ -50,10 +50,10 @@ cdef class Stack:
         return token if form == TOKEN else self.grammar.functions[form](token)
 
     cdef object child(self, Rule* rule, Py_ssize_t base, int number):
-        """A child of a rule whose symbols begin at an entry; None if it is absent."""
+        """Return a child of a rule whose first symbol is at `base`; None if it is absent."""
         return None if rule.take[number] < 0 else self.value(base + rule.take[number])
 
     cdef list children(self, Rule* rule, Py_ssize_t base):
-        """All children of a rule."""
+        """Return all children of a rule."""
         cdef int number
         return [self.child(rule, base, number) for number in range(rule.count)]

@@ -2,13 +2,13 @@
 from libc.stdint cimport uint32_t
 
 cdef class Text:
-    """Text that grows at the end, in UTF-8."""
+    """A growing UTF-8 text buffer."""
     cdef char* data
     cdef Py_ssize_t size, room
-    cdef list parts  # what stands before `data`
+    cdef list parts  # the finished parts before `data`
     cdef Py_ssize_t before  # the bytes of these parts
-    cdef int trying  # how many marks may be gone back to
-    cdef object names  # to names of values their texts; finds those that are missing
+    cdef int trying  # the number of active trials
+    cdef object names  # maps value names to their texts
     cdef object quoted, string_value  # functions of `onnxtext.printer.strings`
 
     cdef int need(self, Py_ssize_t more) except -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text in the making: names and strings are spelled as in `onnxtext.printer.strings`."""
+"""A text buffer that prints names and strings like `onnxtext.printer.strings`."""
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
@@ -23,12 +23,12 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
 
 cdef enum:
-    LARGE = 1 << 16  # texts of more bytes are parts of their own, and not copied
+    LARGE = 1 << 16  # larger texts become parts of their own without a copy
 
 cdef uint64_t ONES = 0x0101010101010101ULL, HIGHEST = 0x8080808080808080ULL
 
 cdef enum Class:
-    ODD = 0  # is escaped
+    ODD = 0  # needs an escape
     PRINTABLE = 1
     LETTER = 2
     DIGIT = 3
@@ -41,7 +41,7 @@ for _code in range(256):
         else DIGIT if _one.isdigit() else LETTER if _one.isidentifier() else PRINTABLE
     )
 
-# For each first character the lengths, as bits, of words that may have a meaning of their own.
+# By first character, a bit set of the lengths of special words.
 cdef uint64_t[256] LENGTHS
 for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)]:
     LENGTHS[ord(_word[0])] |= 1ULL << len(_word)
@@ -50,10 +50,10 @@ for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)
 @cython.final
 cdef class Text:
     def __cinit__(self, names):
-        """Begin an empty text.
+        """Create an empty text.
 
         Args:
-            names: to names of values their texts; finds those that are missing.
+            names: maps value names to their texts; computes missing ones.
         """
         self.names = names
         self.quoted, self.string_value = quoted, string_value
@@ -67,7 +67,7 @@ cdef class Text:
         PyMem_Free(self.data)
 
     cdef int need(self, Py_ssize_t more) except -1:
-        """Make room for so many bytes more."""
+        """Reserve space for more bytes."""
         cdef Py_ssize_t room
         cdef char* data
         if more > self.room - self.size:
@@ -92,7 +92,7 @@ cdef class Text:
         return 0
 
     cdef int line(self, int indent) except -1:
-        """Begin a line."""
+        """Start a new line."""
         self.character(c"\n")
         return self.spaces(indent)
 
@@ -103,7 +103,7 @@ cdef class Text:
         return 0
 
     cdef int text(self, text) except -1:
-        """Add a text as it is."""
+        """Add a text unchanged."""
         cdef Py_ssize_t size
         cdef const char* data
         if PyUnicode_IS_COMPACT_ASCII(<str?>text):
@@ -121,7 +121,7 @@ cdef class Text:
         return 0
 
     cdef int settle(self) except -1:
-        """Put what is large enough for that to the parts."""
+        """Flush the buffer if it is large."""
         if self.size >= LARGE and not self.trying:
             self._flush()
         return 0
@@ -142,21 +142,21 @@ cdef class Text:
         return 0
 
     cdef int word(self, text) except -1:
-        """A name where any word may stand bare."""
+        """Add a name where no word needs quotes."""
         if not self._plain(text, True):
             self._quoted(text)
         return 0
 
     cdef int name(self, text) except -1:
-        """The name of a value, a graph or a function."""
+        """Add the name of a value, graph or function."""
         if not self._plain(text, False):
             self.text(self.names[text])
         return 0
 
     cdef bint _plain(self, text, bint anywhere) except -1:
-        """Add a name of printable characters of ASCII, quoted if need be; False for any other.
+        """Add a printable ASCII name, quoted if necessary; return False for others.
 
-        Bare words that may have a meaning of their own are left to the caller, but for `anywhere`.
+        Also return False for words that may be special, unless `anywhere`.
         """
         cdef const char* data
         cdef Py_ssize_t size, at
@@ -190,7 +190,7 @@ cdef class Text:
         return True
 
     cdef int string(self, text, int indent) except -1:
-        """A string that is a value."""
+        """Add a string value."""
         if PyUnicode_IS_COMPACT_ASCII(<str?>text) and self._printable(
             <const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text)
         ):
@@ -200,7 +200,7 @@ cdef class Text:
         return self.text(self.string_value(text, " " * indent))
 
     cdef int character_of(self, uint32_t character) except -1:
-        """Add any character but a surrogate."""
+        """Add a character, which must not be a surrogate."""
         cdef int more, shift
         self.need(4)
         if character < 0x80:
@@ -222,7 +222,7 @@ cdef class Text:
         return 0
 
     cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1:
-        """Add the characters of ASCII at an offset that are not escaped; how many there are."""
+        """Add the ASCII characters before the next escape; return their number."""
         cdef Py_ssize_t count = 0
         if kind == 1:
             count = printable_run(<const uint8_t*>data + at, size - at)
@@ -230,7 +230,7 @@ cdef class Text:
         return count
 
     cdef bint _quoted(self, text) except -1:
-        """Add a text as `strings.quoted` spells it."""
+        """Add a text like `strings.quoted`."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
@@ -253,7 +253,7 @@ cdef class Text:
         return True
 
     cdef bint _several_lines(self, text, int indent) except -1:
-        """Add a string of several lines in triple quotes; False for any other."""
+        """Add a multi-line string in triple quotes; return False for others."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
@@ -303,7 +303,7 @@ cdef class Text:
         return True
 
     cdef int entries(self, tuple entries, int indent) except -1:
-        """Entries of metadata, each on lines of its own."""
+        """Add metadata entries, each on its own lines."""
         cdef bint is_first = True
         for key, value in entries:
             if not is_first:
@@ -316,7 +316,7 @@ cdef class Text:
         return 0
 
     cdef int path(self, tuple steps) except -1:
-        """The path of a part of a model, with a blank before it; nothing for the model itself."""
+        """Add a space and the path of an item; nothing for the model itself."""
         cdef char between = c" "
         for name, number in steps:
             self.character(between)
@@ -329,61 +329,61 @@ cdef class Text:
         return 0
 
     cdef int bytes_string(self, bytes data, int indent) except -1:
-        """A string that is a value, by its bytes."""
+        """Add a string value that is given as bytes."""
         if self._printable(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
             return 0
         return self.text(self.string_value(data.decode("utf-8", "surrogateescape"), " " * indent))
 
     cdef bint _printable(self, const char* data, Py_ssize_t size) except -1:
-        """Add a quoted string of printable characters of ASCII; False for any other."""
+        """Add a quoted printable ASCII string; return False for others."""
         if printable_run(<const uint8_t*>data, size) < size:
             return False
         return self._quote(data, size)
 
     cdef Py_ssize_t here(self) noexcept:
-        """A mark for this place."""
+        """Return a mark of the current position."""
         return self.before + self.size
 
     cdef Py_ssize_t begin_trial(self) noexcept:
-        """Mark this place, which can be gone back to."""
+        """Start a trial, which can be undone; return its mark."""
         self.trying += 1
         return self.before + self.size
 
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept:
-        """Keep what was added behind a mark, or forget it; whether it was kept."""
+        """Keep or remove the text since a mark; return `kept`."""
         self.trying -= 1
         if not kept:
             self.size = mark - self.before
         return kept
 
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept:
-        """How many characters there are behind a mark."""
+        """Return the number of characters since a mark."""
         cdef Py_ssize_t at, count = 0
         for at in range(mark - self.before, self.size):
             count += (<uint8_t>self.data[at] & 0xC0) != 0x80
         return count
 
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept:
-        """Whether no more than so many characters are behind a mark, and no line ends there."""
+        """Whether the text since a mark is one line of at most `most` characters."""
         cdef Py_ssize_t start = mark - self.before
         if self.width(mark) > most:
             return False
         return memchr(self.data + start, c"\n", self.size - start) is NULL
 
     cdef list take(self):
-        """All of it, in parts."""
+        """Return the whole text in parts."""
         self._flush()
         return self.parts
 
 
 cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
-    """How many characters come before the first that is escaped, looked at by eights."""
+    """Return the number of characters before the first escape; test eight at a time."""
     cdef Py_ssize_t at = 0
     cdef uint64_t word
     while at + 8 <= size:
         memcpy(&word, data + at, 8)
-        # Each term has the highest bit of a byte set, at least of the first byte that it is about:
-        # below a blank; a quote; a backslash; above a tilde.
+        # Each term sets the highest bit of at least the first byte that matches: a control
+        # character; a quote; a backslash; a byte above `~`.
         if HIGHEST & (
             (word - 0x20 * ONES)
             | ((word ^ c'"' * ONES) - ONES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walks over nodes: what `onnxtext.ast.visit` does."""
+"""Walk over nodes: the compiled `onnxtext.ast.visit`."""
 from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get, record
 
 from onnxtext.ast.model import Function, Graph
@@ -9,7 +9,7 @@ from onnxtext.tensor.elements import ELEMENTS
 
 
 def attribute_lists(nodes):
-    """The lists of attributes of some nodes, each object once, in the order of the nodes."""
+    """Return the distinct attribute tuples of nodes, in order."""
     cdef dict found = {}
     last = None
     for node in nodes:
@@ -21,7 +21,7 @@ def attribute_lists(nodes):
 
 
 def count_domains(nodes):
-    """How many nodes store no domain, and how many an empty one; those with decorators."""
+    """Return the numbers of absent and of empty domains, and the nodes with decorators."""
     cdef Py_ssize_t silent = 0, empty = 0
     cdef list decorated = []
     for node in nodes:
@@ -36,12 +36,12 @@ def count_domains(nodes):
 
 
 def nested_graphs(nodes):
-    """The graphs that the attributes of some nodes hold."""
+    """Return the graphs in the attributes of nodes."""
     return graphs_in(nodes)
 
 
 def list_graphs(list stack):
-    """All graphs and functions in some, of which the last is the first."""
+    """Return graphs and functions with all nested graphs; the last of `stack` comes first."""
     cdef list found = [], inner
     while stack:
         graph = stack.pop()
@@ -56,7 +56,7 @@ def list_graphs(list stack):
 
 
 cdef list graphs_in(nodes):
-    """The graphs in nodes; attributes that nodes share are looked at once."""
+    """Return the graphs in nodes; visit shared attributes once."""
     cdef list found = []
     cdef dict seen = {}
     last = None
@@ -82,7 +82,7 @@ cdef bint has_graph(attributes) except -1:
 
 
 cdef int add_graphs(attributes, list found) except -1:
-    """Add the graphs that some attributes hold; names of parameters hold none."""
+    """Add the graphs in attributes; skip names of parameters."""
     for attribute in attributes:
         if type(attribute) is str:
             continue
@@ -95,7 +95,7 @@ cdef int add_graphs(attributes, list found) except -1:
 
 
 def large_values(values, Py_ssize_t most):
-    """What `onnxtext.ast.visit.large_values` gives."""
+    """Return the same as `onnxtext.ast.visit.large_values`."""
     cdef list found = []
     cdef Py_ssize_t bits = 0
     last = None
@@ -115,7 +115,7 @@ def large_values(values, Py_ssize_t most):
 
 
 def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
-    """What `onnxtext.ast.paths.named_nodes` gives; `named` and `step` are the types it is made of."""
+    """Return the same as `onnxtext.ast.paths.named_nodes`, made of `named` and `step`."""
     cdef dict counts = {}
     cdef list names = [], made = []
     cdef str name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading the protobuf wire format, never beyond the end of a message."""
+"""Read the protobuf wire format, with bounds checks."""
 from libc.stdint cimport uint64_t
 
 ctypedef const unsigned char* Bytes
@@ -12,14 +12,14 @@ cdef enum WireType:
 
 cdef struct Field:
     int key  # number and wire type, as on the wire
-    Py_ssize_t value  # where its payload begins
+    Py_ssize_t value  # the offset of its payload
     Py_ssize_t end
     uint64_t number  # the value of a varint
 
 cdef inline bint read_varint(
     Bytes data, Py_ssize_t* at, Py_ssize_t end, uint64_t* value
 ) noexcept:
-    """Read a varint of at most ten bytes; False if there is none."""
+    """Read a varint of at most ten bytes; return False if it is invalid."""
     cdef int shift = 0
     cdef unsigned char byte
     value[0] = 0
@@ -33,7 +33,7 @@ cdef inline bint read_varint(
     return False
 
 cdef inline bint read_field(Bytes data, Py_ssize_t at, Py_ssize_t end, Field* field) noexcept:
-    """Read the field at an offset; False if it is not of the usual form."""
+    """Read the field at an offset; return False if its form is unusual or invalid."""
     cdef uint64_t size
     field.key = 0
     field.value = field.end = at

@@ -77,14 +77,14 @@ def _check(
     from onnxtext.cli.settings import read_settings
     from onnxtext.conversion import joined
     from onnxtext.diagnostics import OnnxTextError
-    from onnxtext.proto.encode.lower import lower_light
+    from onnxtext.proto.encode.lower import lower_without_weights
 
     settings = read_settings(job.source)
 
     def encoded() -> bytes:
         # Shape inference does not need large weights, and would copy them.
         small = sum(map(len, pieces)) < LARGE
-        return joined(pieces) if small else lower_light(model, elsewhere)
+        return joined(pieces) if small else lower_without_weights(model, elsewhere)
 
     # Check only the model itself: external data may still be missing.
     found = check_tree(

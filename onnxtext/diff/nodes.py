@@ -22,7 +22,7 @@ from onnxtext.diff.values import (
     match_attributes,
 )
 from onnxtext.printer.strings import value_name
-from onnxtext.proto.decode.nodes import PLAIN
+from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
 CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
 """Compares two graphs in attributes, given their paths."""
@@ -192,4 +192,4 @@ def _normalized(node: Node, side: Side) -> Normalized:
     if "attribute" in replaced_fields(made.decorators):
         made.attributes = ()
     made.at = node.at
-    return made, StatementEncoder(PLAIN)
+    return made, StatementEncoder(NO_DEFAULTS)

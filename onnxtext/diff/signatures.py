@@ -46,8 +46,8 @@ class NodeKinds:
         number = self._numbers.of
         encoder = self._facts
         known: dict[tuple[str, int, str | None, str | None], int] = {}
-        default = encoder.habits.node_name
-        plain = "NodeProto" not in encoder.habits.others
+        default = encoder.defaults.node_name
+        plain = "NodeProto" not in encoder.defaults.others
         made: list[Hashable] = []
         for node in nodes:
             try:

@@ -24,7 +24,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic import lift_record
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import delimited
 
@@ -41,7 +41,7 @@ class StatementEncoder(Lowering):
         Raises:
             RecordError: an item of `explicit` is not a field that can be empty.
         """
-        super().__init__(Habits(presence))
+        super().__init__(PresenceDefaults(presence))
 
     def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None

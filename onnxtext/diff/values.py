@@ -56,7 +56,7 @@ class ValueComparer:
         self.old = old
         self.new = new
         self.out = out
-        self._plain = not (old.encoder.habits.others or new.encoder.habits.others)
+        self._plain = not (old.encoder.defaults.others or new.encoder.defaults.others)
         self._same_types: set[tuple[int, int]] = set()
         self._same_attributes: dict[tuple[int, int], bool] = {}
 

@@ -28,7 +28,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.values import LowerError
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.writer import Piece
 
 _MARK = b"\xffdigest\xfe"
@@ -70,7 +70,7 @@ class _Lowering(Lowering):
     """Lowers a model with digests instead of data."""
 
     def __init__(self, model: Model, known: Known, missing: set[bytes]) -> None:
-        super().__init__(Habits(model.presence), model.resources)
+        super().__init__(PresenceDefaults(model.presence), model.resources)
         self._known = known
         self._missing = missing
 

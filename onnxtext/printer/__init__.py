@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From AST to text in the canonical layout (SPEC 14)."""
+"""Print the AST as text in the canonical layout (SPEC 14)."""
 
 from onnxtext.printer.printer import (
     print_attribute,

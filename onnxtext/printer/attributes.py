@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes as text: without a type wherever the value alone gives it back."""
+"""Print attributes; the type is omitted if the value implies it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from onnxtext.printer.values import tensor_text, type_text
 from onnxtext.tensor.floats import float32_text
 from onnxtext.tensor.format import format_floats
 
-GraphPrinter = Callable[[Graph, str], str]
+GraphText = Callable[[Graph, str], str]
 """Prints a graph in an attribute, given the indentation of the statement."""
 
 _A = AttributeType
 _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
 
 
-def attribute_text(attribute: Attribute, indent: str, graph_text: GraphPrinter) -> str:
-    """`name: type = value`.
+def attribute_text(attribute: Attribute, indent: str, graph_text: GraphText) -> str:
+    """Return `name: type = value`.
 
     Args:
         attribute: the attribute.
-        indent: the indentation of the line it stands on.
+        indent: the indentation of its line.
         graph_text: prints graphs.
     """
     head = inline_decorators(attribute.decorators, indent) + word(attribute.name)
@@ -56,7 +56,7 @@ def attribute_text(attribute: Attribute, indent: str, graph_text: GraphPrinter) 
     return f"{head} = {_value_text(value, indent, budget, graph_text)}"
 
 
-def _value_text(value: AttributeValue, indent: str, budget: int, graph_text: GraphPrinter) -> str:
+def _value_text(value: AttributeValue, indent: str, budget: int, graph_text: GraphText) -> str:
     match value:
         case int():
             return str(value)

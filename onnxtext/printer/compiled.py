@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs as text by the compiled core: the same text as `graphs` gives."""
+"""Print graphs with the compiled core; the text is the same as that of `graphs`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from onnxtext.printer.graphs import GraphPrinter
 
 
 class CorePrinter(GraphPrinter):
-    """One run of printing, whose loops are compiled."""
+    """A graph printer with compiled loops."""
 
     def __init__(self) -> None:
         super().__init__()
         self._core = Printer(self._names)
 
     def rest_parts(self, graph: Graph | Function, indent: str) -> Sequence[str]:
-        """The values and the body of a graph or function, in parts."""
+        """Return the values and the body of a graph or function, in parts."""
         parts = self._core.rest(self, graph, indent)
         return super().rest_parts(graph, indent) if parts is None else parts
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
-        """A declaration or an initializer, in parts."""
+        """Return a declaration or an initializer, in parts."""
         return self._core.value(self, value, indent)
 
     def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
-        """The functions of a model, with a blank line before each, in parts."""
+        """Return the functions of a model, with a blank line before each, in parts."""
         return self._core.functions(self, functions) if functions else ()

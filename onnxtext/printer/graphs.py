@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs, functions and nodes as text."""
+"""Print graphs, functions and nodes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.printer.values import data_parts, sparse_text, type_text
 
 ATTRIBUTE_WIDTH = 60
-"""Columns that the attributes of a node may take on its line."""
+"""The maximum width of attributes on the line of their node."""
 
 NAME_WIDTH = 12
-"""Columns that a name is taken to have when lists are laid out."""
+"""The width of every name for the layout of lists."""
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 def opsets_text(opsets: Sequence[OpsetImport], indent: str) -> str:
-    """A list of operator sets."""
+    """Return a list of operator sets."""
     items = [
         str(item.version) if item.domain is None else f"{quoted(item.domain)}: {item.version}"
         for item in opsets
@@ -33,14 +33,14 @@ def opsets_text(opsets: Sequence[OpsetImport], indent: str) -> str:
 
 
 _MOST_NAMES = 1 << 13
-"""More names than these are not remembered: that takes longer than to spell them again."""
+"""The size limit of the name cache, above which it is slower than no cache."""
 
 
 class _Names(dict[str, str]):
-    """Names of values as text; most are met more than once, and soon."""
+    """A cache of value names as text; most names soon occur again."""
 
     def __missing__(self, name: str) -> str:
-        """A name that was not met before."""
+        """Cache a new name."""
         text = value_name(name)
         if len(self) >= _MOST_NAMES:
             self.clear()
@@ -49,9 +49,9 @@ class _Names(dict[str, str]):
 
 
 class GraphPrinter:
-    """One run of printing. What is met more than once, as types are, is printed once.
+    """Prints the graphs and functions of one model; caches names, types and attributes.
 
-    Texts are remembered by the identity of what was printed, which is not changed meanwhile.
+    The caches are keyed by id, so the model must not change while it is printed.
     """
 
     def __init__(self) -> None:
@@ -63,20 +63,20 @@ class GraphPrinter:
     # ---- Graphs and functions ---------------------------------------------------------------
 
     def graph_statement(self, graph: Graph) -> list[str]:
-        """The main graph, in parts: inputs and outputs one a line if there is more than one."""
+        """Return the main graph in parts, one input or output per line if there are several."""
         head = decorator_lines(graph.decorators, "") + value_name(graph.name)
         inputs, outputs = self._main_list(graph.inputs), self._main_list(graph.outputs)
         return [f"{head} {inputs} => {outputs}", *self.rest_parts(graph, "")]
 
     def graph_value(self, graph: Graph, indent: str) -> str:
-        """A graph in an attribute."""
+        """Return a graph in an attribute."""
         head = inline_decorators(graph.decorators, indent) + value_name(graph.name)
         inputs = self._small_list(graph.inputs, indent)
         outputs = self._small_list(graph.outputs, indent)
         return "".join([f"{head} {inputs} => {outputs}", *self.rest_parts(graph, indent)])
 
     def rest_parts(self, graph: Graph | Function, indent: str) -> Sequence[str]:
-        """The values and the body of a graph or function, in parts."""
+        """Return the values and the body of a graph or function, in parts."""
         values = [" ", *self._values(graph.values, indent)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
@@ -95,7 +95,7 @@ class GraphPrinter:
         return bracketed(items, "()", indent, 1 << 30 if width <= WIDTH - 20 else 0)
 
     def _values(self, values: Sequence[ValueInfo], indent: str) -> list[str]:
-        """The `<…>` list in parts, for they may be tensors of many megabytes."""
+        """Return the `<…>` list in parts, because tensors may be large."""
         if len(values) == 1:
             item = self.value_text(values[0], indent + STEP)
             if "\n" not in item and len(item) - len(values[0].name) <= ATTRIBUTE_WIDTH:
@@ -110,17 +110,17 @@ class GraphPrinter:
         return parts
 
     def value_text(self, value: ValueInfo, indent: str) -> str:
-        """A declaration or an initializer.
+        """Return a declaration or an initializer.
 
         Args:
             value: the value.
-            indent: the indentation of the line it stands on.
+            indent: the indentation of its line.
         """
         parts = self.value_parts(value, indent)
         return parts[0] if len(parts) == 1 else "".join(parts)
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
-        """As `value_text`, in parts."""
+        """Return a declaration or an initializer, in parts."""
         head = inline_decorators(value.decorators, indent) if value.decorators else ""
         name = self._names[value.name]
         if value.type is None:
@@ -143,11 +143,11 @@ class GraphPrinter:
         return text
 
     def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
-        """The functions of a model, with a blank line before each, in parts."""
+        """Return the functions of a model, with a blank line before each, in parts."""
         return [f"\n{self.function_statement(function)}\n" for function in functions]
 
     def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
-        """A function, with its header.
+        """Return a function with its header.
 
         Args:
             function: the function.
@@ -167,7 +167,7 @@ class GraphPrinter:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def body_text(self, nodes: Sequence[Node], indent: str) -> str:
-        """`{ nodes }`, one a line."""
+        """Return `{ nodes }`, with one node per line."""
         if not nodes:
             return "{}"
         inner = indent + STEP
@@ -175,11 +175,11 @@ class GraphPrinter:
         return "\n".join(["{", *lines, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
-        """A node: on one line, or inputs first and then its attributes one a line.
+        """Return a node: on one line, or with one attribute per line after its inputs.
 
         Args:
             node: the node.
-            indent: the indentation of the line it stands on.
+            indent: the indentation of its line.
         """
         names = self._names
         inputs = ", ".join([names[name] for name in node.inputs])
@@ -215,11 +215,11 @@ class GraphPrinter:
         return f"{line} ({inputs}) {broken(items, '<>', indent)}"
 
     def _flat_attributes(self, attributes: Sequence[Attribute]) -> str | None:
-        """The attributes on one line, if they fit there and none needs several."""
+        """Return the attributes on one line; None if they do not fit."""
         texts: list[str] = []
         width = 0
         for attribute in attributes:
-            if attribute.type in _NESTING:  # printed once only: nested ones would take for ever
+            if attribute.type in _NESTING:  # printing graphs twice is exponential in their depth
                 return None
             text = attribute_text(attribute, "", self.graph_value)
             width += len(text) + 2
@@ -245,7 +245,7 @@ class GraphPrinter:
 
 
 def head_text(function: Function, entries: Sequence[str] = ()) -> str:
-    """The header of a function, with its line break; nothing if it is empty.
+    """Return the header of a function with its line break; "" if it has no entries.
 
     Args:
         function: the function.
@@ -266,7 +266,7 @@ def head_text(function: Function, entries: Sequence[str] = ()) -> str:
 def parameters_text(
     parameters: Sequence[str | Attribute], graph_text: Callable[[Graph, str], str]
 ) -> str:
-    """The attributes that a function takes.
+    """Return the attribute parameters of a function.
 
     Args:
         parameters: names, and attributes with default values.
@@ -280,7 +280,7 @@ def parameters_text(
 
 
 def operator_text(node: Node) -> str:
-    """The operator of a node with a domain or an overload."""
+    """Return the operator of a node with a domain or an overload."""
     overload = f":{word(node.overload)}" if node.overload is not None else ""
     operator = word(node.op_type) if node.op_type or node.domain is not None else ""
     if node.domain is None:

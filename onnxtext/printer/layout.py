@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layout, with no ONNX in it: what stands on one line, and how longer lists are broken."""
+"""Lay out lists and base64 data: choose between one line and several."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import binascii
 from collections.abc import Iterator, Sequence
 
 WIDTH = 100
-"""Columns of a line; names do not count, so that renaming never reflows."""
+"""The maximum width of a line; names do not count, so that renaming never reflows."""
 
 STEP = "  "
 
 ROWS = (16, 8, 4, 1)
-"""How many numbers stand on a line of a list that does not fit on one."""
+"""The possible counts of numbers in a line of a broken list."""
 
 
 def bracketed(
     items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
 ) -> str:
-    """A list: flat if it fits, else one item a line, each with a comma.
+    """Return a list on one line if it fits, otherwise with one item per line.
 
     Args:
-        items: texts of the items; one with line breaks breaks the list.
-        brackets: the opening and the closing one.
+        items: the texts of the items; one with line breaks breaks the list.
+        brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
-        budget: columns that a flat list may take.
-        comma: what stands after the last item of a broken list.
+        budget: the maximum width of a list on one line.
+        comma: the text after the last item of a broken list.
     """
     opening, closing = brackets[0], brackets[1]
     if not any("\n" in item for item in items):
@@ -36,18 +36,18 @@ def bracketed(
 
 
 def flat_items(items: Sequence[str], closing: str) -> str:
-    """Items on one line, to stand before a closing bracket.
+    """Join items on one line before a closing bracket.
 
-    `undefined =` keeps a blank before `>`: before an arrow it would be the name of a graph.
+    `undefined =` keeps a space before `>`, because `=>` would make it the name of a graph.
     """
     flat = ", ".join(items)
     return flat + " " if closing == ">" and flat.endswith(" undefined =") else flat
 
 
 def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:
-    """A list with one item a line; the items are indented one step."""
+    """Return a list with one item per line, indented by one step."""
     opening, closing = brackets[0], brackets[1]
-    parts = [opening]  # in small parts: an item may be a tensor of many megabytes
+    parts = [opening]  # many small parts, because an item may be a large tensor
     before = f"\n{indent}{STEP}"
     for item in items:
         parts += (before, item, ",")
@@ -58,14 +58,14 @@ def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -
 
 
 def numbers(items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ",") -> str:
-    """A flat list of numbers: on one line if it fits, else in rows of 16, 8, 4 or 1.
+    """Return a flat list of numbers on one line if it fits, otherwise in rows of 16, 8, 4 or 1.
 
     Args:
         items: the numbers as text.
-        brackets: the opening and the closing one.
+        brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
-        budget: columns that the list may take on one line.
-        comma: what stands after the last number of a broken list.
+        budget: the maximum width of a list on one line.
+        comma: the text after the last number of a broken list.
     """
     opening, closing = brackets[0], brackets[1]
     if not items:
@@ -82,16 +82,16 @@ def numbers(items: Sequence[str], brackets: str, indent: str, budget: int, comma
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
-"""So many bytes are printed at once; they fill their last line."""
+"""The bytes that are printed at once, a multiple of a full line."""
 
 
 def base64_lines(data: bytes | memoryview, indent: str) -> str:
-    """Bytes as base64, in lines of equal width, each indented and with its line break."""
+    """Return bytes as base64, in indented lines of equal width."""
     return "".join(base64_parts(data, indent))
 
 
 def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
-    """What `base64_lines` joins: of long data not all is held several times."""
+    """Yield the parts of `base64_lines`, which limits the memory for large data."""
     if len(data) <= _BLOCK:
         yield _base64_lines(data, indent)
         return

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print models in the official syntax, which `onnx.parser` reads, in the canonical layout.
 
-The model must be reduced (`proto.reduce`): no decorators, records, raw data or blobs. Types are in
-the `<…>` list, never before the outputs of nodes; lists have no trailing comma; strings escape only
-the quote and the backslash; literals of types that are stored in `int32_data` are its entries.
+The model must be reduced (`proto.official`): no decorators, records, raw data or blobs. Types are
+in the `<…>` list, never before the outputs of nodes; lists have no trailing comma; strings escape
+only the quote and the backslash; literals of types stored in `int32_data` are its entries.
 """
 
 from __future__ import annotations
@@ -324,7 +324,7 @@ def _data(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
             return _list([_quoted(item.decode("utf-8")) for item in values], "{}", indent, budget)
         case TypedData(entries) | FieldData(((_, bytes() as entries),)):
             return _numbers(ELEMENTS[type.element].field, entries, indent, budget)
-    raise AssertionError("official text has one data field a tensor, that of its type")
+    raise AssertionError("official text has one data field per tensor, that of its type")
 
 
 def _numbers(field: str, entries: bytes, indent: str, budget: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a model's metadata goes to the section at the end of the file (SPEC 13)."""
+"""Move metadata between the graph and the section at the end of the file (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -22,66 +22,68 @@ from onnxtext.printer.records import decorator_text
 def place_metadata(
     model: Model, graphs: list[Graph | Function] | None = None, *, short_too: bool = False
 ) -> None:
-    """Move metadata out of the graph: all but a node's only entry, if that fits on one line.
+    """Move metadata to the section, except a single entry that fits on one line.
 
-    What cannot be tied to its owner by a name stays where it is.
+    Metadata stays in the graph if no path can bind it to its owner.
 
     Args:
-        model: freshly lifted, is changed.
-        graphs: all of its graphs and functions, if they are known.
-        short_too: whether such single entries go to the section too.
+        model: freshly lifted; changed in place.
+        graphs: all of its graphs and functions; None if not known yet.
+        short_too: whether to move short single entries too.
     """
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
         return
     owners: list[Graph | Function] = []
-    tied: set[int] = set()
-    for _, (kind, _, item, is_tied) in walk_model(model):
+    moved: set[int] = set()
+    for _, (kind, _, item, is_bound) in walk_model(model):
         if kind == "node":
-            if item.metadata and is_tied and (short_too or not _is_short(item.metadata)):
-                tied.add(id(item))
+            if item.metadata and is_bound and (short_too or not _is_short(item.metadata)):
+                moved.add(id(item))
             if item.metadata:
                 continue
-        elif is_tied and isinstance(item, (Graph, Function)):
+        elif is_bound and isinstance(item, (Graph, Function)):
             owners.append(item)
         if not item.decorators:
             continue
         inline = [d for d in item.decorators if d.name == "meta"]
-        if is_tied and len(inline) == 1:
+        if is_bound and len(inline) == 1:
             entries = decorator_entries(inline[0])
             if short_too or not _is_short(entries):
                 item.metadata = entries
-                tied.add(id(item))
+                moved.add(id(item))
                 item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
-    keep_metadata(graphs, tied)
+    keep_metadata(graphs, moved)
     for owner in owners:
         regroup(owner)
 
 
-def keep_metadata(graphs: list[Graph | Function], tied: Collection[int] = frozenset[int]()) -> None:
-    """Write metadata before the nodes, which are freshly lifted.
+def keep_metadata(
+    graphs: list[Graph | Function], moved: Collection[int] = frozenset[int]()
+) -> None:
+    """Convert the metadata of freshly lifted nodes to decorators.
 
     Args:
         graphs: all graphs and functions of a model.
-        tied: the ids of nodes whose metadata goes to the section.
+        moved: the ids of nodes whose metadata goes to the section.
     """
     for graph in graphs:
         for node in graph.nodes:
-            if node.metadata and id(node) not in tied:
+            if node.metadata and id(node) not in moved:
                 inline_metadata(node)
 
 
 def leave_metadata_out(model: Model) -> None:
-    """Take the metadata below the header away, and say so in the model.
+    """Remove the metadata of everything except the header, and mark the model accordingly.
 
     Args:
-        model: freshly lifted, is changed.
+        model: freshly lifted; changed in place.
     """
     graphs = list_graphs(model)
     if not has_metadata(graphs):
         return
     model.metadata_left_out = True
-    model.encoding = None  # it belongs to the whole
+    model.encoding = None  # it applies only to the complete model
     for graph in graphs:
         items: list[Graph | Function | Node | ValueInfo] = [graph, *graph.nodes]
         for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
@@ -93,7 +95,7 @@ _META = ("meta", "data.meta")
 
 
 def has_metadata(graphs: list[Graph | Function]) -> bool:
-    """Whether freshly lifted graphs, or what is in them, have metadata."""
+    """Whether freshly lifted graphs, or their items, have metadata."""
     items: list[Graph | Function | Node | ValueInfo] = [*graphs]
     for graph in graphs:
         items += graph.nodes
@@ -107,7 +109,7 @@ def has_metadata(graphs: list[Graph | Function]) -> bool:
 
 
 def _is_short(entries: Pairs) -> bool:
-    """Whether metadata is one entry that fits on a line."""
+    """Whether metadata is a single entry that fits on one line."""
     if len(entries) != 1:
         return False
     text = decorator_text(meta_of(entries), STEP)

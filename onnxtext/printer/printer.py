@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models, and parts of models on their own, as text."""
+"""Print whole models, and fragments of models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from onnxtext.printer.values import tensor_text, type_text
 
 
 def graph_printer() -> GraphPrinter:
-    """What prints graphs, by the core that runs."""
+    """Return the graph printer of the enabled core."""
     if core() == "python":
         return GraphPrinter()
     from onnxtext.printer.compiled import CorePrinter
@@ -37,7 +37,7 @@ def graph_printer() -> GraphPrinter:
 
 
 def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
-    """A whole model, in the canonical layout, with a final newline.
+    """Return the text of a model in the canonical layout, with a final newline.
 
     Args:
         model: the model.
@@ -47,7 +47,7 @@ def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
 
 
 def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[str]:
-    """What `print_model` joins; each blob is printed when it is its turn."""
+    """Yield the text of a model in parts; blobs are converted one at a time."""
     printer = printer or graph_printer()
     entries = _presence(model.presence)
     if model.encoding_habits:
@@ -89,14 +89,14 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
         yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
         for digest, data in model.resources.items():
             yield f'{STEP}"{digest}": base64 """\n'
-            # In lines of fixed width, so that a change in place changes few of them.
+            # The lines have a fixed width, so that an edit in place changes few of them.
             yield from base64_parts(data, STEP * 2)
             yield f'{STEP * 2}"""\n'
         yield "}\n"
 
 
 def print_fragment(fragment: Fragment) -> str:
-    """A part of a model on its own, with a final newline."""
+    """Return the text of a fragment, with a final newline."""
     entries = _presence(fragment.presence)
     head = bracketed(entries, "<>", "", WIDTH) + "\n" if entries else ""
     printer = graph_printer()
@@ -118,12 +118,12 @@ def print_fragment(fragment: Fragment) -> str:
 
 
 def print_attribute(attribute: Attribute) -> str:
-    """An attribute on its own, without a newline."""
+    """Return the text of an attribute, without a newline."""
     return attribute_text(attribute, "", GraphPrinter().graph_value)
 
 
 def print_type(type: Type) -> str:
-    """A type on its own, without a newline."""
+    """Return the text of a type, without a newline."""
     return type_text(type)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records and decorators as text."""
+"""Print records and decorators."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.strings import quoted, string_value, word
 
 INLINE = 60
-"""Decorators that take no more columns than this stand on the line of what they decorate."""
+"""The maximum width of decorators on the line of the decorated item."""
 
 
 def record_text(record: Record, indent: str) -> str:
-    """A record: on one line with commas, or a field a line without."""
+    """Return a record: on one line with commas, or with one field per line without commas."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
     if "\n" not in flat and len(flat) + len(indent) <= WIDTH - 20:
@@ -23,7 +23,7 @@ def record_text(record: Record, indent: str) -> str:
 
 
 def field_text(field: Field, indent: str) -> str:
-    """`key: value`, or the value alone."""
+    """Return `key: value`, or the value if there is no key."""
     value = value_text(field.value, indent)
     if field.key is None:
         return value
@@ -31,7 +31,7 @@ def field_text(field: Field, indent: str) -> str:
 
 
 def value_text(value: FieldValue, indent: str) -> str:
-    """The value of a field."""
+    """Return the value of a field."""
     match value:
         case Number(text) | Word(text):
             return text
@@ -46,7 +46,7 @@ def value_text(value: FieldValue, indent: str) -> str:
 
 
 def decorator_text(decorator: Decorator, indent: str) -> str:
-    """`@name(arguments)`."""
+    """Return `@name(arguments)`."""
     if not decorator.arguments:
         return f"@{decorator.name}()"
     if len(decorator.arguments) == 1 and decorator.arguments[0].key is None:
@@ -57,16 +57,16 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
 
 
 def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
-    """An argument; the keys of metadata are data, and look like it."""
+    """Return an argument; the keys of metadata are quoted, because they are data."""
     if decorator.name.endswith("meta") and isinstance(field.key, str):
         return f"{quoted(field.key)}: {value_text(field.value, indent)}"
     return field_text(field, indent)
 
 
 def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
-    """Decorators before a statement, ready to be put before it.
+    """Return the decorators of a statement, as text to put before it.
 
-    Each has its own line; `@unset(…)` alone, a mere exception to a habit, stays on the statement's.
+    Each has its own line, but a single `@unset(…)` is on the line of the statement.
     """
     if len(decorators) == 1 and decorators[0].name == "unset":
         return f"{indent}{decorator_text(decorators[0], indent)} "
@@ -74,11 +74,11 @@ def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
 
 
 def inline_decorators(decorators: Sequence[Decorator], indent: str) -> str:
-    """Decorators before a value: on its line if they are short, else each on its own.
+    """Return decorators before a value: on its line if they are short, otherwise one per line.
 
     Args:
-        decorators: in order.
-        indent: the indentation of the line that the value stands on.
+        decorators: the decorators, in order.
+        indent: the indentation of the value's line.
     """
     if not decorators:
         return ""

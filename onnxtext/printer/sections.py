@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections after the functions, and what goes there (SPEC 13)."""
+"""Print the sections after the functions (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,12 @@ from onnxtext.printer.strings import quoted, string_value, word
 Pairs = Sequence[tuple[str, str]]
 
 
-# ---- Printing -------------------------------------------------------------------------------
-
-
 def section_parts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iterator[Sequence[str]]:
-    """The sections of a model but for `encoding` and `resources`, in parts.
-
-    They have no final newlines.
+    """Yield the sections of a model except `encoding` and `resources`, without final newlines.
 
     Args:
         model: the model.
-        graph_text: prints a graph, given the indentation of the line it begins on.
+        graph_text: prints a graph, given the indentation of its first line.
     """
     graphs = list_graphs(model)
     metadata = ["metadata none"] if model.metadata_left_out else _metadata(model, graphs)
@@ -62,7 +57,7 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
 
 
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
-    """The metadata of parts of the model, and lines that stand among them, by their indentation."""
+    """Return the text of metadata blocks and other lines, each given with its indentation."""
     if core() == "native":
         from onnxtext._core.printing_values import metadata_blocks
 
@@ -81,7 +76,7 @@ def _block(indent: str, block: Named | str) -> str:
 
 
 def _in_section(graphs: Sequence[Graph | Function]) -> bool:
-    """Whether anything has metadata in the section; asked before all paths are made."""
+    """Whether the metadata section is not empty; cheaper than to compute all paths."""
     items: list[Graph | Function | Node | ValueInfo] = [*graphs]
     for graph in graphs:
         if graph.value_metadata:
@@ -94,7 +89,7 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
 
 
 def path_text(path: Sequence[Step]) -> str:
-    """`output.then_branch.value`."""
+    """Return a path like `output.then_branch.value`."""
     return ".".join(
         [word(step.name) + ("" if step.number is None else f"[{step.number}]") for step in path]
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings and names as text (SPEC 1.4): plain where they read well, escaped where not."""
+"""Print strings and names; quote and escape them if necessary (SPEC 1.4)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from onnxtext.tensor.elements import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words that are bare names only in some places; quoting them everywhere reads better."""
+"""Words that are valid bare names only in some positions; always quoted where types can occur."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Likewise, in capital letters too."""
+"""Likewise, in any letter case."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def word(name: str) -> str:
-    """A name where any word may stand bare: operators, attributes, labels, dimensions."""
-    # Python's identifiers in ASCII are the grammar's words.
+    """Return a name where no word needs quotes: operators, attributes, labels, dimensions."""
+    # The words of the grammar are Python's ASCII identifiers.
     return name if name.isascii() and name.isidentifier() else quoted(name)
 
 
 def value_name(name: str) -> str:
-    """A name where a type might stand: values, graphs, functions."""
+    """Return a name where a type could also occur: values, graphs, functions."""
     if name.isascii() and name.isidentifier() and name not in SPECIAL_WORDS:
         return quoted(name) if name.lower() in SPECIAL_NUMBERS else name
     return quoted(name)
 
 
 def quoted(text: str) -> str:
-    r"""`"…"` if every character is printable, else `b"…"`; on one line in any case."""
+    r"""Return `"…"` if every character is printable, otherwise `b"…"`; always on one line."""
     if text.isprintable():
         if '"' in text or "\\" in text:
             text = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -39,11 +39,11 @@ def quoted(text: str) -> str:
 
 
 def string_value(text: str, indent: str) -> str:
-    '''A string that is a value: `"""…"""` if it has several lines, else as `quoted`.
+    '''Return a string value: `"""…"""` if it has several lines, otherwise as `quoted`.
 
     Args:
         text: the string.
-        indent: the indentation of the statement it stands in.
+        indent: the indentation of its statement.
     '''
     if "\n" not in text or not _is_unicode(text):
         return quoted(text)

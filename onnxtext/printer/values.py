@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types and tensors as text."""
+"""Print types and tensors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from onnxtext.tensor.format import format_field_rows, format_rows, format_typed_
 
 @lru_cache(maxsize=4096)
 def type_text(type: Type) -> str:
-    """A type, with the decorators of what is inside it, but not its own."""
+    """Return a type with the decorators of its parts, but not its own."""
     match type:
         case TensorType():
             return _tensor_type(type.element, type.shape)
@@ -58,17 +58,13 @@ def type_text(type: Type) -> str:
         case OpaqueType(None, None):
             return "opaque()"
         case OpaqueType(None, str() as name):
-            return f"opaque({_opaque_part(name)})"
+            return f"opaque({value_name(name)})"
         case OpaqueType(domain, name):
-            return f"opaque({_opaque_part(domain or '')}, {_opaque_part(name or '')})"
+            return f"opaque({value_name(domain or '')}, {value_name(name or '')})"
 
 
 def _inner(type: Type) -> str:
     return inline_decorators(type.decorators, "") + type_text(type)
-
-
-def _opaque_part(name: str) -> str:
-    return value_name(name)
 
 
 def _tensor_type(element: str, shape: tuple[Dim, ...] | None) -> str:
@@ -91,12 +87,12 @@ def _dim(dim: Dim) -> str:
 
 
 def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
-    """A tensor in an attribute.
+    """Return a tensor in an attribute.
 
     Args:
         tensor: the tensor.
         indent: the indentation of the statement.
-        budget: columns that its literal may take on one line.
+        budget: the maximum width of a literal on one line.
     """
     decorators = inline_decorators(tensor.decorators, indent)
     if isinstance(tensor, SparseTensor):
@@ -111,15 +107,15 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
         if not name:
             return f"{decorators}{type.element}({literal})"
         return f"{decorators}{type.element}{name} = {literal}"
-    # Where a rank-0 type is followed by a bracket it would be read as its dimensions, and a field
-    # in braces as a name: with `=` between them neither can be.
+    # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
+    # a data field as that of the tensor.
     direct = type.shape or isinstance(tensor.data, (TypedData, StringData, Blob, DataFile))
     equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
     return f"{decorators}{type_text(type)}{name}{equals}{literal}"
 
 
 def sparse_text(sparse: SparseTensor, indent: str, budget: int) -> str:
-    """`sparse(values, indices)`."""
+    """Return `sparse(values, indices)`."""
     parts = [
         tensor_text(part, indent + STEP, budget // 2) for part in (sparse.values, sparse.indices)
     ]
@@ -127,19 +123,19 @@ def sparse_text(sparse: SparseTensor, indent: str, budget: int) -> str:
 
 
 def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
-    """The literal of a tensor's data; "" if it has none.
+    """Return the literal of a tensor's data; "" if it has none.
 
     Args:
-        type: element type and dims.
+        type: the element type and dims.
         data: the data.
         indent: the indentation of the statement.
-        budget: columns that the literal may take on one line.
+        budget: the maximum width of a literal on one line.
     """
     return "".join(data_parts(type, data, indent, budget))
 
 
 def data_parts(type: TensorType, data: TensorData, indent: str, budget: int) -> list[str]:
-    """The literal of a tensor's data in parts, for it may be large. Otherwise like `data_text`."""
+    """Return the literal of a tensor's data like `data_text`, but in parts."""
     if isinstance(data, SplatData) and not data.repetition.start:
         first = _first_element(ELEMENTS[type.element], data.repetition.unit)
         return [f"[{first}, ...]"]
@@ -150,7 +146,7 @@ def data_parts(type: TensorType, data: TensorData, indent: str, budget: int) -> 
 
 
 def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
-    """The literal of data that is not raw."""
+    """Return the literal of data other than raw data."""
     match data:
         case NoData():
             return ""
@@ -172,7 +168,7 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
         return "{}"
 
     rows = format_typed_rows(element, data.entries, 1, count)
-    assert rows is not None, "lifting keeps what braces cannot say as fields by name"
+    assert rows is not None, "lifting keeps data that braces cannot express as named fields"
     return numbers(rows, "{}", indent, budget)
 
 
@@ -192,7 +188,7 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str) -> str:
 
 
 LARGE = 1 << 10
-"""Tensors with more elements than this are written a block at a time."""
+"""Tensors with more elements than this are printed block by block."""
 
 
 def _raw(
@@ -224,13 +220,13 @@ def _raw(
 
 def _first_element(element: ElementType, data: bytes | memoryview) -> str:
     first = data[: max(element.bits // 8, 1)]
-    if element.bits < 8:  # without the others in its byte
+    if element.bits < 8:  # without the other elements of the byte
         first = bytes((first[0] & (1 << element.bits) - 1,))
     return format_rows(element, first, 1, 1)[0]
 
 
 def flat_rows(rows: list[str], shape: list[int]) -> str:
-    """A nested literal on one line."""
+    """Return a nested literal on one line."""
     if not shape:
         return f"[{rows[0]}]"
     size = len(rows) // shape[0]
@@ -239,7 +235,7 @@ def flat_rows(rows: list[str], shape: list[int]) -> str:
 
 
 def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
-    """The lines of a nested literal: one innermost row a line, if it fits."""
+    """Return the lines of a nested literal: one for each innermost row that fits."""
     if not shape:
         return row_lines(rows[0], indent)
     size = len(rows) // shape[0]
@@ -252,7 +248,7 @@ def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
 
 
 def row_lines(row: str, indent: str) -> list[str]:
-    """The lines of one innermost row."""
+    """Return the lines of one innermost row."""
     if len(row) + len(indent) + 3 <= WIDTH:
         return [f"{indent}[{row}]"]
     inner = indent + STEP
@@ -264,12 +260,12 @@ def row_lines(row: str, indent: str) -> list[str]:
 
 
 def _row_size(items: list[str], width: int) -> int:
-    """The most items to a line with which every line is narrower than this."""
+    """Return the largest item count with which every line fits into the width."""
     longest = max(map(len, items)) + 2
     for size in ROWS[:-1]:
         if size * longest <= width + 1:
             return size
-        for at in range(0, len(items), size):  # mostly the first line is too long already
+        for at in range(0, len(items), size):  # usually the first line is already too long
             if sum(map(len, items[at : at + size])) + 2 * len(items[at : at + size]) > width + 1:
                 break
         else:

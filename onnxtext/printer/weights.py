@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moving large data out of a model into its resources, so that the graph stays readable."""
+"""Move large data of a model to its resources, so that the graph stays readable."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ INLINE_NUMBERS = 4096
 
 
 class Mover(Rewriter):
-    """One run of moving.
+    """Moves the large data of one model.
 
     Attributes:
-        limit: how many elements of a tensor stay where they are.
-        resources: what was moved, by digest as it is printed.
-        digests: the whole digest of each.
+        limit: the maximum number of elements of an inline tensor.
+        resources: the moved data, by printed digest.
+        digests: the whole digests, by printed digest.
     """
 
     def __init__(self, limit: int) -> None:
@@ -42,7 +42,7 @@ class Mover(Rewriter):
         self.digests: dict[str, str] = {}
 
     def blob(self, data: bytes | memoryview) -> Blob:
-        """Move some bytes."""
+        """Add bytes to the resources."""
         whole = hashlib.sha256(data).hexdigest()
         digest = whole[:PRINTED_DIGITS]
         if digest not in self.resources:
@@ -51,7 +51,7 @@ class Mover(Rewriter):
         return Blob(digest)
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """A tensor's data, moved if it is large and says more than one number."""
+        """Return a tensor's data; move it if it is large and not a splat."""
         if not isinstance(data, RawData):
             return data
         count = prod(dim for dim in type.shape or () if isinstance(dim, int))
@@ -60,7 +60,7 @@ class Mover(Rewriter):
         return self.blob(data.data)
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
-        """The value of an attribute: long strings and lists are moved too."""
+        """Return the value of an attribute; move long strings and lists."""
         match value:
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
@@ -80,12 +80,12 @@ def move_weights(
     """Move large tensors, strings and lists of a model into its resources.
 
     Args:
-        model: is changed.
-        graphs: all of its graphs and functions, if they are known.
-        inline_limit: how many elements of a tensor stay where they are.
+        model: changed in place.
+        graphs: all of its graphs and functions; None if not known yet.
+        inline_limit: the maximum number of elements of an inline tensor.
 
     Returns:
-        The whole digest of each resource, by the digits that are printed.
+        The whole digest of each resource, by printed digest.
     """
     mover = Mover(inline_limit)
     mover.run(model, graphs)

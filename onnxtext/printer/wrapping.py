@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large tensors as text, some rows at a time, with all line breaks of a block set at once.
+"""Print large tensors block by block with numpy, and set all line breaks of a block at once.
 
-The texts are those of `values.nested_lines` and `layout.numbers`. Each block is as large as the
-caches hold: larger ones would be moved through the memory with every step.
+The text is the same as that of `values.nested_lines` and `layout.numbers`. A block fits into the
+CPU caches.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 15
 _COMMA = b","
-_BREAK = 0  # what stands for a line break, and what for the end of a row and no list
+_BREAK = 0  # placeholders: of a line break, and of the end of a row that ends no list
 _ROW = 1
 DEEPEST = 8
-"""With no more dimensions than this, what stands for a longer text is below all blanks."""
+"""The maximum number of dimensions, so that all placeholders are below all whitespace."""
 
 _TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
 
@@ -33,12 +33,12 @@ _TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
 def flat_parts(
     element: ElementType, data: bytes | memoryview, count: int, indent: str
 ) -> list[str]:
-    """A list in lines of 16, 8, 4 or 1 elements: of the most with which all lines fit.
+    """Print a list in lines of 16, 8, 4 or 1 elements; the largest count that fits.
 
     Args:
         element: the element type.
         data: the elements, as in `raw_data`.
-        count: how many there are.
+        count: the number of elements.
         indent: the indentation of the statement.
 
     Returns:
@@ -63,12 +63,12 @@ def flat_parts(
 def nested_parts(
     element: ElementType, data: bytes | memoryview, shape: Sequence[int], indent: str
 ) -> list[str]:
-    """Rows, each on one line if that fits, else in lines like those of `flat_parts`.
+    """Print rows, each on one line if it fits, otherwise in lines like those of `flat_parts`.
 
     Args:
         element: the element type.
         data: the elements, as in `raw_data`.
-        shape: two sizes or more, up to `DEEPEST`.
+        shape: from two to `DEEPEST` dimensions.
         indent: the indentation of the statement.
 
     Returns:
@@ -90,8 +90,10 @@ def nested_parts(
 def _blocks(
     element: ElementType, data: bytes | memoryview, row: int, count: int
 ) -> Iterator[tuple[bytes, int]]:
-    """The elements of some rows as text, with commas only between them, and how many rows."""
-    size = max(_BLOCK // row // 8, 1) * 8 * row  # of whole bytes, also where elements are narrower
+    """Yield blocks of rows: the elements joined by commas, and the number of rows."""
+    size = (
+        max(_BLOCK // row // 8, 1) * 8 * row
+    )  # a multiple of 8 elements: whole bytes for all widths
     view = memoryview(data)
     for start in range(0, count, size):
         some = min(size, count - start)
@@ -101,13 +103,12 @@ def _blocks(
 
 @dataclass(slots=True)
 class _Block:
-    """Some rows as text.
+    """A block of rows as text.
 
     Attributes:
-        codes: the characters, with a comma behind each element; what stands for longer texts later
-            is put in the place of commas.
-        ends: where each element ends, by rows.
-        starts: where each row starts.
+        codes: the characters, with a comma after each element; placeholders replace some commas.
+        ends: the end of each element, by row.
+        starts: the start of each row.
     """
 
     codes: NDArray[np.uint8]
@@ -116,13 +117,13 @@ class _Block:
 
     @classmethod
     def of(cls, compact: bytes, rows: int) -> _Block:
-        """The text of so many rows of equal length."""
+        """Return the block of a number of rows of equal length."""
         codes = np.frombuffer(bytearray(compact + _COMMA), np.uint8)
         ends = np.flatnonzero(codes == _COMMA[0]).reshape(rows, -1)
         return cls(codes, ends, np.concatenate(([0], ends[:-1, -1] + 1)))
 
     def fitting(self, size: int, width: int) -> NDArray[np.bool_]:
-        """Which rows can stand in lines of so many elements and columns, commas included."""
+        """Return which rows fit into lines of `size` elements and `width` columns with commas."""
         count = self.ends.shape[1]
         last = self.ends[:, size - 1 :: size]
         if count % size:
@@ -133,14 +134,14 @@ class _Block:
         return np.asarray((last - first + blanks < width).all(axis=1))
 
     def break_lines(self, size: int, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
-        """Set the line breaks of these rows: behind every so many elements."""
+        """Set the line breaks of rows: one after every `size` elements."""
         self.codes[self.ends[rows, size - 1 : -1 : size]] = _BREAK
 
     def text(self, longer: Sequence[str]) -> str:
-        """The text.
+        """Return the text, with a space after each comma.
 
         Args:
-            longer: what the first characters of ASCII stand for; a comma has a blank behind it.
+            longer: the texts of the placeholders 0, 1 and so on.
         """
         text = self.codes[:-1].tobytes().replace(_COMMA, b", ")
         for mark, instead in enumerate(longer):
@@ -150,7 +151,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Rows:
-    """What stands around the rows of a tensor.
+    """The layout around the rows of a tensor.
 
     Attributes:
         levels: the indentations of the brackets around the rows, outermost first.
@@ -163,14 +164,14 @@ class _Rows:
     shape: Sequence[int]
 
     def between(self, closed: int) -> str:
-        """What stands between two rows: a line, and brackets if so many lists end."""
+        """Return the text between two rows, where `closed` lists end and as many begin."""
         inner = self.levels[len(self.levels) - closed :]
         closing = "".join([f"{level}],\n" for level in reversed(inner)])
         opening = "".join([f"{level}[\n" for level in inner])
         return f",\n{closing}{opening}{self.indent}"
 
     def closed(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """How many lists end before rows, which are counted from 0."""
+        """Return the number of lists that end before each row, by row index."""
         closed = np.zeros_like(rows)
         size = 1
         for length in reversed(self.shape[1:-1]):
@@ -179,7 +180,7 @@ class _Rows:
         return closed
 
     def parts(self, block: _Block, row: int) -> list[str]:
-        """The rows of a block, the first of which is at a place among all rows."""
+        """Return the text of a block in parts; `row` is the index of its first row."""
         rows, count = block.ends.shape
         inner = self.indent + STEP
         wide = ~block.fitting(count, WIDTH - len(self.indent) - 2)
@@ -194,16 +195,14 @@ class _Rows:
         block.codes[block.ends[:-1, -1]] = closed + _ROW
         edges = {False: ("[", "]"), True: (f"[\n{inner}", f",\n{self.indent}]")}
         if wide.all() or not wide.any():
-            before, behind = edges[bool(wide[0])]
-            between = [
-                f"{behind}{self.between(level)}{before}" for level in range(len(self.levels))
-            ]
-            return [before, block.text([f",\n{inner}", *between]), behind]
+            before, after = edges[bool(wide[0])]
+            between = [f"{after}{self.between(level)}{before}" for level in range(len(self.levels))]
+            return [before, block.text([f",\n{inner}", *between]), after]
         texts = block.text([f",\n{inner}"]).translate(_TO_ROWS).split(_TO_ROWS[_ROW])
         parts: list[str] = []
         for text, is_wide, level in zip(
             texts, wide.tolist(), [*closed.tolist(), None], strict=True
         ):
-            before, behind = edges[is_wide]
-            parts += (before, text, behind, "" if level is None else self.between(level))
+            before, after = edges[is_wide]
+            parts += (before, text, after, "" if level is None else self.between(level))
         return parts

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between the AST and protobuf bytes: `lower` writes them, `lift` reads them."""
+"""Convert the AST to protobuf bytes (`encode`, "lowering") and back (`decode`, "lifting")."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantization annotations that the section cannot hold: it names graphs from the main one on."""
+"""Move quantization annotations out of graphs that the section at the end cannot name."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from onnxtext.ast.records import Decorator, Field, Record
 
 
 def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
-    """Write annotations of graphs without a path in the generic form, at the graph.
+    """Convert annotations of graphs without a path to a `@set` decorator of the graph.
 
     Args:
-        root: freshly lifted, is changed.
+        root: freshly lifted; changed in place.
         graphs: all of its graphs and functions.
     """
     annotated = [graph for graph in graphs if isinstance(graph, Graph) and graph.quantization]
     if not annotated:
         return
-    tied: set[int] = set()
+    bound: set[int] = set()
     if isinstance(root, Model):
-        tied = {
+        bound = {
             id(named.item)
             for function, named in walk_model(root)
             if function is None and named.kind == "graph" and named.tied
         }
     for graph in annotated:
-        if id(graph) not in tied:
+        if id(graph) not in bound:
             records = tuple([_record(annotation) for annotation in graph.quantization])
             field = Field("quantization_annotation", records)
-            # Before what the graph already has: a difference found later says the last word.
+            # First in the list, so that residual decorators override it.
             graph.decorators = (Decorator("set", (field,)), *graph.decorators)
             graph.quantization = []
 

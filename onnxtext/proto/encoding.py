@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unusual but regular encodings, as habits of a file's writer (SPEC 13.5).
+"""Encoding habits: regular deviations of a file from the canonical encoding (SPEC 13.5).
 
-Some writers pack lists that the schema does not, or write fields in another order. Said once in the
-header, this is all that is needed to get the very bytes back, also after the model was edited.
+Some writers pack lists that the schema does not pack, or write fields in another order. The header
+records such habits once. They reproduce the exact bytes, even after the model was edited.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, ta
 
 
 class HabitError(ValueError):
-    """A habit that means nothing; the message says why."""
+    """An encoding habit is invalid; the message says why."""
 
 
 # ---- Applying -------------------------------------------------------------------------------
 
 
 class Encoder:
-    """Re-encodes canonical messages as the habits say.
+    """Re-encode canonical messages by encoding habits.
 
     Attributes:
-        packed: message type and field number to whether the list is one field.
-        orders: message type to the order of its fields.
+        packed: by message type and field number, whether the list is packed.
+        orders: by message type, the rank of each field number.
     """
 
     def __init__(self, habits: Iterable[EncodingHabit]) -> None:
-        """Make sense of the habits.
+        """Resolve the names in the habits.
 
         Raises:
-            HabitError: one names no message, no list of numbers or no order.
+            HabitError: the kind, message, field or order of a habit is invalid.
         """
         self.packed: dict[tuple[str, int], bool] = {}
         self.orders: dict[str, dict[int, int]] = {}
@@ -49,28 +49,28 @@ class Encoder:
                     order = [number for number in numbers if isinstance(number, int)]
                     if len(order) != len(numbers) or len(set(order)) != len(order):
                         raise HabitError("`order` takes a message and the numbers of its fields")
-                    self.orders[_find_message(name)] = {n: place for place, n in enumerate(order)}
+                    self.orders[_find_message(name)] = {n: rank for rank, n in enumerate(order)}
                 case _:
                     raise HabitError(
-                        f"`{habit.name}` is no habit; packed(attribute.ints), "
-                        "unpacked(tensor.float_data) and order(node, 1, 2, 3) are"
+                        f"unknown encoding habit `{habit.name}`; write packed(attribute.ints), "
+                        "unpacked(tensor.float_data) or order(node, 1, 2, 3)"
                     )
 
     def encode(self, message: str, data: bytes) -> bytes:
-        """A message as the habits say.
+        """Return a message, encoded by the habits.
 
         Args:
-            message: name of the message type.
+            message: the name of the message type.
             data: its canonical encoding.
         """
         spec = message_spec(message)
         groups: dict[int, list[bytes]] = {}
-        strangers: list[bytes] = []
+        unknown: list[bytes] = []
         lists: dict[int, list[WireField]] = {}
         for item in read_fields(data, 0, len(data)):
             known = spec.by_number.get(item.number)
             if known is None or not is_known(known, data, item):
-                strangers.append(data[item.start : item.end])
+                unknown.append(data[item.start : item.end])
             elif (message, item.number) in self.packed:
                 lists.setdefault(item.number, []).append(item)
             elif known.kind == "message" and item.wire_type == LENGTH:
@@ -84,7 +84,7 @@ class Encoder:
             groups[number] = [self._list(message, spec.by_number[number], data, items)]
         order = self.orders.get(message, {})
         numbers = sorted(groups, key=lambda number: (order.get(number, 1 << 30), number))
-        return b"".join([part for number in numbers for part in groups[number]] + strangers)
+        return b"".join([part for number in numbers for part in groups[number]] + unknown)
 
     def _list(self, message: str, field: FieldSpec, data: bytes, items: list[WireField]) -> bytes:
         values = [value for item in items for value in _values(field, data, item)]
@@ -97,7 +97,7 @@ class Encoder:
 def _find_message(name: str) -> str:
     message = spelled_messages().get(name)
     if message is None:
-        raise HabitError(f"`{name}` is no message of the schema")
+        raise HabitError(f"the schema has no message `{name}`")
     return message
 
 
@@ -106,12 +106,12 @@ def _find_list(name: str) -> tuple[str, FieldSpec]:
     message = _find_message(short)
     field = message_spec(message).by_name.get(field_name)
     if field is None or not field.repeated or field.wire_type == LENGTH:
-        raise HabitError(f"`{name}` is no list of numbers")
+        raise HabitError(f"`{name}` is not a list of numbers")
     return message, field
 
 
 def _values(field: FieldSpec, data: bytes, item: WireField) -> list[bytes]:
-    """The values of one wire field of a list of numbers, without keys."""
+    """Return the encoded values in one wire field of a list of numbers."""
     if item.wire_type == field.wire_type:
         return [data[item.value : item.end]]
     if item.wire_type != LENGTH:
@@ -133,13 +133,13 @@ def _values(field: FieldSpec, data: bytes, item: WireField) -> list[bytes]:
 
 @dataclass(slots=True)
 class _Observed:
-    """What was seen in all messages of one type.
+    """How all messages of one type are encoded.
 
     Attributes:
-        packed: list fields that came packed.
-        unpacked: list fields that came unpacked.
-        before: for each field number those that came directly before it.
-        split: whether a field came in several places.
+        packed: the list fields that are packed at least once.
+        unpacked: the list fields that are unpacked at least once.
+        before: by field number, the numbers directly before it.
+        split: whether the items of a field are not adjacent.
     """
 
     packed: set[int] = field(default_factory=set)
@@ -149,10 +149,10 @@ class _Observed:
 
 
 def observe(data: bytes) -> tuple[EncodingHabit, ...]:
-    """The habits that would explain how a `ModelProto` is encoded; perhaps not all of it.
+    """Return the habits by which a `ModelProto` seems to be encoded; they may not explain all.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a message.
     """
     seen: dict[str, _Observed] = {}
     _observe("ModelProto", data, seen, 0)
@@ -181,15 +181,15 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
     spec: MessageSpec = message_spec(message)
     observed = seen.setdefault(message, _Observed())
     last = 0
-    met: set[int] = set()
+    seen_numbers: set[int] = set()
     for item in read_fields(data, 0, len(data)):
         known = spec.by_number.get(item.number)
         if known is None:
             continue
         if item.number != last:
-            if item.number in met:
+            if item.number in seen_numbers:
                 observed.split = True
-            met.add(item.number)
+            seen_numbers.add(item.number)
             observed.before.setdefault(item.number, set())
             if last:
                 observed.before[item.number].add(last)
@@ -203,7 +203,7 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
 
 
 def _order(observed: _Observed) -> Sequence[int]:
-    """An order of all fields that agrees with every message; () if there is none."""
+    """Return an order of all fields that fits every message; () if there is none."""
     if observed.split:
         return ()
     left = {number: set(before) for number, before in observed.before.items()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The generic form: any message as a record in the schema's own field names, and back.
+"""Convert any message to a record with the field names of the schema, and back.
 
-A field the schema does not know, or whose wire type is not the schema's, has its number as key;
-the form of its value then gives the wire type (SPEC 12).
+The key of an unknown field, or of one with a wrong wire type, is its number. The syntax of its
+value then gives the wire type (SPEC 12).
 """
 
 from __future__ import annotations
@@ -45,36 +45,37 @@ MAX_RECORD_DEPTH = 100
 
 
 class RecordError(ValueError):
-    """A record that does not fit its message; the message says how."""
+    """A record does not match its message type."""
 
 
 # ---- Lowering -------------------------------------------------------------------------------
 
 
 def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
-    """A message from its record.
+    """Return the encoded message of a record.
 
     Args:
         spec: the type of the message.
         record: its fields.
-        depth: how many records stand around it.
+        depth: the number of records around it.
 
     Raises:
-        RecordError: a name is no field, a number is a known field, or a value does not fit.
+        RecordError: a name is unknown, a number is that of a known field, or a value has the wrong
+            type.
     """
     known: dict[int, list[bytes]] = {}
-    strangers: list[bytes] = []
+    unknown: list[bytes] = []
     for item in record.fields:
         if isinstance(item.key, int):
-            strangers.append(lower_unknown(spec, item.key, item.value, depth))
+            unknown.append(lower_unknown(spec, item.key, item.value, depth))
         else:
             field = find_field(spec, item.key)
             known.setdefault(field.number, []).append(lower_field(field, item.value, depth))
-    return b"".join([b"".join(known[number]) for number in sorted(known)] + strangers)
+    return b"".join([b"".join(known[number]) for number in sorted(known)] + unknown)
 
 
 def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
-    """A field of a message by its name.
+    """Return the field of a message with a name.
 
     Raises:
         RecordError: there is none.
@@ -82,28 +83,28 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
     field = spec.by_name.get(name or "")
     if field is None:
         if name is None:
-            raise RecordError(f"a value without a field of {spec.name}")
+            raise RecordError(f"a value of {spec.name} needs a field name")
         raise RecordError(
-            f"`{name}` is no field of {spec.name}; it has {', '.join(sorted(spec.by_name))}"
+            f"{spec.name} has no field `{name}`; it has {', '.join(sorted(spec.by_name))}"
         )
     return field
 
 
 def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
-    """A known field: its key and value, or for a list those of every item.
+    """Return an encoded known field; for a list, all its items.
 
     Args:
-        field: of the schema.
+        field: its spec.
         value: its value.
-        depth: how many records stand around the one of the field.
+        depth: the number of records around its message.
 
     Raises:
-        RecordError: the value does not fit the field.
+        RecordError: the value has the wrong type.
     """
     if not field.repeated:
         return tag(field.number, field.wire_type) + _scalar(field, value, depth)
     if not isinstance(value, tuple):
-        raise RecordError(f"the value of `{field.name}` is a list, […]")
+        raise RecordError(f"the value of `{field.name}` must be a list, […]")
     if field.packed:
         data = b"".join([_scalar(field, item, depth) for item in value])
         return delimited(tag(field.number, LENGTH), data) if data else b""
@@ -112,7 +113,7 @@ def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
 
 
 def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
-    """A value without its key."""
+    """Return an encoded value without its key."""
     match field.kind, value:
         case "message", Record():
             data = lower_record(message_spec(field.message), value, depth + 1)
@@ -124,7 +125,7 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
             if text in numbers:
                 return varint(numbers[text])
             raise RecordError(
-                f"`{text}` is no value of `{field.name}`; it has {', '.join(numbers)}"
+                f"`{text}` is not a value of `{field.name}`; it has {', '.join(numbers)}"
             )
         case "float", Number(text):
             return _float(text, float32_bits).to_bytes(4, "little")
@@ -133,7 +134,7 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
         case kind, Number(text) if kind in _RANGES:
             return varint(_integer(text, *_RANGES[kind]))
     forms = {"message": "a record, {…}", "string": "a string", "bytes": "a string"}
-    raise RecordError(f"the value of `{field.name}` is {forms.get(field.kind, 'a number')}")
+    raise RecordError(f"the value of `{field.name}` must be {forms.get(field.kind, 'a number')}")
 
 
 def _float(text: str, bits: object) -> int:
@@ -149,26 +150,26 @@ def _integer(text: str, low: int, high: int) -> int:
     try:
         value = int(text, 0) if "x" in text else int(text)
     except ValueError:
-        raise RecordError(f"`{text[:40]}` is no whole number") from None
+        raise RecordError(f"`{text[:40]}` is not an integer") from None
     if not low <= value <= high:
-        raise RecordError(f"`{text[:40]}` does not lie between {low} and {high}")
+        raise RecordError(f"`{text[:40]}` is not between {low} and {high}")
     return value
 
 
 def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int = 0) -> bytes:
-    """A field by its number that the schema does not know, or not with this wire type.
+    """Return an encoded field that is written by number because the schema has no match for it.
 
     Args:
-        spec: the type of the message it stands in.
+        spec: the type of the message it is in.
         number: the field's number.
         value: its value.
-        depth: how many records stand around that of the message. Messages that are nested deeper
-            than records are read are bytes by number.
+        depth: the number of records around the message. Below the depth limit, messages are
+            written as bytes by number.
 
     Raises:
-        RecordError: the schema knows the field, or the value has no wire type.
+        RecordError: the schema has this field, or the value has no wire type.
     """
-    data = lower_stranger(number, value)
+    data = lower_numbered(number, value)
     field = spec.by_number.get(number)
     if field is not None and depth < MAX_RECORD_DEPTH:
         (item,) = read_fields(data, 0, len(data))
@@ -180,19 +181,19 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
     return data
 
 
-def lower_stranger(number: int, value: FieldValue, *, in_group: bool = False) -> bytes:
-    """A field by its number; the form of the value gives the wire type.
+def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) -> bytes:
+    """Return an encoded field by its number; the syntax of the value gives the wire type.
 
     Args:
         number: the field's number.
         value: its value.
-        in_group: whether it stands in an unknown group, where protobuf reads a number 0 too.
+        in_group: whether it is in an unknown group, where protobuf allows the number 0.
 
     Raises:
         RecordError: the value has no wire type.
     """
     if not number and not in_group:
-        raise RecordError("a field's number is between 1 and 536870911")
+        raise RecordError("a field number must be between 1 and 536870911")
     match value:
         case Number(text):
             return tag(number, VARINT) + varint(_integer(text, -(1 << 63), (1 << 64) - 1))
@@ -206,11 +207,11 @@ def lower_stranger(number: int, value: FieldValue, *, in_group: bool = False) ->
             inside = []
             for field in fields:
                 if not isinstance(field.key, int):
-                    raise RecordError("the fields of an unknown group have numbers as keys")
-                inside.append(lower_stranger(field.key, field.value, in_group=True))
+                    raise RecordError("the fields of an unknown group must have numbers as keys")
+                inside.append(lower_numbered(field.key, field.value, in_group=True))
             return tag(number, GROUP) + b"".join(inside) + tag(number, END_GROUP)
     raise RecordError(
-        f"the value of the unknown field {number} is 7, 5i32, 9i64, a string or a record"
+        f"the value of the unknown field {number} must be like 7, 5i32, 9i64, a string or a record"
     )
 
 
@@ -218,10 +219,10 @@ def lower_stranger(number: int, value: FieldValue, *, in_group: bool = False) ->
 
 
 def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> Record:
-    """The record of an encoded message.
+    """Return the record of an encoded message.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a message.
     """
     data = bytes(data)
     fields: list[Field] = []
@@ -230,7 +231,7 @@ def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> 
         field = spec.by_number.get(item.number)
         values = known_values(field, data, item, depth) if field is not None else None
         if field is None or values is None:
-            fields.append(Field(item.number, lift_stranger(data, item)))
+            fields.append(Field(item.number, lift_numbered(data, item)))
         elif not field.repeated:
             fields.append(Field(field.name, values[0]))
         elif item.number in lists:
@@ -253,7 +254,7 @@ def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> 
 def known_values(
     field: FieldSpec, data: bytes, item: WireField, depth: int = 0
 ) -> list[FieldValue] | None:
-    """The values that one wire field gives a known field; None if its wire type is not its own."""
+    """Return the values in a wire field; None if its wire type or value is not in the schema."""
     if item.wire_type == field.wire_type:
         value = _lift_scalar(field, data[item.value : item.end], depth)
         return None if value is None else [value]
@@ -263,7 +264,7 @@ def known_values(
 
 
 def is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
-    """Whether one wire field gives a known field values; nothing inside it is read."""
+    """Whether the wire type and enum value of a wire field are those of a known field."""
     if item.wire_type != field.wire_type:
         return field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH
     if field.kind != "enum":
@@ -311,7 +312,7 @@ def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | N
 
 
 def _stored(field: FieldSpec, number: int) -> int:
-    """The value that protobuf stores for a varint: fields narrower than it take its low bits."""
+    """Return the value that protobuf stores for a varint; narrow fields keep the low bits."""
     match field.kind:
         case "int64":
             return signed(number)
@@ -325,8 +326,8 @@ def _stored(field: FieldSpec, number: int) -> int:
     return number
 
 
-def lift_stranger(data: bytes, item: WireField) -> FieldValue:
-    """The value of a field that is written by its number."""
+def lift_numbered(data: bytes, item: WireField) -> FieldValue:
+    """Return the value of a field that is written by its number."""
     payload = data[item.value : item.end]
     match item.wire_type:
         case 0:
@@ -338,5 +339,5 @@ def lift_stranger(data: bytes, item: WireField) -> FieldValue:
         case 2:
             return payload
     return Record(
-        tuple([Field(field.number, lift_stranger(data, field)) for field in read_group(data, item)])
+        tuple([Field(field.number, lift_numbered(data, field)) for field in read_group(data, item)])
     )

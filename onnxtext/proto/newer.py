@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What onnx got after 1.17, the oldest version we run with: `configuration` and all below it.
+"""Schema fields added after onnx 1.17, the oldest supported version: device configurations.
 
-The language has spellings for these, which must mean the same whatever onnx is installed; one
-that does not know them keeps them as unknown fields.
+The language has syntax for them, which must not depend on the installed onnx. An older onnx keeps
+them as unknown fields.
 """
 
 from __future__ import annotations
@@ -37,4 +37,4 @@ NEWER_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
     ),
     "IntIntListEntryProto": (("key", 1, "int64"), ("value", 2, "int64*")),
 }
-"""Message to its fields: name, number, and scalar kind or message, with `*` for a list."""
+"""By message: the name, number and type of each field; `*` marks a list."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Presence: which fields a file's writer stores even when they are empty (SPEC 11)."""
+"""Presence defaults: the fields that a file stores even when they are empty (SPEC 11)."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from onnxtext.core import core
 from onnxtext.proto.generic import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
-OFFICIAL = ("node.domain", "tensor.name")
-"""What the official parser stores (reference, 1.4): the habits of a text without `onnxtext`."""
+OFFICIAL_DEFAULTS = ("node.domain", "tensor.name")
+"""The fields that the official parser stores: the defaults of a text without `onnxtext`."""
 
-NODE_HABITS = ("name", "doc_string", "domain", "overload")
-"""The habits of nodes, which are by far the most common; lowering has them built in."""
+NODE_DEFAULTS = ("name", "doc_string", "domain", "overload")
+"""The presence defaults of nodes, which are by far the most common; lowering hard-codes them."""
 
 
-class Habits:
-    """The habits of one text.
+class PresenceDefaults:
+    """The presence defaults of one text.
 
     Attributes:
-        node_name: what is stored for a node without a name: None or "".
+        node_name: the stored name of a node without one: None or "".
         node_doc: the bytes of an empty `doc_string`, or nothing.
         node_domain: the bytes of an empty `domain`, or nothing.
         node_overload: the bytes of an empty `overload`, or nothing.
-        tensor_name: what is stored for a tensor without a name: None or "".
-        others: message type to the empty fields it gets: number and encoding.
+        tensor_name: the stored name of a tensor without one: None or "".
+        others: by message type, the number and encoding of each field that is stored empty.
     """
 
     def __init__(self, presence: Presence) -> None:
-        """Make sense of the header's `explicit`.
+        """Resolve the names in the header's `explicit`.
 
         Raises:
-            RecordError: an item names no field that can be empty.
+            RecordError: a name is not that of a field that can be empty.
         """
         names = set(presence.explicit)
         if presence.version is None:
-            names.update(OFFICIAL)
+            names.update(OFFICIAL_DEFAULTS)
         self.node_name = "" if "node.name" in names else None
         self.node_doc = b"\x32\x00" if "node.doc_string" in names else b""
         self.node_domain = b"\x3a\x00" if "node.domain" in names else b""
         self.node_overload = b"\x42\x00" if "node.overload" in names else b""
         self.tensor_name = "" if "tensor.name" in names else None
         self.others: dict[str, list[tuple[int, bytes]]] = {}
-        for name in sorted(names - {"tensor.name", *(f"node.{habit}" for habit in NODE_HABITS)}):
+        for name in sorted(names - {"tensor.name", *(f"node.{item}" for item in NODE_DEFAULTS)}):
             self._add(name)
 
     def _add(self, name: str) -> None:
@@ -64,7 +64,7 @@ class Habits:
             VARINT,
             LENGTH,
         ):  # fmt: skip
-            raise RecordError(f"`{name}` in `explicit` names no field that can be stored empty")
+            raise RecordError(f"`{name}` in `explicit` is not a field that can be stored empty")
         empty = tag(field.number, field.wire_type) + b"\x00"
         self.others.setdefault(message, []).append((field.number, empty))
 
@@ -76,13 +76,13 @@ _EMPTY_DOC = Decorator("doc", (Field(None, b""),))
 Root = Model | Fragment
 
 
-def settle_habits(root: Root, graphs: list[Graph | Function]) -> None:
-    """Find what most items store empty, and make it the habit of the whole.
+def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
+    """Make the fields that most items store empty presence defaults of the whole text.
 
-    What follows a habit falls silent in the AST, what does not says so (SPEC 11).
+    Items that follow a default become implicit in the AST; the others get `@unset` (SPEC 11).
 
     Args:
-        root: freshly lifted: everything that is stored is spelled out.
+        root: freshly lifted, with every stored field explicit; changed in place.
         graphs: all of its graphs and functions.
     """
     lists = [graph.nodes for graph in graphs]
@@ -90,7 +90,7 @@ def settle_habits(root: Root, graphs: list[Graph | Function]) -> None:
         lists.append([root.item])
     found = _count(list(chain.from_iterable(lists)))
     explicit = []
-    if found.empty_domains > found.silent_domains:
+    if found.empty_domains > found.absent_domains:
         explicit.append("node.domain")
         for node in chain.from_iterable(lists):
             if node.domain is None:
@@ -112,18 +112,18 @@ def settle_habits(root: Root, graphs: list[Graph | Function]) -> None:
 
 @dataclass(slots=True)
 class _Found:
-    """What one walk over all nodes finds.
+    """Counts of one walk over all nodes.
 
     Attributes:
-        nodes: how many there are.
-        silent_domains: how many store no domain.
-        empty_domains: how many store an empty one.
-        decorated: those with decorators.
-        holders: those with attributes that may hold tensors.
+        nodes: the number of nodes.
+        absent_domains: the number of nodes that store no domain.
+        empty_domains: the number of nodes that store an empty domain.
+        decorated: the nodes with decorators.
+        holders: the nodes with attributes that may hold tensors.
     """
 
     nodes: int = 0
-    silent_domains: int = 0
+    absent_domains: int = 0
     empty_domains: int = 0
     decorated: list[Node] = field(default_factory=list)
     holders: list[Node] = field(default_factory=list)
@@ -149,7 +149,7 @@ def _unset(name: str) -> Decorator:
 
 
 def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
-    """The habit of tensors that are no initializers: is their name stored, empty?"""
+    """Make empty names of tensors in attributes implicit if most of these tensors store one."""
     counts = {"": 0, None: 0}
 
     def count(tensor: Tensor) -> Tensor:
@@ -172,7 +172,7 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
 def _map_tensors(
     graphs: list[Graph | Function], nodes: list[Node], change: Callable[[Tensor], Tensor]
 ) -> None:
-    """Replace every tensor but the dense initializers; shared attributes stay shared."""
+    """Replace every tensor except dense initializers; shared attributes stay shared."""
     done: dict[int, Attribute] = {}
 
     def attribute(item: Attribute) -> Attribute:
@@ -184,7 +184,7 @@ def _map_tensors(
         return made
 
     tuples: dict[int, tuple[Attribute, ...]] = {}
-    kept: list[tuple[Attribute, ...]] = []  # so that no other tuple gets the identity of one
+    kept: list[tuple[Attribute, ...]] = []  # keeps the ids of `tuples` unique
     for node in nodes:
         if node.attributes:
             known = tuples.get(id(node.attributes))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of the installed onnx, from its descriptors, and what newer ones are known to add.
+"""The protobuf schema: the descriptors of the installed onnx plus known newer fields.
 
-Only what is rare needs it (records, `@set`, the difference that no sugar carries): importing onnx
-takes longer than converting a small model.
+Only rare constructs need it (records, `@set`, residual fields), because importing onnx takes
+longer than converting a small model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SCALARS = {
     13: ("uint32", VARINT),
     14: ("enum", VARINT),
 }
-"""`FieldDescriptorProto.Type` to our word for it and its wire type."""
+"""By `FieldDescriptorProto.Type`: the name and the wire type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class FieldSpec:
         name: as in the schema.
         number: as in the schema.
         kind: `int64`, `string`, `message`, `enum`, …
-        wire_type: of one value.
+        wire_type: the wire type of one value.
         repeated: whether it is a list.
         packed: whether the list is one length-delimited field.
-        message: full name of the message type without its package, for kind `message`.
-        enum: value names to numbers, for kind `enum`.
+        message: for kind `message`, the full name of the message type without its package.
+        enum: for kind `enum`, the names and numbers of its values.
     """
 
     name: str
@@ -69,13 +69,13 @@ class MessageSpec:
 
 @cache
 def message_spec(name: str) -> MessageSpec:
-    """The spec of a message type.
+    """Return the spec of a message type.
 
     Args:
         name: without the package, such as `NodeProto` or `TypeProto.Tensor`.
 
     Raises:
-        KeyError: there is no such message.
+        KeyError: the schema has no such message.
     """
     newer = NEWER_FIELDS.get(name, ())
     fields = installed_fields(name)
@@ -89,13 +89,13 @@ def message_spec(name: str) -> MessageSpec:
 
 
 def installed_fields(name: str) -> list[FieldSpec]:
-    """The fields of a message that the installed onnx knows, none if it does not know it."""
+    """Return the fields of a message in the installed onnx; empty for an unknown message."""
     descriptor = _descriptors().get(name)
     return [] if descriptor is None else [_field_spec(field) for field in descriptor.fields]
 
 
 def newer_field(name: str, number: int, type: str) -> FieldSpec:
-    """The spec of a field of `NEWER_FIELDS`."""
+    """Return the spec of a field of `NEWER_FIELDS`."""
     kind = type.removesuffix("*")
     repeated = kind != type
     for scalar, wire_type in _SCALARS.values():
@@ -106,13 +106,13 @@ def newer_field(name: str, number: int, type: str) -> FieldSpec:
 
 @cache
 def message_names() -> dict[str, str]:
-    """The names of messages in `explicit: [node.domain]` to those of the schema."""
+    """Map the message names in `explicit: [node.domain]` to those of the schema."""
     return {_short_name(name): name for name in _all_names() if "." not in name}
 
 
 @cache
 def spelled_messages() -> dict[str, str]:
-    """The names of all messages in `encoding: [order(node, 1, 2)]` to those of the schema."""
+    """Map the message names in `encoding: [order(node, 1, 2)]` to those of the schema."""
     return {".".join(_short_name(part) for part in name.split(".")): name for name in _all_names()}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in a model a byte of its encoding stands: `graph.node[12].attribute["axis"].t`."""
+"""Convert a byte offset in a model to a path like `graph.node[12].attribute["axis"].t`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _NAMES = {
     "FunctionProto": 1,
     "StringStringEntryProto": 1,
 }
-"""The messages that are known by a name, and the number of its field; others go by their index."""
+"""By message that is identified by a name, the number of the name's field."""
 _LONGEST = 60
 
 
 def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: int) -> str:
-    """The path of a field's value.
+    """Return the path of a field's value.
 
     Args:
-        path: of the message that has the field.
+        path: the path of the message that has the field.
         field: the field.
-        data: what the value stands in; it may be corrupt.
-        start: offset of the value.
-        end: offset behind it; behind the data, if the data is cut off.
-        index: how many values of the same list precede it.
+        data: the bytes around the value, which may be corrupt.
+        start: the offset of the value.
+        end: the offset after it, which is beyond truncated data.
+        index: the index of the value in its list.
     """
     path = f"{path}.{field.name}" if path else field.name
     if not field.repeated or field.packed:
@@ -44,7 +44,7 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
 
 
 def path_at(data: Data, offset: int, message: str = "ModelProto") -> str:
-    """The path of what stands at an offset, as far as it can be told; the data may be corrupt."""
+    """Return the path at an offset, as far as it is known; the data may be corrupt."""
     spec = message_spec(message)
     path = ""
     start, end = 0, len(data)
@@ -62,7 +62,7 @@ def path_at(data: Data, offset: int, message: str = "ModelProto") -> str:
 def _field_at(
     spec: MessageSpec, data: Data, start: int, end: int, offset: int, path: str
 ) -> tuple[FieldSpec, int, int, str] | None:
-    """The field of a message that has an offset: its spec, its value's offsets, its path."""
+    """Return the field at an offset in a message: its spec, its value's offsets and its path."""
     seen: dict[int, int] = {}
     try:
         for item in read_fields(data, start, end):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many short decimals at once, by arithmetic on eight digits at a time.
+"""Parse many short decimals at once, with vectorized arithmetic on eight digits at a time.
 
-The C library reads one number after the other; here all numbers of a block go through each step
-together. The last eight digits of a number are a word of eight bytes, and so are the eight before
-them; what stands before the number is masked, and three multiplications make eight digits an
-integer. Integers below 10^15, divided or multiplied by a power of ten up to 10^22, give doubles
-that are rounded once, for both are exact doubles (W. D. Clinger, "How to Read Floating Point
-Numbers Accurately", 1990).
+Each step processes all numbers of a block. The last eight digits of a number are one word of eight
+bytes, the eight before them another; bytes before the number are masked, and three multiplications
+convert eight digits to an integer. An integer below 10^15, multiplied or divided by a power of ten
+up to 10^22, is rounded only once, because both are exact doubles (W. D. Clinger, "How to Read
+Floating Point Numbers Accurately", 1990).
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 PAD = 16
-"""How many blanks are before and behind a block, at least, so that every word begins in it."""
+"""The minimum padding before and after a block, so that every word is inside it."""
 
 _MOST_DIGITS = 15
-_MOST_POWER = 22  # of ten that is a double
-_LONGEST = 24  # characters behind a point that are told apart
+_MOST_POWER = 22  # the largest power of ten that is an exact double
+_LONGEST = 24  # longer fractions are treated as having this length
 _E = ord("e")
 _WORD_SCALE = 100_000_000
 _POINT, _MINUS, _COMMA, _ZERO = b".-,0"
@@ -37,14 +36,14 @@ _POINT, _MINUS, _COMMA, _ZERO = b".-,0"
 
 @dataclass(slots=True)
 class Runs:
-    """Where the numbers of a block are.
+    """The positions of the numbers in a block.
 
     Attributes:
-        starts: of each number.
-        points: where its point is; one before its start if it has none.
-        ends: behind its last character.
-        has_points: whether surely all of them have one.
-        exponents: the exponents of ten, where some number has one.
+        starts: the start of each number.
+        points: the position of its point; its start minus one if it has none.
+        ends: the position after its last character.
+        has_points: whether all numbers are known to have a point.
+        exponents: the exponents of ten; None if no number has one.
     """
 
     starts: Places
@@ -59,10 +58,10 @@ class Exponents:
     """The exponents of some numbers.
 
     Attributes:
-        values: of each number, 0 if it has none.
-        ends: where the digits before it end.
-        present: which numbers have one.
-        odd: which numbers have something like one that is none of one or two digits.
+        values: the exponent of each number; 0 if it has none.
+        ends: the position after the digits before it.
+        present: which numbers have an exponent.
+        odd: which numbers have an exponent that is not one or two digits.
     """
 
     values: Places
@@ -72,15 +71,15 @@ class Exponents:
 
 
 def find_runs(block: Bytes, *, has_letters: bool = True) -> Runs | None:
-    """Find the numbers: runs of characters that are behind the comma in ASCII.
+    """Find the numbers: runs of characters above the comma in ASCII.
 
     Args:
-        block: the characters, with blanks at both ends.
-        has_letters: whether there may be some; brackets do not count.
+        block: the characters, with padding at both ends.
+        has_letters: whether there may be letters; brackets do not count.
 
     Returns:
-        Where they are; None if one begins with a point or has two, unless that can be seen from
-        its first digit, which is none.
+        Their positions; None if a number begins with a point or has two. This may be missed if its
+        first character is not a digit, which `read_runs` detects.
     """
     runs = _find_edges(block)
     if runs is not None and has_letters and (block >= ord("E")).any():
@@ -95,8 +94,8 @@ def _find_edges(block: Bytes) -> Runs | None:
     places = np.flatnonzero(change)
     places += 1
     if places.size % 3 == 0:
-        # Mostly all numbers have a point: start, point and end alternate. They surely do if every
-        # third is an end, for between two ends there is one start, and points only behind it.
+        # Usually all numbers have a point: start, point and end alternate. This is certain if
+        # every third is an end: between two ends is one start, and points only after it.
         ends = np.ascontiguousarray(places[2::3])
         if not inside.take(ends).any():
             return Runs(places[0::3], places[1::3], ends, has_points=True)
@@ -106,7 +105,7 @@ def _find_edges(block: Bytes) -> Runs | None:
         return None
     edges = places[~is_point]
     runs = Runs(edges[0::2], edges[0::2] - 1, np.ascontiguousarray(edges[1::2]))
-    # Before a point there are the edges of the numbers before its own, and where its own starts.
+    # Before a point are two edges of each earlier number, and the start of its own.
     owners = (np.flatnonzero(is_point) - np.arange(points.size)) // 2
     if (owners[1:] == owners[:-1]).any():
         return None
@@ -115,7 +114,7 @@ def _find_edges(block: Bytes) -> Runs | None:
 
 
 def _find_exponents(block: Bytes, ends: Places) -> Exponents:
-    """Look for `e5`, `e-5` and `e-15` at the ends of numbers."""
+    """Parse `e5`, `e15`, `e-5` and `e-15` at the ends of numbers."""
     last, second, third, fourth = (block.take(ends - back) for back in range(1, 5))
     third_is_e, fourth_is_e = third | 0x20 == _E, fourth | 0x20 == _E
     short = second | 0x20 == _E
@@ -136,14 +135,14 @@ def _find_exponents(block: Bytes, ends: Places) -> Exponents:
 
 
 def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Read the numbers that are plain: at most 15 digits, a minus, a point and a small exponent.
+    """Read plain numbers: at most 15 digits, a minus, a point and a small exponent.
 
     Args:
-        block: the characters, as for `find_runs`; as many as whole words.
-        runs: where the numbers are.
+        block: the characters, as for `find_runs`; a multiple of eight.
+        runs: the positions of the numbers.
 
     Returns:
-        The numbers, and which could not be read like this.
+        The numbers, and which of them are not plain.
     """
     tables = _tables()
     words = block.view(np.uint64)
@@ -170,10 +169,10 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
     digits = points - starts
     first = block.take(starts) - np.uint8(_ZERO)
     odd |= first > 9
-    before, behind = digits, size
+    before, decimals = digits, size
     if whole is not None:
         scale[whole], first[whole] = 1.0, 0
-        before, behind = np.where(whole, 0, digits), np.where(whole, 0, size)
+        before, decimals = np.where(whole, 0, digits), np.where(whole, 0, size)
         digits[whole] = 1
     if (digits == 1).all():
         values += first * scale
@@ -187,7 +186,7 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
     if runs.exponents is None:
         values /= scale
     else:
-        odd |= _raise(values, runs.exponents, behind) | (ends <= starts)
+        odd |= _raise(values, runs.exponents, decimals) | (ends <= starts)
     bits = values.view(np.uint64)
     bits |= minus.astype(np.uint64) << np.uint64(63)
     return values, odd
@@ -199,12 +198,12 @@ def _raise(
     """Scale integers by powers of ten.
 
     Args:
-        values: the integers; they are changed.
-        exponents: of the numbers as they are written.
-        decimals: how many of their digits are behind the point.
+        values: the integers; changed in place.
+        exponents: the exponents in the text.
+        decimals: the number of digits after the point.
 
     Returns:
-        Which of them are not right: their powers are no doubles.
+        Which of them are inexact, because the power of ten is not an exact double.
     """
     powers = exponents.values - decimals
     odd: NDArray[np.bool_] = exponents.odd | (np.abs(powers) > _MOST_POWER)
@@ -215,9 +214,9 @@ def _raise(
 
 
 def _words_before(words: Words, ends: Places) -> tuple[Words, Words]:
-    """The sixteen bytes before each end, the first of them lowest, as two words."""
+    """Return the sixteen bytes before each end as two little-endian words."""
     at = ends >> 3
-    # A word is in two aligned ones; where it is aligned itself, shifting by 64 bits gives 0.
+    # A word spans two aligned ones; if it is aligned itself, shifting by 64 bits gives 0.
     right = ((ends & 7) << 3).view(np.uint64)
     left = np.uint64(64) - right
     middle = words.take(at - 1)
@@ -229,7 +228,7 @@ def _words_before(words: Words, ends: Places) -> tuple[Words, Words]:
 
 
 def _number(word: Words) -> Words:
-    """The number that eight digits make, each a byte from 0 to 9, the first of them lowest."""
+    """Convert eight digits to an integer; each is a byte from 0 to 9, the first is the lowest."""
     pairs = word * np.uint64(10)
     pairs += word >> np.uint64(8)
     quads = pairs >> np.uint64(16)
@@ -244,7 +243,7 @@ def _number(word: Words) -> Words:
 
 
 def _not_digits(one: Words, other: Words) -> Words:
-    """Not 0 if some byte of either is above 9."""
+    """Return a value that is not 0 if some byte of either word is above 9."""
     carry = np.uint64(0x7676767676767676)
     above = one + carry
     above |= one
@@ -256,13 +255,13 @@ def _not_digits(one: Words, other: Words) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """What is looked up by the number of digits.
+    """Lookup tables, indexed by the number of digits.
 
     Attributes:
         zeros: the character 0 in every byte.
-        low: keeps so many of the last eight digits.
-        high: keeps so many digits, less eight, of the eight before.
-        powers: ten to that power, as far as it is exact.
+        low: the masks of the last eight digits.
+        high: the masks of the eight digits before.
+        powers: the powers of ten, up to the largest exact one.
     """
 
     zeros: np.uint64

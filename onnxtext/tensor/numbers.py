@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comma-separated elements to arrays, in bulk where the text is plain.
+"""Parse comma-separated elements to arrays, in bulk if the text is plain.
 
-Every reader has two roads. The fast one hands the whole text to ``np.fromstring`` and is taken
-only if a handful of scans prove that the text holds nothing numpy reads in another way than we
-do: it accepts ``+1``, ``.5`` and ``- 5``, reads 0 or -1 out of nothing in ``1, , 2`` and
-``1, ``, turns ``1e400`` into infinity, clamps integers and drops the sign of ``-nan``. In every
-doubt, and for short texts, the slow road reads element by element; it alone decides what is
-right, and words the errors. Both are linear.
+Every reader has a fast and a slow path, both linear. The fast path passes the whole text to
+``np.fromstring``, but only if a few scans prove that numpy reads it as we do: numpy accepts
+``+1``, ``.5`` and ``- 5``, reads 0 or -1 from the gaps in ``1, , 2`` and ``1, ``, converts
+``1e400`` to infinity, clamps integers and drops the sign of ``-nan``. Otherwise, and for short
+texts, the slow path reads element by element; it defines the result and the errors.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SHORT = 200
-"""Texts below so many characters are read element by element: numpy takes longer to start."""
+"""Texts of fewer characters are read faster element by element than with numpy."""
 
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _BLANK_BYTES = BLANKS.encode()
@@ -39,7 +38,7 @@ _BOOL_LETTERS = b"truefals," + _BLANK_BYTES
 
 @functools.cache
 def _numpy_raises() -> bool:
-    """Whether ``np.fromstring`` raises for text it cannot read; before, it warned."""
+    """Whether ``np.fromstring`` raises for invalid text; old versions warn."""
     return bool(np.lib.NumpyVersion(np.__version__) >= "2.3.0")
 
 
@@ -47,7 +46,7 @@ T = TypeVar("T")
 
 
 class _Memo(dict[str, T]):
-    """The elements read so far by text; `failed` is the text that could not be read."""
+    """A cache of converted elements by text; `failed` is the text whose conversion raised."""
 
     def __init__(self, convert: Callable[[str], T]) -> None:
         super().__init__()
@@ -65,10 +64,10 @@ def each(body: Body, convert: Callable[[str], T]) -> list[T]:
 
     Args:
         body: The elements.
-        convert: Reads one; its errors are moved to the place of the element.
+        convert: Reads one; its errors are relocated to the element.
 
     Raises:
-        LiteralError: The first that `convert` raises.
+        LiteralError: The first error of `convert`.
     """
     tokens = body.tokens()
     memo = _Memo(convert)
@@ -85,7 +84,7 @@ def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
         raise _not_an_int(text)
     digits, base = (match[2], 10) if match[2] else (match[3], 16)
     digits = digits.lstrip("0") or "0"
-    value = int(digits, base) if len(digits) <= 20 else 1 << 99  # int() refuses endless digits
+    value = int(digits, base) if len(digits) <= 20 else 1 << 99  # int() rejects very long texts
     if match[1]:
         value = -value
     if not low <= value <= high:
@@ -98,13 +97,12 @@ def ints(body: Body, low: int, high: int, *, hexadecimal: bool = True) -> NDArra
 
     Args:
         body: The elements.
-        low: The least value allowed.
-        high: The greatest value allowed.
-        hexadecimal: Whether ``0x7f`` and ``-0x80`` are read too.
+        low: The minimum.
+        high: The maximum.
+        hexadecimal: Whether ``0x7f`` and ``-0x80`` are allowed.
 
     Returns:
-        An int64 array, or a uint64 one if `high` is beyond int64. In the latter a negative
-        number stands for itself plus 2^64.
+        An int64 array, or a uint64 one modulo 2^64 if `high` is beyond int64.
     """
     dtype = np.int64 if high <= _INT64_MAX else np.uint64
     values = _plain_ints(body.data, dtype, low, high)
@@ -118,13 +116,13 @@ def ints(body: Body, low: int, high: int, *, hexadecimal: bool = True) -> NDArra
 
 
 def floats(body: Body) -> NDArray[np.uint32]:
-    """Read float32 elements as their bits, every decimal rounded once."""
+    """Read float32 elements as bits; every decimal is rounded only once."""
     fast = functools.partial(_plain_codes, name="float", convert=float32_bits)
     return _bits(body, np.uint32, fast, float32_bits)
 
 
 def doubles(body: Body) -> NDArray[np.uint64]:
-    """Read float64 elements as their bits."""
+    """Read float64 elements as bits."""
 
     def fast(data: bytes) -> NDArray[Any] | None:
         values = _plain_doubles(data)
@@ -134,7 +132,7 @@ def doubles(body: Body) -> NDArray[np.uint64]:
 
 
 def narrow(body: Body, element: ElementType) -> NDArray[np.uint32]:
-    """Read elements of a float format of at most 16 bits as codes, refusing bare integers."""
+    """Read elements of a float format of at most 16 bits as codes; reject bare integers."""
     convert = functools.partial(narrow_bits, element)
     fast = functools.partial(_plain_codes, name=element.name, convert=convert)
     return _bits(body, np.uint32, fast, convert)
@@ -144,10 +142,10 @@ def narrow_typed(body: Body, element: ElementType, high: int) -> NDArray[np.int6
     """Read elements of a float format of at most 16 bits as entries of a typed field.
 
     Args:
-        body: The elements. Bare integers stand for themselves, as officially; all else is read
-            as `narrow` reads it.
+        body: The elements. Bare integers are codes, as in the official syntax; others are read
+            like in `narrow`.
         element: The element type.
-        high: The greatest integer allowed; the least is 0 below six bits, else that of int32.
+        high: The maximum of integers; the minimum is 0 below six bits, otherwise that of int32.
     """
     low = 0 if element.bits < 6 else -(1 << 31)
     if not any(mark in body.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
@@ -165,7 +163,7 @@ def bools(body: Body) -> NDArray[np.uint8]:
     """Read ``true`` and ``false`` as 1 and 0."""
     data = body.data
     if len(data) >= _SHORT and not data.translate(None, _BOOL_LETTERS):
-        # 1 and 2, so that "falsetrue" becomes neither.
+        # Use 1 and 2, so that "falsetrue" becomes neither.
         digits = data.replace(b"true", b"2").replace(b"false", b"1")
         values = _fromstring(digits, np.int64) if _ends_in(digits, b"12") else None
         if values is not None and ((values == 1) | (values == 2)).all():
@@ -187,8 +185,8 @@ def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
     Args:
         body: The elements.
         bits: The width of a part, 32 or 64.
-        pairs: Whether a plain real number stands for itself and an imaginary part of zero,
-            rather than (as officially in braces) for one part of a number.
+        pairs: Whether a plain real number has an imaginary part of zero. Otherwise it is one part
+            of a number, as in the official syntax in braces.
 
     Returns:
         The parts in order.
@@ -201,7 +199,7 @@ def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
     try:
         return read(Body(",".join(texts).encode()))
     except LiteralError:
-        each(body, lambda text: [one(part) for part in split(text)])  # raises it in its place
+        each(body, lambda text: [one(part) for part in split(text)])  # raises it there
         raise  # pragma: no cover
 
 
@@ -217,7 +215,7 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
 
 
 def _not_an_int(text: str) -> LiteralError:
-    """Say what is wrong with text that is no integer."""
+    """Return the error for text that is not an integer."""
     fix = None
     if text[:1] == "+":
         fix = f"write it without the plus: {text[1:]}"
@@ -233,7 +231,7 @@ def _not_an_int(text: str) -> LiteralError:
 
 
 def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
-    """Let numpy read the whole text; None unless it could."""
+    """Let numpy read the whole text; return None if it fails."""
     try:
         if _numpy_raises():
             return np.fromstring(data, dtype, sep=",")
@@ -245,18 +243,18 @@ def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
 
 
 def _ends_in(data: bytes, allowed: bytes) -> bool:
-    """Whether the last character that is no blank is one of `allowed`."""
+    """Whether the last character except whitespace is one of `allowed`."""
     end = data[-_SHORT:].rstrip(_BLANK_BYTES) or data.rstrip(_BLANK_BYTES)
     return bool(end) and end[-1] in allowed
 
 
 def _has_gap(data: bytes) -> bool:
-    """Whether an element is missing: numpy reads blanks between commas as 0 or -1."""
+    """Whether an element is missing, which numpy would read as 0 or -1."""
     start = data[:_SHORT].lstrip(_BLANK_BYTES) or data.lstrip(_BLANK_BYTES)
     if start[:1] == b",":
         return True
     codes = np.frombuffer(data, np.uint8)
-    # Commas after a blank are rare (but there is one after every inner bracket).
+    # Commas after whitespace are rare, except after inner brackets.
     places = np.flatnonzero((codes[1:] == ord(",")) & (codes[:-1] <= ord(","))) + 1
     return bool((codes[before(codes, places)] == ord(",")).any())
 
@@ -264,7 +262,7 @@ def _has_gap(data: bytes) -> bool:
 def _plain_ints(
     data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
 ) -> NDArray[Any] | None:
-    """Read decimal integers on the fast road; None if that is not surely right."""
+    """Read decimal integers on the fast path; return None if the result may be wrong."""
     if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789"):
         return None
     if _has_gap(data):
@@ -278,7 +276,7 @@ def _plain_ints(
     if values is None:
         return None
     least, greatest = int(values.min()), int(values.max())
-    # numpy clamps, so a value at the end of its type may have been written beyond it.
+    # numpy clamps, so the limits of the type may be the result of an overflow.
     end = _INT64_MAX if dtype is np.int64 else (1 << 64) - 1
     if not low <= least or not greatest <= high or least == _INT64_MIN or greatest == end:
         return None
@@ -286,7 +284,7 @@ def _plain_ints(
 
 
 def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
-    """Read decimals and words as doubles on the fast road; None if that is not surely right."""
+    """Read decimals and words as doubles on the fast path; None if the result may be wrong."""
     if len(data) < _SHORT or b"(" in data or not _ends_in(data, b"0123456789.fFnNyY"):
         return None
     if _has_gap(data):
@@ -315,7 +313,7 @@ def _bits(
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
 ) -> NDArray[Any]:
-    """Read elements as bits: `fast` all at once, or `convert` one by one, or some of both."""
+    """Read elements as bits: all with `fast`, all with `convert`, or a mix of both."""
     if len(body.data) >= _SHORT:
         codes = fast(body.data)
         if codes is None:
@@ -330,13 +328,13 @@ def _patched(
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
 ) -> NDArray[Any] | None:
-    """Read elements with words and ``0x`` one by one and the others all at once."""
+    """Read elements with words and ``0x`` one by one and the others in bulk."""
     tokens = body.tokens()
     special = {i: t for i, t in enumerate(tokens) if "n" in t or "x" in t or "N" in t or "X" in t}
     if not special:
         return None
     for index in special:
-        tokens[index] = "1.0"  # which every format has
+        tokens[index] = "1.0"  # exact in every format
     codes = fast(",".join(tokens).encode())
     if codes is None:
         return None
@@ -351,7 +349,7 @@ def _patched(
 def _plain_codes(
     data: bytes, name: str, convert: Callable[[str], int]
 ) -> NDArray[np.uint32] | None:
-    """Read decimals and words as codes on the fast road; None if that is not surely right."""
+    """Read decimals and words as codes on the fast path; None if the result may be wrong."""
     form = FORMATS[name]
     values = _plain_doubles(data)
     if values is None or (form.bits < 32 and not _marked(data, values.size)):
@@ -374,8 +372,8 @@ def _plain_codes(
 
 
 def _marked(data: bytes, count: int) -> bool:
-    """Whether every element has a point, an exponent or letters, and so is no bare integer."""
-    if data.count(b".") == count:  # nothing that numpy reads has two
+    """Whether no element is a bare integer: each has a point, an exponent or letters."""
+    if data.count(b".") == count:  # numpy reads no number with two points
         return True
     codes = np.frombuffer(data, np.uint8)
     starts = np.concatenate(([0], np.flatnonzero(codes == ord(",")) + 1))

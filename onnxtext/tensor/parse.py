@@ -16,10 +16,10 @@ from onnxtext.tensor import numbers
 from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.few import LONGEST, flattened, parse_few
 from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repetition import Repetition
+from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,10 +77,10 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     if element.kind == "string":
         raise _string_error(text)
     count = product(dims)
-    short = flattened(text, dims) if text.find("[", 1, LONGEST) > 0 else text
-    few = None if short is None else parse_few(element, short, count)
-    if few is not None:
-        return few
+    short = flatten(text, dims) if text.find("[", 1, LONGEST) > 0 else text
+    small = None if short is None else parse_small(element, short, count)
+    if small is not None:
+        return small
     read = partial(_raw_elements, element)
     parts = _plain(element, text, _range(element), read, dims)
     splat = False
@@ -136,9 +136,9 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
     if not text.isascii() or "," in text:
         place = next(i for i, c in enumerate(text) if c == "," or not c.isascii())
         raise LiteralError(f"expected one element, found {text[place]!r}", place, 1)
-    few = parse_few(element, f"[{text}]", 1)
-    if few is not None:
-        return few
+    small = parse_small(element, f"[{text}]", 1)
+    if small is not None:
+        return small
     values = _raw_elements(element, Body(text.encode("ascii")))
     if len(values) != 1:
         raise LiteralError("expected an element, found nothing")
@@ -166,9 +166,9 @@ def parse_typed(element: ElementType, text: str) -> bytes:
     if element.kind == "string":
         raise LiteralError("expected numbers, found strings")
     if element.name in ENTRIES_ARE_ELEMENTS:
-        few = parse_few(element, text, None, "{}")
-        if few is not None:
-            return few
+        small = parse_small(element, text, None, "{}")
+        if small is not None:
+            return small
     limits = _typed_range(element)
     read = partial(_typed_entries, element, limits)
     parts = None
@@ -216,9 +216,9 @@ def parse_ints(text: str) -> tuple[int, ...]:
     Raises:
         LiteralError: Not such a literal.
     """
-    few = parse_few(ELEMENTS["int64"], text, None)
-    if few is not None:
-        return unpack(f"<{len(few) // 8}q", few)
+    small = parse_small(ELEMENTS["int64"], text, None)
+    if small is not None:
+        return unpack(f"<{len(small) // 8}q", small)
     read = partial(numbers.ints, low=_INT64[0], high=_INT64[1], hexadecimal=False)
     parts = _plain(ELEMENTS["int64"], text, _INT64, read)
     if parts is None:
@@ -236,9 +236,9 @@ def parse_floats(text: str) -> bytes:
         LiteralError: Not such a literal.
     """
     element = ELEMENTS["float"]
-    few = parse_few(element, text, None)
-    if few is not None:
-        return few
+    small = parse_small(element, text, None)
+    if small is not None:
+        return small
     parts = _plain(element, text, _range(element), numbers.floats)
     if parts is None:
         parts = [numbers.floats(flat(text, "[", "]"))]

@@ -50,7 +50,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
             with this type and shape.
     """
     if base is None:
-        raise BlobError("data files are read for texts in files (base_dir)", UNREADABLE)
+        raise BlobError("cannot read a data file without a base_dir", UNREADABLE)
     where = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
     shape = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
     try:

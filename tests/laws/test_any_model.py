@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1 and L3 on any model that the schema allows, and on any that the wire format allows."""
+"""L1 and L3 for random models of the schema and random wire encodings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def assert_lossless(data: bytes) -> None:
 
 
 def check_both(data: bytes) -> None:
-    """A model as it was drawn, and as protobuf would write it."""
+    """Check a model as generated, and in its canonical encoding."""
     assert_lossless(data)
     canonical = onnx.ModelProto.FromString(data).SerializeToString()
     assert_lossless(canonical)
@@ -51,8 +51,8 @@ def test_any_model(data: bytes) -> None:
 @seed(fresh_seed())
 @settings(quick, derandomize=False)
 @given(models())
-def test_any_model_of_a_fresh_seed(data: bytes) -> None:
-    # In CI hypothesis draws the same examples every time: here it does not.
+def test_any_model_with_a_fresh_seed(data: bytes) -> None:
+    # Hypothesis is deterministic in CI, except here.
     check_both(data)
 
 

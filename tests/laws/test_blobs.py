@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blobs: large data stands at the end of the text, named by its digest, and is verified."""
+"""Blobs: large data is at the end of the text, named and verified by its digest."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def model() -> onnx.ModelProto:
     return oh.make_model(oh.make_graph(nodes, "g", [], [], initializers))
 
 
-def test_large_data_is_moved_and_comes_back() -> None:
+def test_large_data_moves_to_resources_and_back() -> None:
     data = model().SerializeToString()
     text = onnxtext.from_binary(data)
     assert onnxtext.to_binary(text) == data
@@ -78,7 +78,7 @@ RESOURCES = "resources" + RESOURCES
 
 
 @pytest.mark.parametrize("digits", [16, 17, 32, 40, 64])
-def test_any_unique_prefix_is_read(digits: int) -> None:
+def test_unique_prefix_of_a_digest_is_accepted(digits: int) -> None:
     tensor = onnxtext.loads(with_blob(DIGEST[:digits], RESOURCES)).graph.initializer[0]
     assert tensor.raw_data == WEIGHTS.tobytes()
 
@@ -103,7 +103,7 @@ def test_missing_and_damaged_blobs(text: str, message: str) -> None:
     assert caught.value.diagnostics[0].source is not None
 
 
-def test_lists_by_hand() -> None:
+def test_handwritten_lists() -> None:
     data = struct.pack("<3q", 1, -2, 3)
     digest = hashlib.sha256(data).hexdigest()[:16]
     text = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that no canonical encoder would write come back too: by habits, else by a patch."""
+"""Noncanonical bytes round-trip too: by encoding habits, otherwise by a patch."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def assert_lossless(data: bytes) -> str:
     return text
 
 
-def test_habits_are_found_and_said_once() -> None:
+def test_habits_are_detected_and_printed_once() -> None:
     found = 0
     for data in real_models():
         unusual = Encoder(HABITS).encode("ModelProto", data)
@@ -71,7 +71,7 @@ def test_habits_are_found_and_said_once() -> None:
     assert found > 3
 
 
-def test_habits_outlive_an_edit() -> None:
+def test_habits_survive_an_edit() -> None:
     data = onnxtext.to_binary("<onnxtext: 1> g () => () { y = A <is = [1, 2]> (x) }")
     packed = Encoder(HABITS[:1]).encode("ModelProto", data)
     text = onnxtext.from_binary(packed)
@@ -80,9 +80,9 @@ def test_habits_outlive_an_edit() -> None:
     assert b"\x42\x02\x03\x04" in edited
 
 
-def test_a_patch_that_no_longer_fits_is_dropped_with_a_warning() -> None:
+def test_outdated_patch_is_dropped_with_a_warning() -> None:
     data = onnxtext.to_binary("<onnxtext: 1> g () => () { y = A <is = [1, 2]> (x) }")
-    padded = data + tag(2, LENGTH) + b"\x81\x00p"  # a length in two bytes where one would do
+    padded = data + tag(2, LENGTH) + b"\x81\x00p"  # a length of two bytes instead of one
     text = assert_lossless(padded)
     assert "\nencoding {" in text
     with pytest.warns(OnnxTextWarning, match="no longer fits"):
@@ -90,7 +90,7 @@ def test_a_patch_that_no_longer_fits_is_dropped_with_a_warning() -> None:
     assert list(onnx.ModelProto.FromString(edited).graph.node[0].attribute[0].ints) == [3, 4]
 
 
-def test_a_forged_patch_cannot_say_what_the_text_does_not() -> None:
+def test_forged_patch_cannot_change_the_model() -> None:
     import base64
     import hashlib
 
@@ -113,7 +113,7 @@ def test_a_forged_patch_cannot_say_what_the_text_does_not() -> None:
         "packed(attribute.ints, 1)",
     ],
 )  # fmt: skip
-def test_habits_that_mean_nothing(habit: str) -> None:
+def test_invalid_habits(habit: str) -> None:
     with pytest.raises(OnnxTextError):
         onnxtext.to_binary(f"<onnxtext: 1, encoding: [{habit}]> g () => () {{}}")
 
@@ -122,7 +122,7 @@ def test_habits_that_mean_nothing(habit: str) -> None:
 
 
 def mutate(message: str, data: bytes, rng: random.Random, depth: int = 0) -> bytes:
-    """About the same message, encoded otherwise: moved, doubled, split, padded, added to."""
+    """Return a similar message in another encoding: reordered, split, padded or extended."""
     spec = message_spec(message)
     parts: list[bytes] = []
     for item in read_fields(data, 0, len(data)):
@@ -146,14 +146,14 @@ def mutate(message: str, data: bytes, rng: random.Random, depth: int = 0) -> byt
 
 
 def split(number: int, inside: bytes, rng: random.Random) -> list[bytes]:
-    """A message in two parts, which protobuf merges."""
+    """Return a message in two parts, which protobuf merges."""
     ends = [item.end for item in read_fields(inside, 0, len(inside))]
     at = rng.choice([0, *ends])
     return [delimited(tag(number, LENGTH), part) for part in (inside[:at], inside[at:])]
 
 
 def packed_otherwise(field: FieldSpec, data: bytes, item: WireField, rng: random.Random) -> bytes:
-    """Numbers of a list packed one by one, or a packed list of numbers one by one."""
+    """Return an unpacked list item as packed, or a packed list as unpacked."""
     if rng.random() > 0.3:
         return data[item.start : item.end]
     if item.wire_type == field.wire_type:
@@ -174,7 +174,7 @@ def packed_otherwise(field: FieldSpec, data: bytes, item: WireField, rng: random
 
 
 def unknown_field(rng: random.Random, depth: int = 0) -> bytes:
-    """A field that no schema knows, of any wire type."""
+    """Return an unknown field of any wire type."""
     number = rng.choice([19, 999, 536870911])
     match rng.randrange(5 if depth < 3 else 4):
         case 0:
@@ -205,7 +205,7 @@ def _variants(
 
 
 def check_mutations(files: list[bytes], seed: int, times: int) -> int:
-    """Check mutations of files; how many of them protobuf reads at all."""
+    """Check mutations of files; return how many of them protobuf can read."""
     rng = random.Random(seed)
     tried = 0
     for data in files:
@@ -224,7 +224,7 @@ def check_mutations(files: list[bytes], seed: int, times: int) -> int:
 
 
 FRESH = fresh_seed()
-"""Another seed every time."""
+"""A new seed for every run."""
 
 
 @pytest.mark.thorough
@@ -254,7 +254,7 @@ def test_unknown_fields_first(data: bytes, unknown: bytes) -> None:
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), models())
 def test_split_models(first: bytes, second: bytes) -> None:
-    # Protobuf merges the parts of a message that comes in several.
+    # Protobuf merges several occurrences of a message.
     assert_lossless(first + second)
 
 

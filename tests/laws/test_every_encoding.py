@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1 for every field of every message in every way that protobuf reads it.
+"""L1 for every field of every message in every encoding that protobuf accepts.
 
-The descriptors are walked, as in `test_every_field`. What comes back is the text, read again: an
-encoding that the printer names and the parser does not know shows here.
+The fields come from the descriptors, as in `test_every_field`. The text is parsed again, so the
+printer and the parser must agree on every encoding.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Path = tuple[FieldSpec, ...]
 
 
 def places(message: str) -> list[Path]:
-    """The shortest way from a model to a message, then those through its other fields."""
+    """Return the shortest path from a model to a message, then those through other fields."""
     found = [PATHS[message]]
     for parent, path in PATHS.items():
         for field in message_spec(parent).by_number.values():
@@ -44,12 +44,12 @@ def places(message: str) -> list[Path]:
 
 
 def long_varint(data: bytes, size: int) -> bytes:
-    """A varint in more bytes than it needs."""
+    """Return a varint that is padded to `size` bytes."""
     return data[:-1] + bytes((data[-1] | 128,)) + b"\x80" * (size - len(data) - 1) + b"\x00"
 
 
 def variants(message: str, field: FieldSpec) -> Iterator[tuple[str, bytes]]:
-    """The ways to encode a field: name and bytes of the message."""
+    """Yield the encodings of a field: a name and the bytes of the message."""
     key, some, empty = tag(field.number, field.wire_type), value(field, empty=False), value(
         field, empty=True
     )  # fmt: skip
@@ -120,7 +120,7 @@ def assert_lossless(data: bytes) -> None:
 
 
 def check_message(message: str, path: Path) -> int:
-    """Check all variants of all fields of a message at a place; how many there are."""
+    """Check all variants of all fields of a message at a path; return their number."""
     count = 0
     for field in message_spec(message).by_number.values():
         for name, encoded in variants(message, field):
@@ -142,6 +142,6 @@ def test_every_field_in_every_encoding(message: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("message", sorted(PATHS))
-def test_at_every_place(message: str) -> None:
+def test_every_encoding_at_every_path(message: str) -> None:
     for path in places(message)[1:]:
         check_message(message, path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L5: every field of every message of the installed onnx has a spelling.
+"""L5: every field of every message of the installed onnx can be written as text.
 
-The descriptors are walked, so a field that a new onnx adds is tried on the day it is installed.
+The fields come from the descriptors, so those of a new onnx release are tested automatically.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from onnxtext.wire.writer import LENGTH, delimited, tag, varint
 
 
 def paths() -> dict[str, tuple[FieldSpec, ...]]:
-    """For each message type the shortest way to it from a model."""
+    """Return the shortest path from a model to each message type."""
     found: dict[str, tuple[FieldSpec, ...]] = {"ModelProto": ()}
     queue = deque(["ModelProto"])
     while queue:
@@ -45,7 +45,7 @@ FIELDS = [
 
 
 def value(field: FieldSpec, *, empty: bool) -> bytes:
-    """A value of a field, without its key: the simplest, or one that says something."""
+    """Return a value of a field without its key: the default or another one."""
     match field.kind:
         case "string" | "bytes" | "message":
             data = b"" if empty or field.kind == "message" else b"x"
@@ -58,7 +58,7 @@ def value(field: FieldSpec, *, empty: bool) -> bytes:
 
 
 def model_with(message: str, name: str, *, empty: bool) -> bytes:
-    """A model in which one message has one field, and nothing else has any."""
+    """Return a model with one field in one message, and only the messages around it."""
     field = message_spec(message).by_name[name]
     data = value(field, empty=empty)
     if field.packed:
@@ -78,21 +78,21 @@ def test_field(message: str, name: str) -> None:
         assert onnx.ModelProto.FromString(data).SerializeToString() == data
         text = onnxtext.from_binary(data)
         assert onnxtext.to_binary(text) == data
-        # The text itself says it: no patch of bytes, and no number where the schema has a name.
+        # The text contains the field: no byte patch, and no number instead of a name.
         assert "\nencoding {" not in text
         assert f"{message_spec(message).by_name[name].number}: " not in text.replace(
             "onnxtext: 1", ""
         )
 
 
-def test_every_message_can_be_reached() -> None:
+def test_every_message_is_reachable() -> None:
     reached = set(PATHS)
     assert {name for name in spelled_messages().values() if name not in reached} == set()
     assert len(FIELDS) > 130
 
 
 @pytest.mark.parametrize("message", NEWER_FIELDS)
-def test_what_an_older_onnx_is_told_is_the_schema(message: str) -> None:
+def test_newer_fields_match_the_schema(message: str) -> None:
     known = {spec.name: spec for spec in installed_fields(message)}
     if not known:
         pytest.skip(f"onnx {onnx.__version__} has no {message}")

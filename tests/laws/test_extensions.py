@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every extension means what it should, and is text that the official parser rejects.
+"""Every extension has its documented meaning, and the official parser rejects it.
 
-So no text changes its meaning: what a file with extensions says, it says to us alone.
+So no text that the official parser accepts has another meaning here.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ REJECTED_OFFICIALLY = [
 
 
 @pytest.mark.parametrize("text", REJECTED_OFFICIALLY)
-def test_the_official_parser_rejects_it_and_we_do_not(text: str) -> None:
+def test_only_the_official_parser_rejects_extensions(text: str) -> None:
     with pytest.raises(onnx.parser.ParseError):
         onnx.parser.parse_model(text)
     data = onnxtext.to_binary(text)
-    # And its meaning survives the canonical text.
+    # The canonical text has the same meaning.
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
 
 
@@ -84,7 +84,7 @@ def initializer(value: str) -> onnx.TensorProto:
     return onnxtext.loads(HEADER + graph(value)).graph.initializer[0]
 
 
-def test_plain_means_absent_under_a_version_and_official_presence_without_one() -> None:
+def test_presence_with_and_without_a_version() -> None:
     assert not node("y = Add (a, b)").HasField("domain")
     assert node("y = .Add (a, b)").HasField("domain")
     assert node("y = Add (a, b)", header="").HasField("domain")
@@ -138,7 +138,7 @@ def test_raw_and_typed_data() -> None:
     assert list(both.float_data) == [1]
 
 
-def test_the_accidents_keep_their_official_meaning() -> None:
+def test_official_quirks_keep_their_meaning() -> None:
     # An empty tensor that is *named* `true` or `nan`, not a value.
     for name in ("true", "nan"):
         made = node(f"y = C <value = float {name}> ()").attribute[0]
@@ -187,7 +187,7 @@ def test_records() -> None:
         "y = A <a = {i: 1.5}> (x)",
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_an_error_with_a_place(text: str) -> None:
+def test_invalid_text_is_a_located_error(text: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         node(text)
     (diagnostic,) = caught.value.diagnostics
@@ -195,7 +195,7 @@ def test_what_does_not_fit_is_an_error_with_a_place(text: str) -> None:
     assert diagnostic.labels[0].span.start > 0
 
 
-def test_newer_versions_are_refused_clearly() -> None:
+def test_newer_versions_are_rejected() -> None:
     with pytest.raises(OnnxTextError, match="version 2") as caught:
         onnxtext.parse("<onnxtext: 2> g () => () {}")
     assert caught.value.diagnostics[0].code == "language-version-unknown"
@@ -225,7 +225,7 @@ def test_deep_texts_are_errors(opening: str, middle: str, closing: str, depth: i
 
 
 @pytest.mark.parametrize(("depth", "fine"), [(20, True), (33, True), (34, False), (200, False)])
-def test_graphs_are_as_deep_as_protobuf_reads(depth: int, fine: bool) -> None:
+def test_depth_limit_of_graphs_is_that_of_protobuf(depth: int, fine: bool) -> None:
     text = "y = A (x)"
     for _ in range(depth):
         text = f"y = A <g = h () => () {{ {text} }}> ()"

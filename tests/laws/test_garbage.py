@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees are freed as soon as nobody needs them, not when the garbage collector finds them."""
+"""Trees have no reference cycles, so they are freed without the garbage collector."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "from_binary": lambda: onnxtext.from_binary(MODEL),
     "parse": lambda: onnxtext.parse(TEXT),
     "refuse": refuse,
-    # Scopes know what is around them and in them: only graphs without graphs leave nothing.
+    # Scopes refer to their parents and children; only a flat graph has no cycles.
     "check": lambda: onnxtext.check(FLAT),
     "format": lambda: onnxtext.format_text(TEXT),
 }
@@ -42,8 +42,8 @@ CALLS: dict[str, Callable[[], object]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", CALLS)
-def test_nothing_is_left_to_the_garbage_collector(name: str) -> None:
-    CALLS[name]()  # what is loaded once may leave some
+def test_no_reference_cycles(name: str) -> None:
+    CALLS[name]()  # one-time initialization may create cycles
     gc.collect()
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files made to cost much: time grows with the size of a file, and memory has a bound."""
+"""Hostile files: time is linear in the size of a file, and memory is bounded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ assert onnxtext.to_binary(text) == data
 
 
 def convert(data: bytes, path: Path, *, seconds: int, memory: int) -> None:
-    """There and back in a process that is ended when it needs more than this."""
+    """Convert to text and back in a process with limited time and memory."""
     path.write_bytes(data)
     arguments = [str(path), str(seconds), str(memory)]
     done = subprocess.run(
@@ -37,7 +37,7 @@ def convert(data: bytes, path: Path, *, seconds: int, memory: int) -> None:
 
 
 def nested(depth: int, inside: bytes) -> bytes:
-    """A model with graphs in graphs; the innermost has these fields."""
+    """Return a model with nested graphs; the innermost has the given fields."""
     graph = inside
     for _ in range(depth):
         attribute = delimited(b"\x0a", b"b") + delimited(b"\x32", graph) + b"\xa0\x01\x05"
@@ -50,7 +50,7 @@ def test_a_long_string_deep_inside(tmp_path: Path) -> None:
     convert(nested(30, node), tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
 
 
-def test_names_behind_nested_graphs(tmp_path: Path) -> None:
+def test_names_after_nested_graphs(tmp_path: Path) -> None:
     graph = b""
     for _ in range(30):
         attribute = delimited(b"\x0a", b"b") + delimited(b"\x32", graph) + b"\xa0\x01\x05"
@@ -84,12 +84,12 @@ def test_metadata_of_many_nodes(tmp_path: Path) -> None:
         b"\x3a\xff\xff\xff\xff\x07",  # a graph of 2 GB in six bytes
         b"\x08\x0a\x3a\x0a\x2a\x08\x4a\xff\xff\xff\xff\x0f",
         nested(60, b""),
-        b"\x3b" * 100_000,  # groups in groups
+        b"\x3b" * 100_000,  # nested groups
         b"\xff" * 1_000_000,
     ],
     ids=["gigabytes", "lying", "deep", "groups", "varint"],
 )
-def test_what_is_no_model_is_refused_at_once(data: bytes) -> None:
+def test_invalid_models_are_rejected_quickly(data: bytes) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF)
     with pytest.raises(onnxtext.OnnxTextError):
         onnxtext.from_binary(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1 and L3 on real models: bytes come back, and so do the AST and the text."""
+"""L1 and L3 for real models: bytes, AST and text round-trip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.corpus import index, onnx_directory, shared_model, shared_models, whe
 
 
 def check_laws(data: bytes) -> str:
-    """State the laws for one model; its text."""
+    """Check the laws for a model; return its text."""
     model = lift_model(data)
     text = print_model(model)
     assert onnxtext.to_binary(text) == data
@@ -31,7 +31,7 @@ def check_laws(data: bytes) -> str:
 
 
 def check_default(data: bytes) -> str:
-    """The same as it is printed by default: large data and metadata in sections of their own."""
+    """Check the laws for the default text, with large data and metadata in sections."""
     text = onnxtext.from_binary(data)
     assert onnxtext.to_binary(text) == data
     model = lift_model(data)
@@ -48,7 +48,7 @@ _STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"', re.D
 
 
 def check_layout(text: str) -> None:
-    """What every canonical text looks like, whatever it says."""
+    """Check the layout rules of every canonical text."""
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
     assert "\r" not in text
@@ -76,14 +76,14 @@ def test_the_wheel_has_models() -> None:
 def test_shared_model(file: str) -> None:
     data = shared_model(file)
     check_laws(data)
-    # A canonical file needs no record of its encoding, any other one does.
+    # Only the text of a noncanonical file records its encoding.
     model = lift_model(data)
     canonical = {entry["file"]: entry["canonical"] for entry in index("models")}
     assert bool(model.encoding or model.encoding_habits) == (not canonical[file])
 
 
 @pytest.mark.data
-def test_all_shared_models_are_there() -> None:
+def test_all_shared_models_exist() -> None:
     assert len(shared_models()) == 290
 
 
@@ -96,7 +96,7 @@ def backend_cases() -> list[tuple[str, bytes]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore")  # numpy's, from making the cases
+@pytest.mark.filterwarnings("ignore")  # numpy's, while the cases are created
 def test_every_backend_case() -> None:
     cases = backend_cases()
     assert len(cases) > 1000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that mean something odd: they are read, printed and read again like any other."""
+"""Unusual but valid texts round-trip like any other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from onnxtext.syntax.parse import parse_fragment
         "float[0] w = []", "float[2, 0] w = [[], []]", "int4[0] w = {}",
     ],
 )  # fmt: skip
-def test_data_that_fits_no_dims(value: str) -> None:
+def test_data_that_does_not_match_the_dims(value: str) -> None:
     text = f"<onnxtext: 1> g () => () <{value}> {{}}"
     model = onnxtext.parse(text)
     printed = print_model(model)
@@ -53,7 +53,7 @@ def test_value_infos_and_tensors_on_their_own() -> None:
         ("g () => () {\n  y = A (\0x)\n}", "2:10"),
     ],
 )
-def test_mistakes_are_reported_where_they_are(text: str, place: str) -> None:
+def test_errors_are_located(text: str, place: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.parse(text)
     assert caught.value.diagnostics[0].where() == f"<string>:{place}"
@@ -67,7 +67,7 @@ def test_mistakes_are_reported_where_they_are(text: str, place: str) -> None:
         "opaque(a, undefined)",
     ],
 )  # fmt: skip
-def test_opaque_types_take_any_word_as_officially(type: str) -> None:
+def test_opaque_types_accept_any_word(type: str) -> None:
     text = f"g () => () <{type} x> {{}}"
     proto = onnxtext.loads(text, onnx.GraphProto)
     assert proto == onnx.parser.parse_graph(text)

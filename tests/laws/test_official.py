@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L2: every text the official parser accepts means the same here; what it rejects is rejected.
+"""L2: texts have the same meaning as in the official parser; texts that it rejects are rejected.
 
-The only differences are those of docs/laws.md. They are listed here one by one, each with its
-reason, and a difference that has gone away fails as loudly as a new one.
+The only differences are those of docs/laws.md. They are listed here with their reasons. The tests
+fail for a new difference, and for a listed one that no longer exists.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ REFUSED = [entry for entry in index("official_texts") if entry["outcome"] != "pa
 
 
 def read(entry: dict[str, Any]) -> Any:
-    """Our AST of an official text."""
+    """Parse an official text."""
     assert SHARED is not None
     text = (SHARED / "official_texts" / entry["file"]).read_bytes().decode("utf-8")
     source = Source(text, entry["file"])
@@ -102,7 +102,7 @@ def name_of(entry: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("entry", ACCEPTED, ids=name_of)
-def test_accepted_texts_give_the_official_model(entry: dict[str, Any]) -> None:
+def test_accepted_texts_equal_the_official_model(entry: dict[str, Any]) -> None:
     file = entry["file"]
     if file in REJECTED_HERE:
         with pytest.raises(OnnxTextError) as caught:
@@ -119,7 +119,7 @@ def test_accepted_texts_give_the_official_model(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("entry", REFUSED, ids=name_of)
-def test_refused_texts_are_refused_with_a_place(entry: dict[str, Any]) -> None:
+def test_rejected_texts_are_rejected_with_a_location(entry: dict[str, Any]) -> None:
     if entry["file"] in USES_AN_EXTENSION:
         read(entry)
         return
@@ -139,7 +139,7 @@ def check_place(error: OnnxTextError) -> None:
         assert diagnostic.message
 
 
-def test_the_lists_of_differences_name_real_texts() -> None:
+def test_listed_differences_exist() -> None:
     files = {entry["file"] for entry in index("official_texts")}
     assert {*DIFFERENT_MEANING, *REJECTED_HERE, *USES_AN_EXTENSION} <= files
     assert len(ACCEPTED) > 900

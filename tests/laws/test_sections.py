@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections after the functions: what they mean, and that each entry finds its owner."""
+"""The sections after the functions: their meaning, and the binding of entries to owners."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def entries(message: object) -> dict[str, str]:
     return {entry.key: entry.value for entry in message.metadata_props}  # type: ignore[attr-defined]
 
 
-def test_every_entry_finds_its_owner() -> None:
+def test_every_entry_is_bound_to_its_owner() -> None:
     model = onnxtext.loads(TEXT)
     graph = model.graph
     q, odd, branch = graph.node
@@ -141,10 +141,10 @@ def test_every_entry_finds_its_owner() -> None:
     assert configuration.num_devices == 2
 
 
-def test_the_text_comes_back() -> None:
+def test_round_trip() -> None:
     text = onnxtext.from_binary(onnxtext.to_binary(TEXT))
     assert onnxtext.to_binary(text) == onnxtext.to_binary(TEXT)
-    # Short single entries go to their statement; all else stays in its section.
+    # Short single entries move to their statement; others stay in the section.
     assert '@meta("k": "odd")' in text
     for line in (
         "  node q {", "  function my.ops.Gelu:f16 {", '  x: ["SCALE_TENSOR": "s",', "training {",
@@ -174,13 +174,13 @@ def with_metadata(block: str) -> str:
         ('node q:f16 { k: "v" }', "only functions have overloads"),
     ],
 )
-def test_what_names_nothing_is_an_error(block: str, message: str) -> None:
+def test_dangling_names_are_errors(block: str, message: str) -> None:
     with pytest.raises(OnnxTextError, match=message) as caught:
         onnxtext.parse(with_metadata(block))
     assert caught.value.diagnostics[0].where().startswith("<string>:")
 
 
-def test_near_names_are_suggested() -> None:
+def test_similar_names_are_suggested() -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.parse(with_metadata('node "/od.name" { k: "v" }'))
     (diagnostic,) = caught.value.diagnostics
@@ -192,7 +192,7 @@ def test_near_names_are_suggested() -> None:
     assert mended == with_metadata('node "/odd.name" { k: "v" }')
 
 
-def test_words_of_sections_are_names_everywhere_else() -> None:
+def test_section_keywords_are_names_elsewhere() -> None:
     words = ["metadata", "quantization", "training", "configuration", "encoding", "resources"]
     for word in words:
         text = (
@@ -203,12 +203,12 @@ def test_words_of_sections_are_names_everywhere_else() -> None:
 
 
 @pytest.mark.data
-def test_exporters_metadata_leaves_the_graph_readable() -> None:
+def test_exporter_metadata_moves_out_of_the_graph() -> None:
     data = shared_model("models/exported/cond_dynamo.onnx")
     before = onnxtext.from_binary(data, metadata="inline").partition("{\n  ")[2]
     graph = onnxtext.from_binary(data).partition("metadata {")[0]
     assert before.count("@meta") > 10
-    # One line a node; what is left inline is short.
+    # One line per node; inline metadata is short.
     body = graph.partition("> {\n")[2]
     assert "@meta" not in body
     assert len(body.split("\n")) < 30
@@ -253,14 +253,14 @@ def test_values_without_a_statement_have_metadata() -> None:
     assert onnxtext.to_binary(inline) == data
 
 
-def test_values_without_a_statement_are_looked_for_last() -> None:
+def test_values_without_a_statement_are_bound_last() -> None:
     model = onnxtext.loads(GENERATED.replace("value v {", "value x {"))
     assert entries(model.graph.input[0]) == {"kind": "PARAMETER"}
     with pytest.raises(OnnxTextError, match="no value is named `q`"):
         onnxtext.loads(GENERATED.replace("float[2] q = Mul", "q = Mul"))
 
 
-def test_metadata_in_the_section_without_exception_or_not_at_all() -> None:
+def test_metadata_options() -> None:
     data = onnxtext.to_binary(TEXT)
     text = onnxtext.from_binary(data, metadata="section")
     assert "@meta" not in text
@@ -294,7 +294,7 @@ def test_a_value_declared_twice_keeps_its_metadata_inline() -> None:
     assert onnxtext.to_binary(text) == data
 
 
-def test_entries_that_name_nothing_are_all_that_is_lost() -> None:
+def test_only_dangling_entries_are_lost() -> None:
     good = 'node q { k: "v" }'
     whole = onnxtext.parse(with_metadata(good))
     text = with_metadata(f'node x1 {{ a: "b" }}\n  {good}\n  value x2 {{ a: "b" }}')
@@ -305,7 +305,7 @@ def test_entries_that_name_nothing_are_all_that_is_lost() -> None:
     assert places == ["x1", "x2"]
 
 
-def test_annotations_that_name_nothing_are_all_that_is_lost() -> None:
+def test_only_dangling_annotations_are_lost() -> None:
     text = with_metadata('node q { k: "v" }') + '\nquantization { q.body.x: ["K": "v"] }\n'
     partial, (diagnostic,) = parse_partial(Source(text, "t"), "model")
     assert partial == onnxtext.parse(with_metadata('node q { k: "v" }'))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short texts that ask for much memory: refused before anything is made, or held in little."""
+"""Short texts that describe huge data are rejected before allocation, or stay compact."""
 
 from __future__ import annotations
 
@@ -61,9 +61,7 @@ def memory() -> Iterator[Callable[[], int]]:
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_what_is_too_large_is_refused_before_it_is_made(
-    name: str, memory: Callable[[], int]
-) -> None:
+def test_too_large_data_is_rejected_before_allocation(name: str, memory: Callable[[], int]) -> None:
     text = BOMBS[name]
     for read in (onnxtext.to_binary, onnxtext.loads, Side.of_text):
         with pytest.raises(OnnxTextError) as caught:
@@ -77,7 +75,7 @@ def test_what_is_too_large_is_refused_before_it_is_made(
     assert memory() < 60_000_000
 
 
-def test_what_fits_takes_no_memory(memory: Callable[[], int]) -> None:
+def test_allowed_splats_take_no_memory(memory: Callable[[], int]) -> None:
     text = "<onnxtext: 1>\ng () => () <int4[4000000000] x = [7, ...]> {}\n"
     model = onnxtext.parse(text)
     assert onnxtext.parse(onnxtext.format_text(text)) == model
@@ -94,7 +92,7 @@ def test_external_data_may_be_larger(memory: Callable[[], int]) -> None:
     assert memory() < 60_000_000
 
 
-def test_what_stays_inside_is_refused_too() -> None:
+def test_inline_data_is_rejected_too() -> None:
     source = Source(BOMBS["sparse"])  # sparse tensors are never external
     with pytest.raises(OnnxTextError, match="model-too-large"):
         encode(parse_model(source), source, external=ExternalFile("m.data"))
@@ -122,7 +120,7 @@ def test_external_data_of_repetitions() -> None:
     ],
 )
 @pytest.mark.parametrize("start", ["y", "xy", "yyyyy"])
-def test_a_repetition_is_what_it_stands_for(name: str, count: int, start: str) -> None:
+def test_repetition_equals_its_expansion(name: str, count: int, start: str) -> None:
     element = ELEMENTS[name]
     zero, one = {"bool": ("false", "true"), "float": ("2.0", "1.0")}.get(element.kind, ("0", "1"))
     if element.name == "float8e8m0":
@@ -146,7 +144,7 @@ def test_a_repetition_is_what_it_stands_for(name: str, count: int, start: str) -
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
 
 
-def test_a_repetition_prints_as_itself() -> None:
+def test_repetition_round_trip() -> None:
     value = onnxtext.parse("g () => () <float[100000] x = [0.5, 0.5, ...]> {}").graph.values[0]
     assert isinstance(value, ValueInfo)
     model = onnxtext.parse("g () => () <float[100000] x = [0.5, 0.5, ...]> {}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1 through every place that weights can be in: any model, every element type, all real models."""
+"""L1 for every storage of weights: random models, every element type, all real models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too
 
 
 def there_and_back(data: bytes, directory: Path, weights: Any, inline_limit: int = 0) -> str:
-    """Print a model, everything large outside of the text, and encode it again."""
+    """Print a model with all large data outside of the text, and encode it again."""
     text, beside = print_binary(
         data, directory / "m.onnxtxt", weights=weights, inline_limit=inline_limit, place="w"
     )
@@ -37,7 +37,7 @@ def there_and_back(data: bytes, directory: Path, weights: Any, inline_limit: int
 
 @st.composite
 def tensors(draw: st.DrawFn) -> bytes:
-    """A `TensorProto` of any element type whose raw data is random bits, which may be too many."""
+    """Draw a `TensorProto` of any element type with random raw data, which may be too long."""
     element = ELEMENTS[draw(st.sampled_from(sorted(ELEMENTS)))]
     dims = draw(st.lists(st.integers(0, 5), max_size=3))
     head = b"".join([b"\x08" + varint(dim) for dim in dims]) + b"\x10" + varint(element.number)
@@ -50,7 +50,7 @@ def tensors(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def weighty_models(draw: st.DrawFn) -> bytes:
-    """A model with such tensors as initializers and in attributes, and with a long string."""
+    """Draw a model with such tensors as initializers and in attributes, and a long string."""
     graph = b""
     for tensor in draw(st.lists(tensors(), max_size=3)):
         attribute = delimited(b"\x0a", b"value") + delimited(b"\x2a", tensor) + b"\xa0\x01\x04"
@@ -85,7 +85,7 @@ def test_any_model(data: bytes, weights: str) -> None:
     try:
         onnxtext.from_binary(data)
     except onnxtext.OnnxTextError:
-        return  # protobuf reads no model of it
+        return  # not a valid model
     with tempfile.TemporaryDirectory() as directory:
         there_and_back(data, Path(directory), weights)
 
@@ -101,7 +101,7 @@ def test_shared_models(file: str, weights: str, tmp_path: Path) -> None:
 @settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
 @given(data=weighty_models())
 def test_external_data_and_back(data: bytes) -> None:
-    """Externalized and embedded again, a model is what it was."""
+    """A model is unchanged after it is externalized and embedded again."""
     from onnxtext.conversion import encode
     from onnxtext.source import Source
     from onnxtext.weights import external
@@ -118,7 +118,7 @@ def test_external_data_and_back(data: bytes) -> None:
 
 
 def test_large_models_are_compared_in_pieces(tmp_path: Path) -> None:
-    """Beyond 16 MiB nothing is joined; odd encodings and strange fields are kept all the same."""
+    """Above 16 MiB pieces are not joined; unusual encodings and unknown fields are still kept."""
     size = 5_000_000
     tensor = b"\x08" + varint(size) + b"\x10\x01" + delimited(b"\x42", b"w")
     tensor += delimited(b"\x4a", bytes(range(250)) * (size * 4 // 250))
@@ -134,7 +134,7 @@ def test_equal_elements_that_share_bytes(bits: int, count: int) -> None:
     for element in ELEMENTS.values():
         if element.bits != bits:
             continue
-        whole = sum(1 << bits * at for at in range(count))  # all of them 1
+        whole = sum(1 << bits * at for at in range(count))  # all elements are 1
         raw = whole.to_bytes(-(-bits * count // 8), "little")
         tensor = onnx.TensorProto(name="w", dims=[count], data_type=element.number, raw_data=raw)
         model = onnx.ModelProto(ir_version=14, graph=onnx.GraphProto(name="g"))

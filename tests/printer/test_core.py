@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled core prints what Python prints."""
+"""The compiled core prints the same text as Python."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ A = AttributeType
 
 def seeded() -> random.Random:
     seed = random.randrange(1 << 32)
-    print("seed", seed)  # which pytest shows on failure
+    print("seed", seed)  # shown by pytest on failure
     return random.Random(seed)
 
 
 def assert_same_text(model: Model) -> None:
     try:
         wanted = print_model(model, GraphPrinter())
-    except ValueError as error:  # data that does not fit its type
+    except ValueError as error:  # data that does not match its type
         with pytest.raises(type(error)):
             print_model(model)
         return
@@ -72,7 +72,7 @@ def test_models() -> None:
     "dims", [(4095,), (4097,), (1, 9001), (4000, 3), (3, 4097), (2, 3, 2000), (7, 1, 5, 300)]
 )
 def test_large_tensors(dims: tuple[int, ...]) -> None:
-    """They are spelled some rows at a time; in the last ones the lines become longer."""
+    """Large tensors are printed in blocks; the lines of the last rows are longer."""
     chance = seeded()
     count = prod(dims)
     narrow = np.full(count, 7, "<i8")
@@ -116,7 +116,7 @@ STRINGS = ("", "a", 'say "x"', "\\", "a\nb", "\t\n ", '"""\n', "é\n\u200b", "\x
 
 
 class Maker:
-    """Makes any models that might be printed."""
+    """Creates random printable models."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -228,7 +228,7 @@ def test_many_models() -> None:
         assert_same_text(Model(Maker(chance).graph(3), presence=Presence(1)))
 
 
-def test_graphs_nested_deeper_than_the_core_goes() -> None:
+def test_graphs_beyond_the_depth_limit_of_the_core() -> None:
     graph = Graph("g")
     for _ in range(120):
         node = Node("If", (), ("y",), (Attribute("then_branch", A.GRAPH, graph),))
@@ -317,6 +317,6 @@ def test_two_threads() -> None:
     assert found == [wanted, wanted]
 
 
-def test_control_c_ends_a_long_conversion() -> None:
+def test_control_c_interrupts_a_long_conversion() -> None:
     data = onnxtext.to_binary("g () => () {" + 'x = A ("y") ' * 300_000 + "}")
     interrupt(lambda: onnxtext.from_binary(data), after=0.1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The canonical layout, by example: `*.input.onnxtxt` prints as `*.golden.onnxtxt`.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/printer` to write the golden files anew; read the
-difference before it is committed.
+Run `ONNXTEXT_BLESS=1 python -m pytest tests/printer` to rewrite the golden files; read the diff
+before you commit it.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def test_renaming_never_reflows() -> None:
     assert long == short.replace("value", "a_much_longer_name" * 10)
 
 
-def test_there_are_inputs() -> None:
+def test_inputs_exist() -> None:
     assert INPUTS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work grows with the model, not with its nesting: each item is printed and lowered once or so."""
+"""Time is linear in the size of the model for any nesting: no item is processed repeatedly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onnxtext.wire.writer import delimited, tag, varint
 pytestmark = pytest.mark.thorough
 
 MOST_SECONDS = 8
-"""Processor time; an idle machine takes a tenth of it."""
+"""CPU time; an idle machine takes a tenth of it."""
 
 
 def field(number: int, data: bytes) -> bytes:
@@ -25,7 +25,7 @@ def field(number: int, data: bytes) -> bytes:
 
 
 def nested(depth: int, inner: bytes = b"") -> bytes:
-    """A model of graphs inside one another; the innermost holds some fields."""
+    """Return a model of nested graphs; the innermost has the given fields."""
     graph = field(2, b"g") + inner
     for _ in range(depth):
         attribute = field(1, b"b") + field(6, graph) + b"\xa0\x01\x05"
@@ -35,7 +35,7 @@ def nested(depth: int, inner: bytes = b"") -> bytes:
 
 
 def nodes(*parts: bytes) -> bytes:
-    """A model of nodes."""
+    """Return a model with nodes."""
     return field(7, b"".join([field(1, part) for part in parts]) + field(2, b"g"))
 
 
@@ -85,7 +85,7 @@ MANY: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @pytest.mark.parametrize("name", MANY)
-def test_many_and_deep(name: str) -> None:
+def test_time_of_deep_models(name: str) -> None:
     data = MANY[name]()
     begin = time.process_time()
     to_official(data)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`--dialect onnx`: the official parser reads every text, and exactly the losses are listed.
 
-The comparison here knows nothing of the printer: it walks two messages by their descriptors, treats
-what is absent as empty where that means the same, and passes over exactly what the losses name.
+The comparison is independent of the printer: it walks two messages by their descriptors, treats
+absent fields as empty where both mean the same, and ignores exactly the listed losses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.corpus import index, onnx_directory, shared_model, shared_models, whe
 from tests.laws.test_models import backend_cases
 from tests.strategies import models
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of files that are hardly models, and numpy's
+pytestmark = pytest.mark.filterwarnings("ignore")  # about suspicious models, and numpy's
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
@@ -49,8 +49,8 @@ def differences(wanted: Any, found: Any, lost: set[str], path: str = "") -> Iter
     """Return the paths of differences between two messages, except the listed losses."""
     if wanted.DESCRIPTOR.name == "TensorProto":
         yield from data_differences(wanted, found, lost, path)
-    strangers: Any = UnknownFieldSet(wanted)
-    for item in strangers:
+    unknown_fields: Any = UnknownFieldSet(wanted)
+    for item in unknown_fields:
         yield from listed(f"{item.field_number}", lost, path)
     for oneof in wanted.DESCRIPTOR.oneofs:
         kinds = wanted.WhichOneof(oneof.name), found.WhichOneof(oneof.name)
@@ -87,7 +87,7 @@ def listed(name: str, lost: set[str], path: str) -> Iterator[str]:
 def list_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iterator[str]:
     """Compare lists of messages without lost items."""
     named = {key(item, path, number): item for number, item in enumerate(wanted)}
-    assume(len(named) == len(wanted))  # two attributes of one name have one path
+    assume(len(named) == len(wanted))  # two attributes of the same name have the same path
     kept = {name: item for name, item in named.items() if name not in lost}
     if len(kept) != len(found):
         yield path
@@ -143,7 +143,7 @@ def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iter
 
 
 def own_field(data_type: int) -> str:
-    """The typed field of a type's elements."""
+    """Return the typed field of an element type."""
     known = data_type in onnx.TensorProto.DataType.values() and data_type
     return str(onnx.helper.tensor_dtype_to_field(data_type)) if known else ""
 
@@ -197,7 +197,7 @@ def check_each_loss(data: bytes) -> None:
     lost = paths(losses)
     for path in sorted(lost)[:: 1 + len(lost) // 10]:
         inside_another = any(path.startswith((f"{other}.", f"{other}[")) for other in lost)
-        # A message may have only stored zeros, which compare as equal.
+        # A message may contain only stored zeros, which compare equal.
         is_message = path.rpartition(".")[2] in ("t", "g", "tp", "sparse_tensor", "segment")
         if not inside_another and not is_message:
             assert list(differences(wanted, found, lost - {path})), path
@@ -350,7 +350,7 @@ def test_no_loss(text: str) -> None:
     assert not losses
 
 
-def test_exactly_the_listed_losses_are_left_out() -> None:
+def test_only_the_listed_losses_are_missing() -> None:
     found, losses = official(
         r'g () => () { y = A <a = 1, b = b"\xff", c: ints = [], "d-e" = 2.5> () '
         r"z = B <a = sparse_tensor(float[4]) sparse(float[1] [7], int64[1] [2])> (y) }"
@@ -360,7 +360,7 @@ def test_exactly_the_listed_losses_are_left_out() -> None:
     assert len(losses) == 3
 
 
-def test_names_stay_different() -> None:
+def test_renamed_names_stay_unique() -> None:
     found, _ = official(r'g () => () { b"\xff" = A () b"\xfe" = A (b"\xff") }')
     assert [*found.graph.node[0].output, *found.graph.node[1].output] == [r"\xff", r"\xfe"]
     assert found.graph.node[1].input == [r"\xff"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line breaks of large tensors are those that rows get one by one."""
+"""Large tensors, printed in blocks, have the same line breaks as row by row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INT64 = ELEMENTS["int64"]
 
 
 @given(st.data(), st.sampled_from([1, 40, 1 << 15]), st.sampled_from(["", STEP * 2]))
-def test_rows_are_broken_as_one_by_one(data: st.DataObject, block: int, indent: str) -> None:
+def test_blocks_equal_single_rows(data: st.DataObject, block: int, indent: str) -> None:
     shape = data.draw(st.lists(st.integers(2, 4), min_size=1, max_size=3))
     shape.append(data.draw(st.integers(2, 70)))
     rows = prod(shape[:-1])

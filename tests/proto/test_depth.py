@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of graphs and types in one another is a model that protobuf reads, or refused."""
+"""Nested graphs and types become a model that protobuf reads, or are rejected."""
 
 from __future__ import annotations
 

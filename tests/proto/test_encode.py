@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled core encodes what pure Python lowers, whatever is in the tree, errors included."""
+"""The compiled core encodes any tree to the same bytes, or the same error, as pure Python."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.core import core
 from onnxtext.proto.encode import lower
-from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_light
+from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_without_weights
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.syntax.texts import seeded, texts
@@ -104,7 +104,7 @@ def assert_same_bytes(model: Model) -> None:
         pieces, depth = lower_guarded(model)
         return b"".join(pieces), depth
 
-    tasks = (whole, lambda: lower_light(model))
+    tasks = (whole, lambda: lower_without_weights(model))
     native = [outcome(task) for task in tasks]
     with mock.patch.object(lower, "core", return_value="python"):
         assert [outcome(task) for task in tasks] == native
@@ -117,7 +117,7 @@ def statements(owner: Graph | Function) -> Iterator[Any]:
 
 
 def change(model: Model, chance: random.Random) -> None:
-    """Change anything in a tree, in ways that a text could say, or not."""
+    """Apply a random change to a tree; the result may be invalid."""
     owner: Any = chance.choice([model.graph, *model.functions])
     item = chance.choice(list(statements(owner)))
     match chance.randrange(8):
@@ -180,7 +180,7 @@ def test_values_of_attributes(kind: AttributeType | None, value: Any) -> None:
     assert_same_bytes(Model(Graph("g"), [function]))
 
 
-def test_habits_of_all_fields() -> None:
+def test_presence_defaults_of_all_fields() -> None:
     for name in EXPLICIT:
         text = (
             "g (float x) => (float y) <float[2] w = [1, 2]> { y = A <b = g () => () {}> () }\n"
@@ -191,7 +191,7 @@ def test_habits_of_all_fields() -> None:
         assert_same_bytes(model)
 
 
-def test_the_depth_of_graphs_is_told() -> None:
+def test_depth_of_graphs() -> None:
     for depth in range(5):
         graph = Graph("g")
         for _ in range(depth):
@@ -199,7 +199,7 @@ def test_the_depth_of_graphs_is_told() -> None:
         assert lower_guarded(Model(graph))[1] == 3 * (depth + 1)
 
 
-def test_graphs_without_end_are_refused() -> None:
+def test_too_deep_graphs_are_rejected() -> None:
     graph = Graph("g")
     for _ in range(5000):
         graph = Graph("g", nodes=[Node("If", (), (), (_holding(graph),))])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mapped file is read as its bytes are: large models come as maps from the command line."""
+"""A memory-mapped file, as the command line passes large models, is read like its bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.proto.decode import lift
 
 
 def mapped(data: bytes, path: Path) -> Any:
-    """A map of a file with these bytes."""
+    """Return a map of a file with these bytes."""
     path.write_bytes(data)
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -28,19 +28,19 @@ def model() -> bytes:
 
 
 @pytest.mark.parametrize("large", [1, 1 << 24])
-def test_a_map_is_proven_without_the_careful_way(
+def test_canonical_map_takes_the_fast_path(
     large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def careful(*_: object) -> bytes:
-        raise AssertionError("canonical bytes took the careful way")
+    def fail(*_: object) -> bytes:
+        raise AssertionError("canonical bytes took the careful path")
 
     monkeypatch.setattr(lift, "_LARGE", large)
-    monkeypatch.setattr(lift, "canonical_message", careful)
+    monkeypatch.setattr(lift, "canonical_message", fail)
     data = model()
     assert lift.lift_model(mapped(data, tmp_path / "m.onnx")) == lift.lift_model(data)
 
 
-def test_a_map_of_other_bytes_is_lifted_as_its_bytes_are(tmp_path: Path) -> None:
+def test_map_of_noncanonical_bytes(tmp_path: Path) -> None:
     canonical = model()
     for data in (canonical + b"\x08\x07", canonical + b"\xa8\x0f\x05", canonical[2:] + b"\x08\x0d"):
         made = lift.lift_model(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled core reads wire bytes as Python does, whatever they are."""
+"""The compiled core decodes any bytes to the same tree, or the same error, as pure Python."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 
 
 def outcome(data: bytes) -> Any:
-    """The model, or what is wrong."""
+    """Return the model or the error."""
     try:
         return lift_model(data)
     except LiftError as error:
         return error.message, error.offset
-    except ValueError as error:  # what numpy says of corrupt lists
+    except ValueError as error:  # numpy's, for corrupt lists
         return type(error), str(error)
 
 
@@ -76,7 +76,7 @@ def mutations(chance: random.Random, count: int) -> None:
 
 def test_mutations() -> None:
     seed = random.randrange(1 << 32)
-    print("seed", seed)  # which pytest shows on failure
+    print("seed", seed)  # shown by pytest on failure
     mutations(random.Random(seed), 400)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields by their numbers: only those that the schema does not know, or not with this wire type.
+"""Only fields without a match in the schema can be written by number.
 
-The tests go over every field of every message of the schema.
+The tests cover every field of every message of the schema.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fields() -> list[tuple[str, FieldSpec]]:
 
 
 @pytest.mark.parametrize("wire_type", FORMS)
-def test_known_fields_have_no_numbers(wire_type: int) -> None:
+def test_known_fields_by_number_are_rejected(wire_type: int) -> None:
     for name, field in fields():
         spec = message_spec(name)
         record = Record((Field(field.number, FORMS[wire_type]),))
@@ -40,7 +40,7 @@ def test_known_fields_have_no_numbers(wire_type: int) -> None:
             assert lift_record(spec, lower_record(spec, record)) == record
 
 
-def test_an_unknown_value_of_an_enum_has_its_number() -> None:
+def test_unknown_enum_value_is_written_by_number() -> None:
     spec = message_spec("AttributeProto")
     record = Record((Field(20, Number("77")),))
     assert lift_record(spec, lower_record(spec, record)) == record

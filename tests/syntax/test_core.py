@@ -17,7 +17,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.core import core
 from onnxtext.proto.encode.lower import lower_model
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.schema import message_spec
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.table_cache import load_tables
@@ -135,12 +135,12 @@ def test_literals(name: str) -> None:
 def test_both_cores_lower_to_the_same_bytes() -> None:
     for text in texts():
         model = parse_model(Source(text))
-        plain = Lowering(Habits(model.presence), model.resources)
+        plain = Lowering(PresenceDefaults(model.presence), model.resources)
         if not (model.encoding_habits or model.places):
             assert onnxtext.to_binary(text) is not None
             from onnxtext.proto.encode.compiled import CoreLowering
 
-            lowered = CoreLowering(Habits(model.presence), model.resources)
+            lowered = CoreLowering(PresenceDefaults(model.presence), model.resources)
             assert b"".join(lowered.model(model)) == b"".join(plain.model(model))
 
 

@@ -42,7 +42,7 @@ def small_parts() -> Iterator[None]:
     """Use parts of a few numbers, so that they end at all kinds of places."""
     with (
         mock.patch.object(parse, "_LARGE", 0),
-        mock.patch.object(parse, "parse_few", return_value=None),
+        mock.patch.object(parse, "parse_small", return_value=None),
         mock.patch.object(bulk, "_PART", 40),
     ):
         yield

@@ -25,7 +25,7 @@ QUIRKS = (
     "long_size",  # lengths likewise
     "long_value",  # numbers likewise
     "wide",  # numbers of more bits than the field has
-    "stranger",  # fields that the schema does not know, groups too
+    "unknown_field",  # fields that the schema does not know, groups too
     "wire_type",  # known fields of another wire type
     "enum",  # values that a closed enum does not have
     "empty",  # empty strings, messages and packed lists
@@ -121,11 +121,11 @@ class Inputs:
         """A message that is there, encoded otherwise."""
         spec = message_spec(name)
         values: dict[int, list[bytes]] = {}
-        strangers = []
+        unknown_fields = []
         for item in read_fields(data, 0, len(data)):
             field = spec.by_number.get(item.number)
             if field is None or known_values(field, data, item) is None:
-                strangers.append(data[item.start : item.end])
+                unknown_fields.append(data[item.start : item.end])
                 continue
             payload = data[item.value : item.end]
             if field.kind == "message":
@@ -135,15 +135,15 @@ class Inputs:
         parts: list[bytes] = []
         for number in sorted(values):
             parts += self.field(spec.by_number[number], values[number])
-        return self.joined([*parts, *strangers])
+        return self.joined([*parts, *unknown_fields])
 
     def joined(self, parts: list[bytes]) -> bytes:
         """A message of its fields."""
         rng = self.rng
         if self._has("order"):
             rng.shuffle(parts)
-        while self._has("stranger"):
-            parts.insert(rng.randint(0, len(parts)), self.stranger())
+        while self._has("unknown_field"):
+            parts.insert(rng.randint(0, len(parts)), self.unknown_field())
         return b"".join(parts)
 
     def field(self, field: FieldSpec, values: list[bytes]) -> list[bytes]:
@@ -242,7 +242,7 @@ class Inputs:
 
     # ---- What is no field of the schema -------------------------------------------------------
 
-    def stranger(self, depth: int = 0) -> bytes:
+    def unknown_field(self, depth: int = 0) -> bytes:
         """An unknown field."""
         rng = self.rng
         number = rng.choice((19, 100, 999, 5000, 18999, 536870911, *([0, 1] if depth else [])))
@@ -259,7 +259,7 @@ class Inputs:
                 return self.key(number, FIXED64) + rng.randbytes(8)
             case 2:
                 return self.delimited(number, rng.choice((*_TEXTS, *_BROKEN, b"\x08\x01")))
-        inside = b"".join([self.stranger(depth + 1) for _ in range(rng.randrange(3))])
+        inside = b"".join([self.unknown_field(depth + 1) for _ in range(rng.randrange(3))])
         nested = rng.randint(1, 98) if rng.random() < 0.02 else 0
         if nested:
             key = varint(number << 3 | GROUP)

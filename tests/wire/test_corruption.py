@@ -196,7 +196,7 @@ def test_a_length_beyond_the_end() -> None:
     [
         (b"keepdims", 8, 0x0E, 'graph.node[1].attribute["keepdims"]', "wire type 6"),
         (b"keepdims", 8, 0x07, 'graph.node[1].attribute["keepdims"]', "number 0"),
-        (b"scale", 5, 0x1C, 'graph.node[1].attribute["scale"]', "where none began"),
+        (b"scale", 5, 0x1C, 'graph.node[1].attribute["scale"]', "that never began"),
         (b"\x42\x01W", 1, 0x2F, "graph.initializer[0].name", "beyond the end"),
     ],
 )
@@ -214,7 +214,7 @@ def test_truncated() -> None:
     assert cut.path == "graph"
     missing = len(DATA) - len(tag(8, 2)) - 1 - 2 - (find(b"Relu") + 2)
     assert f"the data ends {missing:,} bytes too early: graph (GraphProto) has" in cut.message
-    assert cut.notes == ("what is there ends in graph.node[0].op_type",)
+    assert cut.notes == ("the data ends inside graph.node[0].op_type",)
     assert "download" in (cut.help or "")
 
 

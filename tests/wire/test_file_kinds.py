@@ -193,7 +193,7 @@ def test_other_messages(kind: str) -> None:
     except Exception:
         diagnostic = refusal(data)
         assert diagnostic.code == "not-a-model"
-        assert diagnostic.message == f"this is no ModelProto but a {name}"
+        assert diagnostic.message == f"this is not a ModelProto but a {name}"
         return
     with pytest.warns(OnnxTextWarning, match=f"<bytes>: this looks like a {name} that was saved"):
         text = onnxtext.from_binary(data)

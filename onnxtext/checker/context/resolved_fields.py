@@ -20,7 +20,7 @@ from onnxtext.proto.decode.values import lift_tensor
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError, lift_record, lower_record
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.reader import WireError, read_fields
 
@@ -86,7 +86,7 @@ class ResolvedFields:
     """
 
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
-        self._lowering = Lowering(Habits(Presence(version=1)), resources)
+        self._lowering = Lowering(PresenceDefaults(Presence(version=1)), resources)
         self._lifter = Lifter(careful=False)
         self.originals: dict[int, object] = {}
         self._kept: list[object] = []  # keeps ids unique

@@ -125,7 +125,7 @@ def encoded_for_checks(
     """
     from onnxtext.conversion import FilesBeside, lower_checked
     from onnxtext.errors import left_out, lowering_errors
-    from onnxtext.proto.encode.lower import LowerError, lower_light
+    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 
     refused = left_out(model, source)
     if model.resources_left_out:
@@ -136,7 +136,7 @@ def encoded_for_checks(
         if sum(map(len, pieces)) < LARGE:
             return lambda: b"".join(pieces), refused
         # Large weights would be copied, but onnx's inference does not read them.
-        return lambda: lower_light(model, elsewhere), refused
+        return lambda: lower_without_weights(model, elsewhere), refused
     except LowerError as error:
         return lambda: None, [*refused, *lowering_errors(model, error, source, elsewhere)]
     except OnnxTextError as error:
@@ -228,12 +228,12 @@ def looks_like_function(model: Model) -> bool:
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check a binary model; a file of another kind gives a finding."""
-    from onnxtext.proto.decode.errors import refusal
+    from onnxtext.proto.decode.errors import diagnose_invalid
 
     try:
         model = lift_model(data)
     except (LiftError, ValueError) as error:
-        diagnostic = refusal(data, name)
+        diagnostic = diagnose_invalid(data, name)
         if diagnostic is None:
             raise error
         return [diagnostic]

@@ -20,7 +20,7 @@ from onnxtext.proto.encode.fields import lower_type
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError
 
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
@@ -39,7 +39,7 @@ class NodeInference:
         self._inference = subject.options.inference
         self._version = _clamped(subject.ir_version or 10)
         resources = subject.model.resources if subject.model else {}
-        self._lowering = Lowering(Habits(Presence(version=1)), resources)
+        self._lowering = Lowering(PresenceDefaults(Presence(version=1)), resources)
         self._encoded: dict[Type, bytes] = {}
         self._equal: dict[Type, Type] = {}
         self._one: dict[int, Type] = {}

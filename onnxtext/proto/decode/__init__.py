@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to AST."""
+"""Lifting: decode wire bytes to the AST."""

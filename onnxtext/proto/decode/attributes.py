@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to the values of attributes."""
+"""Decode the values of attributes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ VALUE_FIELDS = {
     _A.SPARSE_TENSOR: 22,
     _A.SPARSE_TENSORS: 23,
 }
-"""The number of the field that holds the value of each type."""
+"""By attribute type, the number of the field that holds the value."""
 
 _WIRE_TYPES = {2: FIXED32, 3: VARINT, 7: FIXED32, 8: VARINT}
 _LISTS = {7, 8, 9, 10, 11, 15, 23}
@@ -56,15 +56,15 @@ _VALUES = set(VALUE_FIELDS.values())
 
 @dataclass(slots=True)
 class AttributeFields:
-    """The fields of an `AttributeProto`, sorted.
+    """The fields of an `AttributeProto`, by purpose.
 
     Attributes:
         data: the whole message.
-        name: "" if it has none.
-        type: None if it has none that the schema knows.
+        name: its name; "" if absent.
+        type: its type; None if absent or unknown.
         reference: `ref_attr_name`.
         values: the fields that hold values.
-        decorators: for the doc string.
+        decorators: `@doc` if it has a doc string.
     """
 
     data: Data
@@ -76,10 +76,10 @@ class AttributeFields:
 
     @classmethod
     def read(cls, data: Data) -> AttributeFields:
-        """Sort the fields of an attribute.
+        """Read the fields of an attribute.
 
         Raises:
-            WireError: the bytes are no message.
+            WireError: the bytes are not a message.
         """
         made = cls(data)
         for item in read_fields(data, 0, len(data)):
@@ -98,7 +98,7 @@ class AttributeFields:
         return made
 
     def record(self, data: Data) -> Record:
-        """All fields but the name and the doc string, which has its decorator, as a record."""
+        """Return a record of all fields except the name and the doc string."""
         from onnxtext.proto.generic import lift_record
         from onnxtext.proto.schema import message_spec
 
@@ -109,11 +109,11 @@ class AttributeFields:
 def attribute_value(
     fields: AttributeFields, lift_graph: Callable[[Data], Graph]
 ) -> AttributeValue | None:
-    """The value of an attribute; a `Record` for a state that has no other spelling.
+    """Return the value of an attribute; a `Record` if no other syntax can express it.
 
     Args:
         fields: the attribute.
-        lift_graph: makes a graph of the bytes of one.
+        lift_graph: lifts a `GraphProto`.
     """
     kind = fields.type
     if fields.reference is not None:
@@ -195,7 +195,7 @@ def _sparse(data: Data) -> SparseTensor | None:
 
 def _type(data: Data) -> Type | None:
     made = lift_type(data)
-    # `undefined` in a place where a tensor might follow needs its brackets to be a type.
+    # Before a possible tensor, `undefined` is a type only with its brackets.
     if isinstance(made, (TensorType, SparseTensorType)) and made.element == "undefined":
         return None
     return made

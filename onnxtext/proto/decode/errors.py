@@ -1,43 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of bytes that are no model, or hardly one."""
+"""Diagnose invalid or suspicious models."""
 
 from __future__ import annotations
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.proto.decode.message_sniffing import is_odd, looks_like
+from onnxtext.proto.decode.message_sniffing import is_suspicious, looks_like
 from onnxtext.proto.decode.wire_diagnostics import Corruption, find_corruption
 from onnxtext.wire.file_kinds import recognize
 
 _CODES = {"deep": "too-deep", "cut": "truncated-model", "wrong": "corrupt-model"}
-_AGAIN = "download or copy the file again"
+_COPY_AGAIN = "download or copy the file again"
 _REPLACED = "\ufffd".encode()
 
 
-def refusal(data: bytes, name: str) -> Diagnostic | None:
-    """Why bytes are no model; None if they are one.
+def diagnose_invalid(data: bytes, name: str) -> Diagnostic | None:
+    """Return why bytes are not a model; None if they are one.
 
     Args:
-        data: what could not be read.
-        name: what to call the data.
+        data: the bytes.
+        name: the file name for the diagnostic.
     """
     corruption = find_corruption(data)
     if corruption is None:
         return None
-    mistake = recognize(data)
-    if mistake is not None:
+    other_kind = recognize(data)
+    if other_kind is not None:
         return Diagnostic(
-            mistake.code,
-            f"this is no binary model but {mistake.what}",
+            other_kind.code,
+            f"this is not a binary model but {other_kind.what}",
             offset=0,
             file=name,
-            help=mistake.help,
+            help=other_kind.help,
         )
     other = looks_like(data)
     if other is not None:
         message, help = other
         return Diagnostic(
             "not-a-model",
-            f"this is no ModelProto but a {message}",
+            f"this is not a ModelProto but a {message}",
             offset=corruption.offset,
             file=name,
             help=help,
@@ -47,15 +47,15 @@ def refusal(data: bytes, name: str) -> Diagnostic | None:
 
 def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
     code, message, help = _CODES[corruption.kind], corruption.message, None
-    if _is_alien(corruption):
-        code, message = "not-a-model", f"these bytes are no ModelProto: {message}"
+    if _is_foreign(corruption):
+        code, message = "not-a-model", f"these bytes are not a ModelProto: {message}"
     elif code == "truncated-model":
-        help = _AGAIN
+        help = _COPY_AGAIN
     notes = []
     if corruption.inside not in ("", corruption.path):
-        notes.append(f"what is there ends in {corruption.inside}")
+        notes.append(f"the data ends inside {corruption.inside}")
     if code != "too-deep" and data.count(_REPLACED) > len(data) // 1000 + 3:
-        notes.append("a program took this file for text: bytes that are no UTF-8 became U+FFFD")
+        notes.append("a program treated this file as text: bytes that are not UTF-8 became U+FFFD")
     return Diagnostic(
         code,
         message,
@@ -67,16 +67,16 @@ def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
     )
 
 
-def _is_alien(corruption: Corruption) -> bool:
-    """Whether nothing speaks for a model: no field of one is there, nor the beginning of one."""
+def _is_foreign(corruption: Corruption) -> bool:
+    """Whether the bytes do not even begin with a field of a model."""
     if corruption.known or corruption.kind == "deep":
         return False
     return corruption.kind == "wrong" or not corruption.path
 
 
-def advice(data: bytes, name: str) -> str | None:
-    """A warning about a model that its owner should know to be none; nothing is wrong with it."""
-    if not is_odd(data):
+def warn_suspicious(data: bytes, name: str) -> str | None:
+    """Return a warning if a valid model looks like another message; None if it does not."""
+    if not is_suspicious(data):
         return None
     other = looks_like(data)
     if other is None:

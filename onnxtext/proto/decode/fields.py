@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the fields of a whole message, with the compiled core where it runs."""
+"""Iterate over the fields of a message, with the compiled core if it is enabled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def all_fields(data: bytes | memoryview) -> Iterator[WireField]:
     from onnxtext._core.decode import message_fields
 
     at = 0
-    while at < len(data):  # a batch at a time: a message may have many millions
+    while at < len(data):  # in batches, because a message may have millions of fields
         fields = message_fields(data, at, _BATCH)
         yield from fields
         at = fields[-1].end

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to AST.
+"""Decode wire bytes to the AST, and prove that encoding the AST gives the same bytes.
 
-First the quick way: every item becomes its sugar, unknown things are passed over, and the whole is
-lowered again. If that gives the same bytes (nearly always), the AST says everything, and the
-encoding is proven canonical. If not, the careful way: each item is compared with its own bytes,
-and what its sugar does not carry is added by `difference`.
+The fast path lifts every item, ignores unknown fields and lowers the result. If this gives the
+same bytes (nearly always), the AST is complete and the encoding canonical. Otherwise the careful
+path compares each item with its own bytes and adds `residual_decorators` for what is missing.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from onnxtext.ast.visit import list_graphs, walk_nodes
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.decode.messages import Lifter
-from onnxtext.proto.decode.nodes import PLAIN
+from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
-from onnxtext.proto.presence_defaults import settle_habits
+from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.wire.compare import pieces_equal
 from onnxtext.wire.patch import make_patch
 from onnxtext.wire.reader import WireError
 
 
 class LiftError(ValueError):
-    """The bytes are no message of the wanted type.
+    """The bytes are not a message of the expected type.
 
     Attributes:
-        message: why not.
-        offset: byte offset, where known.
+        message: the reason.
+        offset: the byte offset; None if unknown.
     """
 
     def __init__(self, message: str, offset: int | None) -> None:
@@ -41,41 +40,41 @@ class LiftError(ValueError):
 
 
 Finish = Callable[[Model, list[Graph | Function]], None]
-"""Rearranges a model that was just lifted, given all its graphs; its meaning must stay the same."""
+"""Rearranges a freshly lifted model, given all its graphs, without changing its meaning."""
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
-    """The AST of a `ModelProto`; lowering it gives the very same bytes.
+    """Return the AST of a `ModelProto`; lowering it gives exactly the same bytes.
 
     Args:
         data: the bytes.
-        finish: what is done to the model before that is proven.
+        finish: called on the model before the round trip is proven.
 
     Raises:
-        LiftError: the bytes are no `ModelProto`.
+        LiftError: the bytes are not a `ModelProto`.
     """
-    lowered, model = _proven(data, "ModelProto", finish)
+    lowered, model = _lift_proven(data, "ModelProto", finish)
     assert isinstance(model, Model)
     if lowered is not data:
-        plain = bytes(data)  # a map of a file equals no bytes
-        if lowered != plain:
-            _record_encoding(model, lowered, plain)
+        data = bytes(data)  # a memory map never compares equal to bytes
+        if lowered != data:
+            _record_encoding(model, lowered, data)
     return model
 
 
 _LARGE = 1 << 24
-"""Models of fewer bytes are compared as a whole, which is faster for many small nodes."""
+"""Models of fewer bytes are joined before they are compared: faster for many small nodes."""
 
 
 def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
-    """Say in the model how its file is encoded: by habits if they explain it, else exactly."""
+    """Record how the file is encoded: as habits if they explain it, otherwise as a patch."""
     from onnxtext.proto.encoding import Encoder, observe
 
     habits = observe(data)
     encoded = Encoder(habits).encode("ModelProto", canonical) if habits else canonical
     patch = make_patch(encoded, data) if encoded != data else b""
     if habits and patch:
-        # A habit that many items break helps nobody: the shorter patch decides.
+        # Habits that do not shorten the patch are useless.
         plain = make_patch(canonical, data)
         if len(plain) <= len(patch):
             habits, encoded, patch = (), canonical, plain
@@ -85,35 +84,35 @@ def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
 
 
 def lift_fragment(data: bytes, message: str) -> Fragment:
-    """The AST of a message on its own.
+    """Return the AST of a message other than a model.
 
     Args:
         data: canonical bytes.
         message: `GraphProto`, `FunctionProto` or `NodeProto`.
 
     Raises:
-        LiftError: the bytes are no such message.
+        LiftError: the bytes are not such a message, or not canonical.
     """
-    lowered, fragment = _proven(data, message)
+    lowered, fragment = _lift_proven(data, message)
     assert isinstance(fragment, Fragment)
     if lowered != data:
         raise LiftError(f"the {message} is not encoded canonically", None)
     return fragment
 
 
-def _proven(
+def _lift_proven(
     data: bytes, message: str, finish: Finish | None = None
 ) -> tuple[bytes, Model | Fragment]:
-    """A lifted message and what it lowers to: the quick way if that proves it, else carefully."""
-    quick = _proven_quickly(data, message, finish)
-    if quick is not None:
-        return data, quick
-    # Protobuf decides whether the bytes are a message, and encodes it canonically.
+    """Return the canonical encoding and the AST of a message."""
+    fast = _fast_path(data, message, finish)
+    if fast is not None:
+        return data, fast
+    # Let protobuf validate the bytes and encode them canonically.
     canonical = canonical_message(data, message)
     if canonical != bytes(data):
-        quick = _proven_quickly(canonical, message, finish)
-        if quick is not None:
-            return canonical, quick
+        fast = _fast_path(canonical, message, finish)
+        if fast is not None:
+            return canonical, fast
     try:
         made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made), made
@@ -121,31 +120,31 @@ def _proven(
         raise LiftError(error.message, error.offset) from None
 
 
-def _proven_quickly(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
-    """A message lifted the quick way; None if it does not lower to the same bytes."""
+def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
+    """Lift without comparing items; return None if this does not lower to the same bytes."""
     try:
         made = _lift_fast(data, message, finish)
         if len(data) > _LARGE and isinstance(made, Model):
-            # Nothing is joined: the weights of both sides are the same memory.
+            # Do not join: both sides share the memory of the weights.
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
-            is_same = _lower(made) == bytes(data)  # a map of a file equals no bytes
+            is_same = _lower(made) == bytes(data)  # a memory map never compares equal to bytes
     except (WireError, LowerError):
         return None
     return made if is_same else None
 
 
 def canonical_encoding(data: bytes) -> bytes:
-    """The canonical encoding of the model that some bytes encode.
+    """Return the canonical encoding of an encoded model.
 
     Raises:
-        LiftError: the bytes are no `ModelProto`.
+        LiftError: the bytes are not a `ModelProto`.
     """
-    return _proven(data, "ModelProto")[0]
+    return _lift_proven(data, "ModelProto")[0]
 
 
 def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Lift by the core that runs; of several errors it is the one that Python meets first."""
+    """Lift with the enabled core; on errors, repeat in Python so that both report the same one."""
     try:
         return _lift(Lifter(careful=False), data, message, finish)
     except WireError:
@@ -160,13 +159,13 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
         case "ModelProto":
             made = lifter.model(data)
         case "GraphProto":
-            made = Fragment(lifter.graph(data), PLAIN)
+            made = Fragment(lifter.graph(data), NO_DEFAULTS)
         case "FunctionProto":
-            made = Fragment(lifter.function(memoryview(data)), PLAIN)
+            made = Fragment(lifter.function(memoryview(data)), NO_DEFAULTS)
         case _:
-            made = Fragment(lifter.node(data), PLAIN)
+            made = Fragment(lifter.node(data), NO_DEFAULTS)
     graphs = list_graphs(made)
-    settle_habits(made, graphs)
+    settle_presence(made, graphs)
     settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):
         finish(made, graphs)
@@ -182,7 +181,7 @@ def _lower(made: Model | Fragment) -> bytes:
 
 
 def canonical_message(data: bytes, message: str) -> bytes:
-    """The message as protobuf itself would write it.
+    """Return the message as protobuf encodes it.
 
     Raises:
         LiftError: protobuf cannot read it.
@@ -193,10 +192,10 @@ def canonical_message(data: bytes, message: str) -> bytes:
 
     try:
         canonical: bytes = getattr(onnx, message).FromString(bytes(data)).SerializeToString()
-    except EncodeError as error:  # what was decoded can be encoded, if there is memory for it
+    except EncodeError as error:  # a decoded message can be encoded unless memory runs out
         raise MemoryError from error
     except DecodeError as error:
         if "alloc" in str(error):
             raise MemoryError from error
-        raise LiftError(f"protobuf reads no {message} from these bytes", None) from None
+        raise LiftError(f"protobuf cannot read these bytes as a {message}", None) from None
     return canonical

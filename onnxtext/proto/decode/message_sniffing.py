@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of another message of onnx that were saved as a model.
+"""Recognize other onnx messages that were saved as a model.
 
-Protobuf reads nearly any message as any other one: what does not fit becomes unknown fields. So a
-bare graph often is a model, formally, and goes through text unharmed; but its owner should know.
+Protobuf reads nearly any message as any other type: fields that do not match become unknown
+fields. So a bare graph is often a valid model and round-trips, but the user should be warned.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
 from onnxtext.wire.writer import LENGTH, VARINT
 
-_SIGNS = {
+_MESSAGES = {
     "GraphProto": ({1, 11, 12}, "onnx.helper.make_model makes a model of it"),
     "FunctionProto": ({7}, "a model has its functions beside its graph"),
     "NodeProto": ({4}, "onnx.helper.make_graph and make_model make a model of it"),
@@ -20,44 +20,44 @@ _SIGNS = {
     "SparseTensorProto": ({2}, None),
     "TypeProto": ({1, 4, 5}, None),
 }
-"""Messages that are saved on their own: fields of which one must be there, and what to do."""
+"""Messages that users save: the fields of which one is required, and the help."""
 
-_ENOUGH = 20_000
-"""So many fields are looked at before a message is taken for what it seems to be."""
+_FIELD_LIMIT = 20_000
+"""Inspection limit: a message whose first fields match is accepted."""
 
 
-def is_odd(data: bytes) -> bool:
-    """Whether these bytes are a strange model: without a graph, or with fields of wrong types."""
+def is_suspicious(data: bytes) -> bool:
+    """Whether a model has no graph, or fields that do not match the schema."""
     keys = {(item.number, item.wire_type) for item in all_fields(data)}
-    if not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _USUAL:
+    if not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _MODEL_FIELDS:
         return False
-    return not _Fit().fits(message_spec("ModelProto"), data, 0, len(data), 0)
+    return not _SchemaMatch().fits(message_spec("ModelProto"), data, 0, len(data), 0)
 
 
-_USUAL = {(1, VARINT), (5, VARINT)} | {
+_MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
     (number, LENGTH) for number in (2, 3, 4, 6, 7, 8, 14, 20, 25, 26)
 }
 """Numbers and wire types of the fields of a `ModelProto`."""
 
 
 def looks_like(data: bytes) -> tuple[str, str | None] | None:
-    """What message other than a model these bytes are, to the last one, and what to do then."""
-    for name, (signs, help) in _SIGNS.items():
+    """Return the name of another message that all these bytes match, and the help for it."""
+    for name, (required, help) in _MESSAGES.items():
         spec = message_spec(name)
         try:
             numbers = {item.number for item in read_fields(data, 0, len(data))}
         except WireError:
             return None
-        if numbers & signs and _Fit().fits(spec, data, 0, len(data), 0):
+        if numbers & required and _SchemaMatch().fits(spec, data, 0, len(data), 0):
             return name, help
     return None
 
 
-class _Fit:
-    """Whether bytes are a message of a type and have nothing that its schema does not know."""
+class _SchemaMatch:
+    """Match bytes against the schema of a message type, without unknown fields."""
 
     def __init__(self) -> None:
-        self._left = _ENOUGH
+        self._left = _FIELD_LIMIT
 
     def fits(self, spec: MessageSpec, data: bytes, start: int, end: int, depth: int) -> bool:
         if depth > MAX_DEPTH:

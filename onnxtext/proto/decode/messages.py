@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to AST, message by message: models, graphs, functions and values."""
+"""Decode models, graphs, functions and values."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.values import Attribute
 from onnxtext.core import core
 from onnxtext.proto.decode.fields import all_fields
-from onnxtext.proto.decode.nodes import PLAIN, NodeLifter
-from onnxtext.proto.decode.residual_fields import difference
+from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
+from onnxtext.proto.decode.residual_fields import residual_decorators
 from onnxtext.proto.decode.values import (
     Data,
     check_depth,
@@ -42,17 +42,17 @@ from onnxtext.wire.reader import read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _DEEP = 90
-"""Messages that are nested deeper are read in Python, which refuses what is nested too deep."""
+"""Messages that are nested deeper are read in Python, which checks the depth limit."""
 
 
 class Lifter(NodeLifter):
-    """One run of lifting."""
+    """Lifts the messages of one model; caches types, attributes and operator sets."""
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:
-        """Start a run.
+        """Create the caches.
 
         Args:
-            careful: compare every item with its bytes, and add what its sugar does not carry.
+            careful: whether to compare every item with its bytes and add residual decorators.
             native: whether the compiled core may be used.
         """
         super().__init__(careful=careful)
@@ -67,12 +67,12 @@ class Lifter(NodeLifter):
     # ---- Models -----------------------------------------------------------------------------
 
     def model(self, data: Data) -> Model:
-        """A `ModelProto`.
+        """Lift a `ModelProto`.
 
         Raises:
-            WireError: the bytes are no message.
+            WireError: the bytes are not a message.
         """
-        model = Model(Graph(""), presence=PLAIN)
+        model = Model(Graph(""), presence=NO_DEFAULTS)
         view = memoryview(data)
         for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):
             number = field.number
@@ -107,11 +107,11 @@ class Lifter(NodeLifter):
                         model.configurations.append(lift_configuration(inside))
         if self.careful:
             lowered = b"".join(self._lowering.model(model))
-            model.decorators = difference("ModelProto", lowered, bytes(data))
+            model.decorators = residual_decorators("ModelProto", lowered, bytes(data))
         return model
 
     def training(self, data: Data) -> Training:
-        """A `TrainingInfoProto`."""
+        """Lift a `TrainingInfoProto`."""
         made = Training()
         for field in read_fields(data, 0, len(data)):
             if field.wire_type == LENGTH:
@@ -130,13 +130,13 @@ class Lifter(NodeLifter):
     # ---- Graphs and functions ---------------------------------------------------------------
 
     def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
-        """A `GraphProto`.
+        """Lift a `GraphProto`.
 
         Args:
-            data: holds its bytes.
-            depth: how many messages it is nested in.
-            start: where it begins.
-            end: where it ends; None for where the data ends.
+            data: the bytes around it.
+            depth: the number of messages around it.
+            start: the offset of its first byte.
+            end: the offset after its last byte; None for the end of the data.
         """
         end = len(data) if end is None else end
         check_depth(depth, 0)
@@ -179,7 +179,7 @@ class Lifter(NodeLifter):
         graph.decorators = tuple(decorators)
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
-            graph.decorators += difference("GraphProto", lowered, bytes(data[start:end]))
+            graph.decorators += residual_decorators("GraphProto", lowered, bytes(data[start:end]))
         return graph
 
     def _fields(
@@ -193,10 +193,10 @@ class Lifter(NodeLifter):
         initializers: list[ValueInfo] | None,
         texts: dict[int, list[str]],
     ) -> Iterable[tuple[int, Data]]:
-        """The fields of a graph or function that have a length, but for texts.
+        """Return the length-delimited fields of a graph or function that the caller must lift.
 
-        Texts are added to their lists. The compiled core adds those to their lists itself, too,
-        that are in `lists`.
+        Strings are appended to `texts` by field number. The compiled core also lifts simple
+        fields itself and appends them to `lists`.
         """
         if self._native and depth <= _DEEP:
             return self._decoder.fields(
@@ -214,11 +214,11 @@ class Lifter(NodeLifter):
         return others
 
     def function(self, data: Data, depth: int = 0) -> Function:
-        """A `FunctionProto`.
+        """Lift a `FunctionProto`.
 
         Args:
             data: its bytes.
-            depth: how many messages it is nested in.
+            depth: the number of messages around it.
         """
         function = Function("")
         attributes: list[Attribute] = []
@@ -253,11 +253,11 @@ class Lifter(NodeLifter):
         function.decorators = tuple(decorators)
         if self.careful:
             lowered = self._lowering.function(function)
-            function.decorators += difference("FunctionProto", lowered, bytes(data))
+            function.decorators += residual_decorators("FunctionProto", lowered, bytes(data))
         return function
 
     def opset(self, data: Data) -> OpsetImport:
-        """An `OperatorSetIdProto`; most functions import the same ones."""
+        """Lift an `OperatorSetIdProto`; cached, because most functions import the same ones."""
         data = bytes(data)
         known = self._opsets.get(data)
         if known is None:
@@ -267,7 +267,7 @@ class Lifter(NodeLifter):
     # ---- Values -----------------------------------------------------------------------------
 
     def value_info(self, data: Data) -> ValueInfo:
-        """A `ValueInfoProto`."""
+        """Lift a `ValueInfoProto`."""
         value = ValueInfo("")
         decorators: list[Decorator] = []
         entries: list[Data] = []
@@ -289,11 +289,11 @@ class Lifter(NodeLifter):
         value.decorators = tuple(decorators)
         if self.careful:
             lowered = self._lowering.value_info(value)
-            value.decorators += difference("ValueInfoProto", lowered, bytes(data))
+            value.decorators += residual_decorators("ValueInfoProto", lowered, bytes(data))
         return value
 
     def _set_type(self, value: ValueInfo, data: bytes, decorators: list[Decorator]) -> None:
-        """Types are shared by the values that have them; a type's decorators stand at the value."""
+        """Set a value's type, shared between values; the type's decorators go to the value."""
         known = self._value_types.get(data)
         if known is None:
             known = ValueInfo("", lift_type(data))
@@ -307,16 +307,16 @@ class Lifter(NodeLifter):
         decorators += known.decorators
 
     def initializer(self, data: Data) -> ValueInfo:
-        """A `TensorProto` in a graph's initializer list."""
+        """Lift a `TensorProto` in a graph's initializer list."""
         type, name, values, decorators = lift_tensor(data)
         value = ValueInfo(name or "", type, values, tuple(decorators))
         if self.careful:
             lowered = b"".join(self._lowering.initializer(value))
-            value.decorators += difference("TensorProto", lowered, bytes(data))
+            value.decorators += residual_decorators("TensorProto", lowered, bytes(data))
         return value
 
     def sparse_initializer(self, data: Data) -> list[ValueInfo]:
-        """A `SparseTensorProto`; nothing if it has no spelling of its own."""
+        """Lift a `SparseTensorProto`; return [] if only a residual field can express it."""
         sparse, name = lift_sparse_tensor(data)
         if sparse is None or name is None:
             return []
@@ -329,5 +329,5 @@ class Lifter(NodeLifter):
 
 
 def _last(texts: list[str]) -> str | None:
-    """The text that counts of a field that is no list."""
+    """Return the last value of a singular field, which overrides the others."""
     return texts[-1] if texts else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to AST: nodes and attributes."""
+"""Decode nodes and attributes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnxtext.ast.model import Graph, Node, Presence
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.values import Attribute, AttributeType
 from onnxtext.proto.decode.attributes import AttributeFields, attribute_value
-from onnxtext.proto.decode.residual_fields import difference
+from onnxtext.proto.decode.residual_fields import residual_decorators
 from onnxtext.proto.decode.values import (
     Data,
     check_depth,
@@ -20,54 +20,56 @@ from onnxtext.proto.decode.values import (
     text_of,
 )
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH
 
-PLAIN = Presence(version=1)
-"""What is absent is not stored; lifting spells out everything else (then `settle_habits`)."""
+NO_DEFAULTS = Presence(version=1)
+"""No field is stored empty by default; lifting starts from this (see `settle_presence`)."""
 
 SMALL = 4096
-"""Attributes of more bytes are hardly met twice."""
+"""Larger attributes are not cached, because they rarely repeat."""
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 class NodeLifter(ABC):
-    """The part of lifting that is about nodes; `graph` is what attributes need of the rest.
+    """Lifts nodes and attributes; attributes may contain a `graph`.
 
     Attributes:
-        careful: compare every item with its bytes, and add what its sugar does not carry.
+        careful: whether to compare every item with its bytes and add residual decorators.
     """
 
     def __init__(self, *, careful: bool) -> None:
         self.careful = careful
         self._attributes: dict[bytes, Attribute] = {}
-        self._exact: dict[int, Attribute] = {}  # what lowers to the very bytes it was lifted from
+        self._exact: dict[int, Attribute] = {}  # by id; lower to exactly the same bytes
 
     @cached_property
     def _lowering(self) -> Lowering:
-        """Lowers what is compared with its bytes."""
-        return Lowering(Habits(PLAIN))
+        """Lowers items for the comparison with their bytes."""
+        return Lowering(PresenceDefaults(NO_DEFAULTS))
 
     @abstractmethod
     def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
-        """A `GraphProto`."""
+        """Lift a `GraphProto`."""
 
     def node(self, data: Data, depth: int = 0) -> Node:
-        """A `NodeProto`.
+        """Lift a `NodeProto`.
 
         Args:
             data: its bytes.
-            depth: how many messages it is nested in.
+            depth: the number of messages around it.
         """
-        node = self.tail(data, depth)
+        node = self.read_node(data, depth)
         if self.careful:
-            node.decorators += difference("NodeProto", self._lowering.node(node), bytes(data))
+            node.decorators += residual_decorators(
+                "NodeProto", self._lowering.node(node), bytes(data)
+            )
         return node
 
-    def tail(self, data: Data, depth: int) -> Node:
-        """Any fields of a `NodeProto`, as a node."""
+    def read_node(self, data: Data, depth: int) -> Node:
+        """Lift the known fields of a `NodeProto`."""
         inputs: list[str] = []
         outputs: list[str] = []
         attributes: list[Attribute] = []
@@ -110,13 +112,13 @@ class NodeLifter(ABC):
         return node
 
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
-        """An `AttributeProto`. Equal ones are one object, unless they hold a graph.
+        """Lift an `AttributeProto`; equal small ones without a graph are the same object.
 
         Args:
             data: its bytes.
-            depth: how many messages it is nested in.
+            depth: the number of messages around it.
         """
-        small = b""  # its bytes, if they are few enough to be met again
+        small = b""  # the cache key, if there are few enough bytes
         if len(data) <= SMALL:
             small = data = bytes(data)
             attribute = self._attributes.get(small)
@@ -142,7 +144,7 @@ class NodeLifter(ABC):
             record = fields.record(data)
             attribute = Attribute(attribute.name, None, record, attribute.decorators)
             lowered = self._lowering.attribute(attribute)
-        rest = difference("AttributeProto", lowered, data)
+        rest = residual_decorators("AttributeProto", lowered, data)
         if rest:
             attribute = Attribute(
                 attribute.name, attribute.type, attribute.value, (*attribute.decorators, *rest)

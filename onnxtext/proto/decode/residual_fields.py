@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no sugar carries, found by difference: nothing depends on somebody having thought of it.
+"""Express residual fields, which the ordinary syntax cannot, as `@set` and `@unset`.
 
-An item's own bytes are compared with what lowering its sugar gives; every field that differs is
-then written with `@set` or `@unset` (docs/design.md, The generic form).
+Compares the bytes of an item with what its AST lowers to, so the result is complete by
+construction (docs/design.md, The generic form).
 """
 
 from __future__ import annotations
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
-from onnxtext.proto.generic import is_known, known_values, lift_stranger
+from onnxtext.proto.generic import is_known, known_values, lift_numbered
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import WireField, read_fields
 
 
-def difference(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...]:
-    """The decorators that turn one encoding of a message into another.
+def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...]:
+    """Return the decorators that turn one encoding of a message into another.
 
     Args:
-        message: name of the message type.
-        lowered: what the sugar gives.
-        wanted: the canonical bytes it should give.
+        message: the name of the message type.
+        lowered: the encoding without these decorators.
+        wanted: the canonical encoding with them.
 
     Raises:
-        WireError: the wanted bytes are no message.
+        WireError: the wanted bytes are not a message.
     """
     if lowered == wanted:
         return ()
     spec = message_spec(message)
-    have, had = _sorted_fields(spec, lowered)
-    want, strangers = _sorted_fields(spec, wanted)
-    if strangers == had:  # a record carries them already
-        strangers = []
+    have, old_unknown = _sorted_fields(spec, lowered)
+    want, unknown = _sorted_fields(spec, wanted)
+    if unknown == old_unknown:  # a record contains them already
+        unknown = []
     sets: list[Field] = []
     for number in sorted(want):
         bytes_wanted = _encoding(wanted, want[number])
@@ -43,24 +43,24 @@ def difference(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, 
     decorators = []
     if unsets:
         decorators.append(Decorator("unset", tuple(unsets)))
-    if sets or strangers:
-        decorators.append(Decorator("set", (*sets, *strangers)))
+    if sets or unknown:
+        decorators.append(Decorator("set", (*sets, *unknown)))
     return tuple(decorators)
 
 
 def _sorted_fields(
     spec: MessageSpec, data: bytes
 ) -> tuple[dict[int, list[WireField]], list[Field]]:
-    """The known fields of a message by number, and all others by their values."""
+    """Return the known fields of a message by number, and the unknown fields in order."""
     known: dict[int, list[WireField]] = {}
-    strangers: list[Field] = []
+    unknown: list[Field] = []
     for item in read_fields(data, 0, len(data)):
         field = spec.by_number.get(item.number)
         if field is None or not is_known(field, data, item):
-            strangers.append(Field(item.number, lift_stranger(data, item)))
+            unknown.append(Field(item.number, lift_numbered(data, item)))
         else:
             known.setdefault(item.number, []).append(item)
-    return known, strangers
+    return known, unknown
 
 
 def _encoding(data: bytes, items: list[WireField]) -> bytes:

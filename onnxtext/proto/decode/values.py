@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire bytes to types, tensors and the decorators that all messages share.
+"""Decode types, tensors and the decorators that all messages share.
 
-Each function gives the sugar for what it recognises and says nothing about the rest: whether that
-was all is found by lowering it again (`lift`).
+Each function ignores the fields that it does not recognize; lowering the result shows whether any
+were lost (`lift`).
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ Data = bytes | memoryview
 
 
 def text_of(data: Data) -> str:
-    """The text of a string field."""
+    """Return the text of a string field."""
     return bytes(data).decode("utf-8", "surrogateescape")
 
 
 def check_depth(depth: int, offset: int) -> None:
-    """Refuse what protobuf would not read either.
+    """Enforce protobuf's nesting limit.
 
     Raises:
         WireError: messages are nested more than a hundred deep.
@@ -61,7 +61,7 @@ def check_depth(depth: int, offset: int) -> None:
 
 
 def lift_entry(data: Data) -> tuple[str, str]:
-    """A `StringStringEntryProto`."""
+    """Return the key and value of a `StringStringEntryProto`."""
     key = value = ""
     for field in read_fields(data, 0, len(data)):
         if field.wire_type == LENGTH:
@@ -74,17 +74,17 @@ def lift_entry(data: Data) -> tuple[str, str]:
 
 
 def doc_decorator(text: Data) -> Decorator:
-    """`@doc("…")`."""
+    """Return `@doc("…")`."""
     return Decorator("doc", (Field(None, bytes(text)),))
 
 
 def meta_decorator(entries: list[Data]) -> Decorator:
-    """`@meta("key": "value", …)`."""
+    """Return `@meta("key": "value", …)`."""
     return meta_of(tuple(map(lift_entry, entries)))
 
 
 def lift_opset(data: Data) -> OpsetImport:
-    """An `OperatorSetIdProto`."""
+    """Lift an `OperatorSetIdProto`."""
     made = OpsetImport(None, 0)
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == LENGTH:
@@ -95,7 +95,7 @@ def lift_opset(data: Data) -> OpsetImport:
 
 
 def lift_configuration(data: Data) -> Configuration:
-    """A `DeviceConfigurationProto`."""
+    """Lift a `DeviceConfigurationProto`."""
     from onnxtext.proto.generic import lift_record
     from onnxtext.proto.schema import message_spec
 
@@ -110,7 +110,7 @@ def lift_configuration(data: Data) -> Configuration:
 
 
 def lift_annotation(data: Data) -> Annotation:
-    """A `TensorAnnotation`."""
+    """Lift a `TensorAnnotation`."""
     name = ""
     entries = []
     for field in read_fields(data, 0, len(data)):
@@ -124,7 +124,7 @@ def lift_annotation(data: Data) -> Annotation:
 
 
 def device_decorator(data: Data) -> Decorator:
-    """`@device("id", …)`: a `NodeDeviceConfigurationProto`."""
+    """Return `@device("id", …)` for a `NodeDeviceConfigurationProto`."""
     from onnxtext.proto.generic import lift_record
     from onnxtext.proto.schema import message_spec
 
@@ -138,10 +138,10 @@ def device_decorator(data: Data) -> Decorator:
 
 
 def lift_type(data: Data, depth: int = 0) -> Type | None:
-    """A `TypeProto`; None if it is of no kind that has a spelling.
+    """Lift a `TypeProto`; return None if the syntax has no such type.
 
     Raises:
-        WireError: the bytes are no message, or nested too deeply.
+        WireError: the bytes are not a message, or nested too deeply.
     """
     check_depth(depth, 0)
     made: Type | None = None
@@ -251,10 +251,10 @@ _DATA_FIELDS = {
 
 
 def lift_tensor(data: Data) -> tuple[TensorType, str | None, TensorData, list[Decorator]]:
-    """A `TensorProto`: its type, name, data and decorators. `raw_data` stays a view of `data`.
+    """Return the type, name, data and decorators of a `TensorProto`; `raw_data` is not copied.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a message.
     """
     dims: list[int] = []
     number = 0
@@ -322,7 +322,7 @@ def _segment(data: Data) -> Decorator:
 
 
 def _field_entries(name: str, parts: list[Data]) -> bytes:
-    """The entries of a packed field as a fixed-width array."""
+    """Return the entries of a packed field as a fixed-width array."""
     data = b"".join(parts)
     if name in ("float_data", "double_data"):
         if any(len(part) % (4 if name == "float_data" else 8) for part in parts):
@@ -361,7 +361,7 @@ def _tensor_data(
 def _fitting_data(
     element: ElementType, count: int, name: str, value: Data | tuple[bytes, ...]
 ) -> TensorData | None:
-    """The data of a tensor whose only data field is the one that a literal stands for."""
+    """Return the data of a tensor with one data field; None if a literal cannot express it."""
     if isinstance(value, tuple):
         return StringData(value) if element.kind == "string" else None
     if name == "raw_data":
@@ -374,10 +374,10 @@ def _fitting_data(
 
 
 def lift_sparse_tensor(data: Data) -> tuple[SparseTensor | None, str | None]:
-    """A `SparseTensorProto`, without the name of its values, and that name.
+    """Return a `SparseTensorProto` and the name of its values; two Nones if not expressible.
 
     Raises:
-        WireError: the bytes are no message.
+        WireError: the bytes are not a message.
     """
     dims: list[int] = []
     parts: dict[int, Tensor] = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where corrupt bytes stop being a message, and what the schema expected there.
+"""Locate the first error in corrupt bytes, and describe what the schema expected there.
 
-Protobuf itself says of corrupt bytes only that they are corrupt. Once it did, this walks over them
-as it does, in the same order and with the same limits, and stops at the same place.
+Protobuf reports only that bytes are corrupt. After that, this parses them in the same order and
+with the same limits, and stops at the same place.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from onnxtext.wire.reader import MAX_DEPTH
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
 
 _KEY, _SIZE, _VALUE = 5, 5, 10
-"""So many bytes protobuf reads of the varints that are keys, lengths and values."""
+"""Protobuf's limits, in bytes, of the varints that are keys, lengths and values."""
 _MOST = (1 << 31) - 1
-"""So many bytes protobuf reads of a length-delimited field."""
+"""Protobuf's limit of the length of a field."""
 _ENDLESS = re.compile(rb"[\x80-\xff]{10}")
 
 
 @dataclass(frozen=True, slots=True)
 class Corruption:
-    """A place where bytes stop being a message.
+    """The first error in bytes that are not a message.
 
     Attributes:
-        kind: `deep` for messages that are nested too deeply, `cut` where the bytes end too early,
-            `wrong` for all else.
-        message: what is wrong.
-        offset: byte offset.
-        path: what stands there, such as `graph.node[12].op_type`; empty for the message itself.
-        known: how many fields before it, on the outermost level, are of the schema.
-        inside: where the bytes end, if they end too early; else empty.
+        kind: `deep` for messages that are nested too deeply, `cut` for truncated bytes, otherwise
+            `wrong`.
+        message: the problem.
+        offset: the byte offset.
+        path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
+        known: the number of top-level fields before it that match the schema.
+        inside: the path at the end of truncated bytes; otherwise "".
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Corruption:
 
 
 def find_corruption(data: bytes, message: str = "ModelProto") -> Corruption | None:
-    """The first place where bytes stop being a message; None if they are one."""
+    """Return the first error in bytes; None if they are a valid message."""
     walk = _Walk(data, message)
     try:
         walk.message(message_spec(message), 0, len(data), "", 0)
@@ -66,10 +66,10 @@ class _Stop(Exception):
 
 
 class _Walk:
-    """One walk over some bytes.
+    """A parser that raises `_Stop` at the first error.
 
     Attributes:
-        known: how many fields of the outermost message are of the schema, so far.
+        known: the number of top-level fields so far that match the schema.
     """
 
     def __init__(self, data: bytes, message: str) -> None:
@@ -78,7 +78,7 @@ class _Walk:
         self._whole = f"the {message}"
 
     def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
-        """Walk over a message, and over those inside it."""
+        """Check a message and those inside it."""
         if depth > MAX_DEPTH:
             raise _Stop(f"messages are nested more than {MAX_DEPTH} deep", start, path, "deep")
         seen: dict[int, int] = {}
@@ -88,12 +88,12 @@ class _Walk:
             number, wire_type, at = self._key(at, end, path)
             if wire_type == END_GROUP:
                 owner = path or self._whole
-                raise _Stop(f"a group ends in {owner} where none began", begin, path)
+                raise _Stop(f"a group ends in {owner} that never began", begin, path)
             field = spec.by_number.get(number)
             index = seen.get(number, 0)
             seen[number] = index + 1
             if field is None or not _fits(field, wire_type):
-                at = self._stranger(number, wire_type, begin, at, end, path, depth)
+                at = self._unknown_field(number, wire_type, begin, at, end, path, depth)
                 continue
             at = self._value(field, wire_type, begin, at, end, path, index, depth)
             self.known += depth == 0
@@ -109,18 +109,18 @@ class _Walk:
         index: int,
         depth: int,
     ) -> int:
-        """Walk over a value of a known field; the offset behind it."""
+        """Check a value of a known field; return the offset after it."""
         if wire_type != LENGTH:
             where = step(path, field, self._data, at, at, index)
             return self._scalar(wire_type, f"{where} ({field.kind})", begin, at, end, where)
         name = f"{path}.{field.name}" if path else field.name
         size, at = self._varint(at, end, _SIZE, f"the length of {name}", path)
-        behind = at + size
-        if field.message and size <= _MOST and behind <= end:
-            where = step(path, field, self._data, at, behind, index)
-            self.message(message_spec(field.message), at, behind, where, depth + 1)
-            return behind
-        where = step(path, field, self._data, at, behind, index)
+        after = at + size
+        if field.message and size <= _MOST and after <= end:
+            where = step(path, field, self._data, at, after, index)
+            self.message(message_spec(field.message), at, after, where, depth + 1)
+            return after
+        where = step(path, field, self._data, at, after, index)
         packed = field.wire_type != LENGTH
         kind = f"a packed list of {field.kind}" if packed else field.message or field.kind
         try:
@@ -130,11 +130,11 @@ class _Walk:
                 stop.inside = self._inside(field, at, end, where, depth)
             raise
         if packed:
-            self._packed(field, at, behind, where)
-        return behind
+            self._packed(field, at, after, where)
+        return after
 
     def _inside(self, field: FieldSpec, at: int, end: int, path: str, depth: int) -> str:
-        """Where the bytes end, in a field that is cut off."""
+        """Return the path of the innermost message that the end of the bytes truncates."""
         if field.message:
             try:
                 self.message(message_spec(field.message), at, end, path, depth + 1)
@@ -148,7 +148,7 @@ class _Walk:
         if field.wire_type != VARINT:
             width = 4 if field.wire_type == FIXED32 else 8
             if (end - at) % width:
-                message = f"{named} has {_bytes(end - at)}, which is no multiple of {width}"
+                message = f"{named} has {_bytes(end - at)}, which is not a multiple of {width}"
                 raise _Stop(message, at, path)
             return
         endless = _ENDLESS.search(self._data, at, end)
@@ -158,10 +158,10 @@ class _Walk:
         if end > at and self._data[end - 1] > 127:
             raise _Stop(f"the last item of {named} is cut off", end - 1, path)
 
-    def _stranger(
+    def _unknown_field(
         self, number: int, wire_type: int, begin: int, at: int, end: int, path: str, depth: int
     ) -> int:
-        """Pass over a field that the schema does not know; the offset behind it."""
+        """Skip an unknown field; return the offset after it."""
         named = f"the unknown field {number} of {path or self._whole}"
         if wire_type == GROUP:
             return self._group(number, begin, at, end, path, depth)
@@ -172,7 +172,7 @@ class _Walk:
         return self._scalar(wire_type, named, begin, at, end, path)
 
     def _group(self, number: int, begin: int, at: int, end: int, path: str, depth: int) -> int:
-        """Pass over a group and those inside it, which are counted, not recursed into."""
+        """Skip a group and those inside it without recursion; return the offset after it."""
         owner = path or self._whole
         open_groups = [number]
         while open_groups:
@@ -191,25 +191,25 @@ class _Walk:
                     raise _Stop(message, start, path)
                 open_groups.pop()
             else:
-                at = self._stranger(inner, wire_type, start, at, end, path, depth)
+                at = self._unknown_field(inner, wire_type, start, at, end, path, depth)
         return at
 
-    # ---- What fields are made of ----------------------------------------------------------------
+    # ---- Parts of fields ------------------------------------------------------------------------
 
     def _key(self, at: int, end: int, path: str, least: int = 1) -> tuple[int, int, int]:
-        """A field's number and wire type, and the offset behind them.
+        """Return a field's number and wire type, and the offset after them.
 
-        Protobuf reads fields of number 0 in unknown groups, and only there.
+        Protobuf allows the number 0 only in unknown groups.
         """
         owner = path or self._whole
-        key, behind = self._varint(at, end, _KEY, f"the key of a field of {owner}", path)
+        key, after = self._varint(at, end, _KEY, f"the key of a field of {owner}", path)
         number, wire_type = key >> 3, key & 7
         if number < least or key >= 1 << 32:
-            raise _Stop(f"{owner} has a field of number {number}, which is none", at, path)
+            raise _Stop(f"{owner} has a field with the invalid number {number}", at, path)
         if wire_type > FIXED32:
-            message = f"field {number} of {owner} has the wire type {wire_type}, which is none"
+            message = f"field {number} of {owner} has the invalid wire type {wire_type}"
             raise _Stop(message, at, path)
-        return number, wire_type, behind
+        return number, wire_type, after
 
     def _varint(self, at: int, end: int, most: int, named: str, path: str) -> tuple[int, int]:
         value = 0
@@ -225,10 +225,10 @@ class _Walk:
     def _scalar(self, wire_type: int, named: str, begin: int, at: int, end: int, path: str) -> int:
         if wire_type == VARINT:
             return self._varint(at, end, _VALUE, named, path)[1]
-        behind = at + (8 if wire_type == FIXED64 else 4)
-        if behind > end:
+        after = at + (8 if wire_type == FIXED64 else 4)
+        if after > end:
             self._cut(named, begin, end, path)
-        return behind
+        return after
 
     def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
         if size > _MOST:
@@ -239,7 +239,7 @@ class _Walk:
             return
         if end == len(self._data):
             message = f"the data ends {_bytes(missing)} too early: {named} has {_bytes(size)}"
-            raise _Stop(f"{message}, of which {end - at:,} are there", begin, path, "cut")
+            raise _Stop(f"{message}, but only {end - at:,} are left", begin, path, "cut")
         message = f"{named} reaches {_bytes(missing)} beyond the end of its message"
         raise _Stop(message, begin, path)
 
@@ -250,7 +250,7 @@ class _Walk:
 
 
 def _fits(field: FieldSpec, wire_type: int) -> bool:
-    """Whether protobuf takes a value of this wire type for one of the field."""
+    """Whether protobuf accepts this wire type for the field."""
     return wire_type == field.wire_type or (
         wire_type == LENGTH and field.repeated and field.wire_type != LENGTH
     )

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AST to wire bytes."""
+"""Lowering: encode the AST as wire bytes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AST to wire bytes by the compiled core: the same bytes as `lowering` gives."""
+"""Encode with the compiled core; the bytes are the same as those of `messages`."""
 
 from __future__ import annotations
 
@@ -16,39 +16,36 @@ from onnxtext.wire.writer import Piece
 
 
 class CoreLowering(Lowering):
-    """One run of lowering, in which graphs and functions are encoded by the core.
-
-    It asks here for what is not plain.
-    """
+    """Lowers graphs and functions with the compiled core, which calls back for rare constructs."""
 
     def graph(self, graph: Graph) -> list[Piece]:
-        """A `GraphProto`, in pieces."""
+        """Return a `GraphProto` in pieces."""
         pieces = Encoder(self).graph(graph)
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def function_fields(self, functions: list[Function]) -> list[Piece]:
-        """Functions as fields of their model."""
+        """Return functions as fields of their model."""
         return [Encoder(self).functions(functions)]
 
     def function(self, function: Function) -> bytes:
-        """A `FunctionProto`."""
+        """Return a `FunctionProto`."""
         return Encoder(self).function(function)
 
-    # ---- For the core -----------------------------------------------------------------------
+    # ---- Called by the core -----------------------------------------------------------------
 
     def finish_graph(self, data: bytes, graph: Graph) -> bytes:
-        """A graph in an attribute, after habits and decorators."""
+        """Apply presence defaults and decorators to a graph in an attribute."""
         return self.finish("GraphProto", data, own_decorators(graph), graph.at)
 
     def placed_attribute(self, attribute: Attribute, at: int) -> bytes:
-        """An `AttributeProto`, which has no place of its own."""
+        """Return an `AttributeProto`; errors are reported at the offset `at`."""
         try:
             return self.attribute(attribute)
         except LowerError as error:
             raise error.placed(at) from None
 
     def tensor_form(self, type: TensorType) -> TensorForm:
-        """How tensors of a type are encoded."""
+        """Return the encoding parameters of tensors of a type."""
         element = ELEMENTS.get(type.element)
         if element is None or element.kind == "string":
             return TensorForm(tensor_head(type), 0, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decorators on the wire: what they add to, replace in or take from an encoded message."""
+"""Apply decorators to an encoded message: add, replace or remove fields."""
 
 from __future__ import annotations
 
@@ -46,36 +46,36 @@ DEVICE = {"NodeProto": 10}
 
 
 class FieldTable:
-    """An encoded message, field by field.
+    """The fields of an encoded message.
 
     Attributes:
-        known: for each field number all its encodings, in order; nothing is copied.
-        strangers: unknown fields, which are written after all others.
+        known: by field number, its encodings in order, without copies.
+        unknown: the unknown fields, which are encoded last.
     """
 
     def __init__(self, message: str, data: bytes) -> None:
         self.message = message
         self.known: dict[int, list[Piece]] = {}
-        self.strangers: list[bytes] = []
+        self.unknown: list[bytes] = []
         view = memoryview(data)
         last = 0
         for field in read_fields(data, 0, len(data)):
-            if field.number < last:  # known fields ascend: here the unknown ones begin
-                self.strangers.append(bytes(view[field.start :]))
+            if field.number < last:  # known fields are in ascending order; the unknown ones follow
+                self.unknown.append(bytes(view[field.start :]))
                 break
             last = field.number
             self.known.setdefault(last, []).append(view[field.start : field.end])
 
     def encode(self) -> bytes:
-        """The message, its fields in the order of their numbers."""
+        """Return the message, with known fields in ascending order."""
         parts = [piece for number in sorted(self.known) for piece in self.known[number]]
-        return b"".join([*parts, *self.strangers])
+        return b"".join([*parts, *self.unknown])
 
     def apply(self, decorator: Decorator) -> None:
-        """Let one decorator change the message.
+        """Apply one decorator.
 
         Raises:
-            RecordError: the decorator does not belong here, or its arguments do not fit.
+            RecordError: the message does not support the decorator, or its arguments are wrong.
         """
         arguments = decorator.arguments
         match decorator.name:
@@ -100,12 +100,12 @@ class FieldTable:
                 for argument in arguments:
                     self._unset(argument)
             case name:
-                raise RecordError(f"`@{name}` is no decorator of {self.message}")
+                raise RecordError(f"`@{name}` is not a decorator of {self.message}")
 
     def _number(self, numbers: dict[str, int], decorator: Decorator) -> int:
         number = numbers.get(self.message)
         if number is None:
-            raise RecordError(f"`@{decorator.name}` has no meaning for {self.message}")
+            raise RecordError(f"`@{decorator.name}` cannot be applied to {self.message}")
         return number
 
     def _append(self, number: int, messages: Iterable[bytes]) -> None:
@@ -115,7 +115,7 @@ class FieldTable:
     def _set(self, argument: Field) -> None:
         spec = message_spec(self.message)
         if isinstance(argument.key, int):
-            self.strangers.append(lower_unknown(spec, argument.key, argument.value))
+            self.unknown.append(lower_unknown(spec, argument.key, argument.value))
             return
         field = find_field(spec, argument.key)
         data = lower_field(field, argument.value)
@@ -126,21 +126,21 @@ class FieldTable:
 
     def _unset(self, argument: Field) -> None:
         if argument.key is not None or not isinstance(argument.value, Word):
-            raise RecordError("`@unset` takes names of fields")
+            raise RecordError("`@unset` takes field names")
         field = find_field(message_spec(self.message), argument.value.text)
         self.known.pop(field.number, None)
 
 
 def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> bytes:
-    """An encoded message, changed by its decorators in order.
+    """Return an encoded message after its decorators.
 
     Args:
-        message: name of the message type, such as `NodeProto`.
+        message: the name of the message type, such as `NodeProto`.
         data: its canonical encoding without the decorators.
-        decorators: what stands before it in the text.
+        decorators: the decorators, in order.
 
     Raises:
-        RecordError: a decorator does not belong to the message, or its arguments do not fit.
+        RecordError: the message does not support a decorator, or its arguments are wrong.
     """
     table = FieldTable(message, data)
     for decorator in decorators:
@@ -149,7 +149,7 @@ def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> byte
 
 
 def targeted(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
-    """The decorators of the thing itself (""), of its `type` or of its `data`."""
+    """Return the decorators of the item itself (target ""), of its `type` or of its `data`."""
     if target:
         prefix = target + "."
         return [

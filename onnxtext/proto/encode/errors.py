@@ -13,7 +13,7 @@ from onnxtext.ast.values import Attribute, NoData, TensorData
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor.blobs import Elsewhere
 from onnxtext.wire.writer import Piece
 
@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 
 class _Collecting(Lowering):
-    """Lowering that collects errors and continues; its result is no valid model."""
+    """Lowering that collects errors and continues; its result is not a valid model."""
 
     def __init__(self, model: Model, elsewhere: Elsewhere | None) -> None:
-        super().__init__(Habits(model.presence), model.resources, elsewhere)
+        super().__init__(PresenceDefaults(model.presence), model.resources, elsewhere)
         self.errors: list[LowerError] = []
         self._at = model.graph.at
 
@@ -99,7 +99,7 @@ def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> l
 
     Args:
         root: what to lower.
-        elsewhere: where the blobs are that are not among its resources.
+        elsewhere: finds blobs that are not in its resources.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)
     try:

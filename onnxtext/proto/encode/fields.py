@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types, attributes and tensors to wire bytes."""
+"""Encode types, tensors and metadata entries."""
 
 from __future__ import annotations
 
@@ -45,16 +45,15 @@ TENSOR_FIELDS = {
     "double_data": (b"\x52", None),
     "uint64_data": (b"\x5a", "<u8"),
 }
-"""The data fields of `TensorProto`: key, and the type of the entries that are packed varints."""
-
+"""By data field of `TensorProto`: its key, and the numpy type of entries in packed varints."""
 
 _LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
 _SHORT = 256
-"""For entries of fewer bytes numpy takes longer to start than the encoding."""
+"""Entries of fewer bytes are encoded faster without numpy."""
 
 
 def text_bytes(text: str) -> bytes:
-    """The bytes of a string field."""
+    """Return the bytes of a string field."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -62,7 +61,7 @@ def text_bytes(text: str) -> bytes:
 
 
 def lower_type(type: Type) -> bytes:
-    """A `TypeProto`."""
+    """Return a `TypeProto`."""
     match type:
         case TensorType():
             data = delimited(b"\x0a", _tensor_type(type.element, type.shape))
@@ -86,7 +85,7 @@ def lower_type(type: Type) -> bytes:
 
 
 def element_number(name: str) -> int:
-    """The `TensorProto.DataType` of an element type's name; 0 for `undefined`."""
+    """Return the `TensorProto.DataType` of an element type's name; 0 for `undefined`."""
     return 0 if name == "undefined" else ELEMENTS[name].number
 
 
@@ -116,19 +115,19 @@ def _dim(dim: Dim) -> bytes:
 
 
 def tensor_head(type: TensorType) -> bytes:
-    """The dims and the element type of a `TensorProto`."""
+    """Return the dims and the element type of a `TensorProto`."""
     dims = type.shape or ()
     head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
     return head + b"\x10" + varint(element_number(type.element))
 
 
 def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[Piece]:
-    """A `TensorProto`, in pieces, so that weights are not copied."""
+    """Return a `TensorProto` in pieces, so that weights are not copied."""
     head = tensor_head(type)
     name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
     match data:
         case Blob() | DataFile():
-            raise AssertionError("they are replaced by their bytes before")
+            raise AssertionError("blobs and data files are resolved before")
         case NoData():
             return [head + name_bytes]
         case SplatData():
@@ -151,12 +150,12 @@ def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[P
 
 
 def entry(key: str, value: str) -> bytes:
-    """A `StringStringEntryProto`."""
+    """Return a `StringStringEntryProto`."""
     return delimited(b"\x0a", text_bytes(key)) + delimited(b"\x12", text_bytes(value))
 
 
 def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
-    """Entries of a list of `StringStringEntryProto`."""
+    """Return the fields of a list of `StringStringEntryProto`."""
     return [delimited(key, entry(name, value)) for name, value in entries]
 
 
@@ -165,7 +164,7 @@ def _strings(values: tuple[bytes, ...]) -> bytes:
 
 
 def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
-    """A packed numeric field; nothing at all if it is empty, as protobuf writes it."""
+    """Return the key and encoding of a packed numeric field; an empty one has no bytes."""
     key, varints = TENSOR_FIELDS[name]
     if not entries:
         return key, b""

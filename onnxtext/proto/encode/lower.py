@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AST to wire bytes, directly: no message objects, fields in the order of their numbers.
+"""Encode models and fragments directly from the AST, without protobuf message objects.
 
-The encoding is canonical: shortest varints, packed where the schema says so, unknown fields last.
+The encoding is canonical: fields in ascending order, shortest varints, lists packed as in the
+schema, unknown fields last.
 """
 
 from __future__ import annotations
@@ -14,25 +15,25 @@ from onnxtext.core import core
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor.blobs import Elsewhere
 from onnxtext.wire.writer import Piece, delimited
 
-__all__ = ["LowerError", "lower_fragment", "lower_light", "lower_model", "lower_pieces"]
+__all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower_without_weights"]
 
 
 def lower_model(
     model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
 ) -> bytes:
-    """A `ModelProto`.
+    """Return a `ModelProto`.
 
     Args:
         model: the model.
-        elsewhere: where the blobs are that are not among its resources.
-        verified: whether the digests of its resources were just made of their bytes.
+        elsewhere: finds blobs that are not in its resources.
+        verified: whether the digests of its resources are known to match.
 
     Raises:
-        LowerError: a decorator or record does not fit, or a blob is missing or damaged.
+        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
     """
     return b"".join(lower_pieces(model, elsewhere, verified=verified))
 
@@ -40,7 +41,7 @@ def lower_model(
 def lower_pieces(
     model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
 ) -> list[Piece]:
-    """A `ModelProto` in pieces, so that weights stay where they are.
+    """Return a `ModelProto` in pieces, so that weights are not copied.
 
     Raises:
         LowerError: as for `lower_model`.
@@ -55,24 +56,24 @@ def lower_guarded(
     verified: bool = False,
     guard: Callable[[], object] | None = None,
 ) -> tuple[list[Piece], int]:
-    """A `ModelProto` in pieces, and how many messages of graphs and types are in one another.
+    """Return a `ModelProto` in pieces, and the nesting depth of its messages.
 
     Args:
         model: as for `lower_model`.
         elsewhere: as for `lower_model`.
         verified: as for `lower_model`.
-        guard: called before data that is large, or elsewhere, is met for the first time.
+        guard: called before the first large or external data is read.
 
     Raises:
         LowerError: as for `lower_model`.
     """
     try:
-        habits = Habits(model.presence)
+        defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
 
     def lower(kind: type[Lowering]) -> tuple[list[Piece], int]:
-        lowering = kind(habits, model.resources, elsewhere, verified=verified, guard=guard)
+        lowering = kind(defaults, model.resources, elsewhere, verified=verified, guard=guard)
         return lowering.model(model), 3 * lowering.deepest + 2 * lowering.deepest_type
 
     try:
@@ -80,14 +81,14 @@ def lower_guarded(
     except LowerError:
         if core() == "python":
             raise
-        pieces, depth = lower(Lowering)  # of several errors it raises the first
+        pieces, depth = lower(Lowering)  # raises the first error in the text
     if model.encoding_habits:
-        pieces = [_with_habits(model, b"".join(pieces))]
+        pieces = [_apply_encoding_habits(model, b"".join(pieces))]
     return pieces, depth
 
 
 def _lowering() -> type[Lowering]:
-    """What lowers, by the core that runs."""
+    """Return the implementation for the enabled core."""
     if core() == "native":
         from onnxtext.proto.encode.compiled import CoreLowering
 
@@ -95,17 +96,19 @@ def _lowering() -> type[Lowering]:
     return Lowering
 
 
-def lower_light(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
-    """A `ModelProto` whose large tensors refer to data that is nowhere, to reason about its types.
+def lower_without_weights(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
+    """Return a `ModelProto` for type inference, whose large tensors refer to a missing file.
 
     Raises:
         LowerError: as for `lower_model`.
     """
-    lowering = _lowering()(Habits(model.presence), model.resources, elsewhere, light=True)
+    lowering = _lowering()(
+        PresenceDefaults(model.presence), model.resources, elsewhere, omit_weights=True
+    )
     return b"".join(lowering.model(model))
 
 
-def _with_habits(model: Model, data: bytes) -> bytes:
+def _apply_encoding_habits(model: Model, data: bytes) -> bytes:
     from onnxtext.proto.encoding import Encoder, HabitError
 
     try:
@@ -115,17 +118,15 @@ def _with_habits(model: Model, data: bytes) -> bytes:
 
 
 def lower_fragment(fragment: Fragment) -> bytes:
-    """The message of a fragment: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
+    """Return the message of a fragment: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
 
-    A value info with data is a `TensorProto`.
-
-    The nodes of a list of nodes are those of a `GraphProto`.
+    A value info with data becomes a `TensorProto`, a list of nodes the fields of a `GraphProto`.
 
     Raises:
-        LowerError: a decorator or record does not fit.
+        LowerError: a decorator or record is invalid.
     """
     try:
-        lowering = _lowering()(Habits(fragment.presence))
+        lowering = _lowering()(PresenceDefaults(fragment.presence))
     except RecordError as error:
         raise LowerError(str(error), -1) from None
     match fragment.item:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AST to wire bytes, message by message: models, graphs, functions, nodes, values, attributes."""
+"""Encode models, graphs, functions and nodes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ VALUE_INFO_OF_INITIALIZERS = "value_info"
 
 
 class Lowering(ValueLowering):
-    """One run of lowering: the text's habits, and what was already lowered."""
+    """Lowers all messages of one model."""
 
     # ---- Models, graphs, functions ----------------------------------------------------------
 
     def model(self, model: Model) -> list[Piece]:
-        """A `ModelProto`, in pieces."""
+        """Return a `ModelProto` in pieces."""
         head: list[Piece] = []
         if model.ir_version is not None:
             head.append(b"\x08" + varint(model.ir_version))
@@ -62,12 +62,12 @@ class Lowering(ValueLowering):
         return self.finish_pieces("ModelProto", pieces, model.decorators, model.graph.at)
 
     def opset(self, item: OpsetImport) -> bytes:
-        """An `OperatorSetIdProto`."""
+        """Return an `OperatorSetIdProto`."""
         domain = b"" if item.domain is None else delimited(b"\x0a", text_bytes(item.domain))
         return self.finish("OperatorSetIdProto", domain + b"\x10" + varint(item.version), (), -1)
 
     def training(self, training: Training) -> bytes:
-        """A `TrainingInfoProto`."""
+        """Return a `TrainingInfoProto`."""
         parts: list[Piece] = []
         if training.initialization is not None:
             parts += delimited_pieces(b"\x0a", self.graph(training.initialization))
@@ -78,7 +78,7 @@ class Lowering(ValueLowering):
         return b"".join(parts)
 
     def configuration(self, configuration: Configuration, at: int) -> bytes:
-        """A `DeviceConfigurationProto`."""
+        """Return a `DeviceConfigurationProto`."""
         from onnxtext.proto.schema import message_spec
 
         try:
@@ -88,20 +88,20 @@ class Lowering(ValueLowering):
         return delimited(b"\x0a", text_bytes(configuration.name)) + rest
 
     def annotation(self, annotation: Annotation) -> bytes:
-        """A `TensorAnnotation`."""
+        """Return a `TensorAnnotation`."""
         name = delimited(b"\x0a", text_bytes(annotation.tensor_name))
         return name + b"".join(metadata_fields(b"\x12", annotation.entries))
 
     def graph(self, graph: Graph) -> list[Piece]:
-        """A `GraphProto`, in pieces."""
+        """Return a `GraphProto` in pieces."""
         self.enter_graph()
         pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
         pieces.append(delimited(b"\x12", text_bytes(graph.name)))
-        defaults = [value for value in graph.inputs if value.data is not None]
-        with_data = [*defaults, *[value for value in graph.values if value.data is not None]]
+        input_defaults = [value for value in graph.inputs if value.data is not None]
+        with_data = [*input_defaults, *[value for value in graph.values if value.data is not None]]
         sparse: list[Piece] = []
         for index, value in enumerate(with_data):
-            tensor = self.initializer(value, is_input=index < len(defaults))
+            tensor = self.initializer(value, is_input=index < len(input_defaults))
             if isinstance(value.data, SparseTensor):
                 sparse += delimited_pieces(b"\x7a", tensor)
             else:
@@ -117,7 +117,7 @@ class Lowering(ValueLowering):
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> Iterator[bytes]:
-        """The `value_info` list of a graph, in the order of SPEC 10."""
+        """Yield the `value_info` list of a graph, in the order of SPEC 10."""
         metadata = dict(graph.value_metadata)
         for decorator in graph.decorators:
             if decorator.name == VALUE_INFO_OF_INITIALIZERS:
@@ -134,11 +134,11 @@ class Lowering(ValueLowering):
     def typed_outputs(
         self, owner: Graph | Function, metadata: dict[str, tuple[tuple[str, str], ...]]
     ) -> Iterator[bytes]:
-        """A `ValueInfoProto` for each output that has its type before it.
+        """Yield a `ValueInfoProto` for each node output with a type.
 
         Args:
             owner: the graph or function.
-            metadata: that of these entries.
+            metadata: the metadata by value; used entries are removed.
         """
         for node in owner.nodes:
             if node.output_types:
@@ -148,15 +148,15 @@ class Lowering(ValueLowering):
                         yield self.value_info(ValueInfo(name, type, None, (), entries, node.at))
         if metadata:
             raise LowerError(
-                f"there is no value info for the metadata of `{next(iter(metadata))}`", owner.at
+                f"no value info for the metadata of `{next(iter(metadata))}`", owner.at
             )
 
     def function_fields(self, functions: list[Function]) -> list[Piece]:
-        """Functions as fields of their model."""
+        """Return functions as fields of their model."""
         return [delimited(b"\xca\x01", self.function(function)) for function in functions]
 
     def function(self, function: Function) -> bytes:
-        """A `FunctionProto`."""
+        """Return a `FunctionProto`."""
         parts = [delimited(b"\x0a", text_bytes(function.name))]
         parts += [delimited(b"\x22", text_bytes(value.name)) for value in function.inputs]
         parts += [delimited(b"\x2a", text_bytes(value.name)) for value in function.outputs]
@@ -183,43 +183,43 @@ class Lowering(ValueLowering):
         parts += metadata_fields(b"\x72", function.metadata)
         return self.finish("FunctionProto", b"".join(parts), function.decorators, function.at)
 
-    # ---- Nodes ----------------------------------------------------------------
+    # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, node: Node) -> bytes:
-        """A `NodeProto`."""
+        """Return a `NodeProto`."""
         parts = [delimited(b"\x0a", text_bytes(text)) for text in node.inputs]
         parts += [delimited(b"\x12", text_bytes(text)) for text in node.outputs]
-        name = self.habits.node_name if node.name is None else node.name
+        name = self.defaults.node_name if node.name is None else node.name
         if name is not None:
             parts.append(delimited(b"\x1a", text_bytes(name)))
         try:
             parts.append(self._tail(node))
-        except LowerError as error:  # attributes have no place of their own
+        except LowerError as error:  # attributes have no offset
             raise error.placed(node.at) from None
         if node.metadata:
             parts += metadata_fields(b"\x4a", node.metadata)
-        if node.decorators or "NodeProto" in self.habits.others:
+        if node.decorators or "NodeProto" in self.defaults.others:
             return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
         return b"".join(parts)
 
     def _tail(self, node: Node) -> bytes:
-        """The fields of a node that stand behind its names."""
-        habits = self.habits
+        """Return the fields of a node after its inputs, outputs and name."""
+        defaults = self.defaults
         parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
         for attribute in node.attributes:
             parts.append(self.attribute_field(attribute))
-        parts.append(habits.node_doc)
+        parts.append(defaults.node_doc)
         if node.domain is None:
-            parts.append(habits.node_domain)
+            parts.append(defaults.node_domain)
         else:
             parts.append(delimited(b"\x3a", text_bytes(node.domain)))
         if node.overload is None:
-            parts.append(habits.node_overload)
+            parts.append(defaults.node_overload)
         else:
             parts.append(delimited(b"\x42", text_bytes(node.overload)))
         return b"".join(parts)
 
 
 def own_decorators(graph: Graph) -> list[Decorator]:
-    """The decorators that change the `GraphProto` itself."""
+    """Return the decorators of the `GraphProto` itself."""
     return [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AST to wire bytes: values, tensors and attributes, and what habits and decorators add."""
+"""Encode values, tensors and attributes; apply presence defaults and decorators."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from onnxtext.ast.model import (
-    Graph,
-    ValueInfo,
-)
+from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import TensorType, Type, type_depth
 from onnxtext.ast.values import (
@@ -31,7 +28,7 @@ from onnxtext.ast.values import (
 from onnxtext.proto.encode.decorators import FieldTable, targeted
 from onnxtext.proto.encode.fields import lower_tensor, lower_type, metadata_fields, text_bytes
 from onnxtext.proto.generic import RecordError, lower_record
-from onnxtext.proto.presence_defaults import Habits
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
 from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
@@ -39,21 +36,20 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 _A = AttributeType
 
-
 _SMALL = 4096
-"""Attributes with more bytes than this are hardly met twice."""
-_HEAVY = 8 << 16
-"""Tensors of more bits than this (64 KiB) describe no shape."""
+"""Larger attributes are not cached, because they rarely repeat."""
+_SHAPE_LIMIT = 8 << 16
+"""Tensors of more bits than this (64 KiB) cannot be shapes, so inference can omit them."""
 
 
 class LowerError(ValueError):
     """A statement cannot be lowered.
 
     Attributes:
-        message: why.
-        at: the statement's offset in its text, -1 if it has none.
-        code: of the diagnostic.
-        mark: the words of the statement that are wrong, such as a blob's digest; "" if unknown.
+        message: the reason.
+        at: the statement's offset in its text; -1 if unknown.
+        code: the code of the diagnostic.
+        mark: the wrong text in the statement, such as a blob's digest; "" if unknown.
     """
 
     def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
@@ -64,76 +60,76 @@ class LowerError(ValueError):
         self.mark = mark
 
     def placed(self, at: int) -> LowerError:
-        """The same error, at a statement if it was at none."""
+        """Set the offset if it is unknown; return the error itself."""
         if self.at < 0:
             self.at = at
         return self
 
 
 class ValueLowering(ABC):
-    """The part of lowering that is about values; `graph` is what attributes need of the rest.
+    """Lowers values, tensors and attributes; attributes may contain a `graph`.
 
-    Subclasses may override any public method: what tensors hold goes through `tensor_data` or
+    Subclasses may override any public method: all tensor data goes through `tensor_data` or
     `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
 
     Attributes:
-        deepest: how many graphs were inside one another, at most.
-        deepest_type: likewise, types in types.
+        deepest: the maximum nesting depth of graphs.
+        deepest_type: the maximum nesting depth of types.
     """
 
     def __init__(
         self,
-        habits: Habits,
+        defaults: PresenceDefaults,
         resources: Mapping[str, bytes | memoryview] | None = None,
         elsewhere: Elsewhere | None = None,
         *,
         verified: bool = False,
         guard: Callable[[], object] | None = None,
-        light: bool = False,
+        omit_weights: bool = False,
     ) -> None:
-        """Start a run.
+        """Create the caches.
 
         Args:
-            habits: of the text.
-            resources: the bytes of blobs by their digests.
-            elsewhere: where other blobs are.
-            verified: whether these digests were just made of these bytes.
-            guard: called before data that is large, or elsewhere, is met for the first time.
-            light: whether large tensors refer to data that is nowhere instead.
+            defaults: the presence defaults of the text.
+            resources: blobs by digest.
+            elsewhere: finds other blobs.
+            verified: whether the digests of the resources are known to match.
+            guard: called before the first large or external data is read.
+            omit_weights: whether large tensors refer to a missing file instead.
         """
-        self.habits = habits
+        self.defaults = defaults
         self._blobs = Blobs(resources or {}, verified=verified)
         self._elsewhere = elsewhere
         self._guard = guard
-        self._light = light
+        self._omit_weights = omit_weights
         self.deepest = self.deepest_type = self._depth = 0
-        # By identity. What was lowered is kept alive, so that no other object gets its identity.
+        # The caches are keyed by id; `_alive` keeps these ids unique.
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
         self._attributes: dict[int, Piece] = {}
 
     def enter_graph(self) -> None:
-        """Count a graph, inside those that were entered and not left."""
+        """Enter a nested graph."""
         self._depth += 1
         self.deepest = max(self.deepest, self._depth)
 
     def leave_graph(self) -> None:
-        """Its end."""
+        """Leave a nested graph."""
         self._depth -= 1
 
-    def _watch(self) -> None:
+    def _call_guard(self) -> None:
         guard, self._guard = self._guard, None
         if guard is not None:
             guard()
 
     @abstractmethod
     def graph(self, graph: Graph) -> list[Piece]:
-        """A `GraphProto`, in pieces."""
+        """Return a `GraphProto` in pieces."""
 
     # ---- Values -----------------------------------------------------------------------------
 
     def value_info(self, value: ValueInfo) -> bytes:
-        """A `ValueInfoProto`."""
+        """Return a `ValueInfoProto`."""
         data = delimited(b"\x0a", text_bytes(value.name))
         decorators: Sequence[Decorator] = ()
         if value.decorators:
@@ -144,7 +140,7 @@ class ValueLowering(ABC):
             elif value.type is not None:
                 data += self.typed(value.type, value.at)
             elif type_decorators:
-                raise LowerError("`@type` decorators need a type", value.at)
+                raise LowerError("a `@type` decorator needs a type", value.at)
         elif value.type is not None:
             data += self.typed(value.type, value.at)
         if value.metadata:
@@ -152,11 +148,11 @@ class ValueLowering(ABC):
         return self.finish("ValueInfoProto", data, decorators, value.at)
 
     def initializer(self, value: ValueInfo, *, is_input: bool = False) -> list[Piece]:
-        """A `TensorProto`, or a `SparseTensorProto`.
+        """Return a `TensorProto` or `SparseTensorProto` in pieces.
 
         Args:
-            value: has data.
-            is_input: what stands at the value is about the input; `@data.…` is about its default.
+            value: a value with data.
+            is_input: whether the data is the default of an input, decorated by `@data.…`.
         """
         decorators = targeted(value.decorators, "data" if is_input else "")
         if isinstance(value.data, SparseTensor):
@@ -167,7 +163,9 @@ class ValueLowering(ABC):
             return [self.finish("SparseTensorProto", data, decorators, value.at)]
         assert isinstance(value.type, TensorType)
         assert value.data is not None
-        if type(value.data) is RawData and not (decorators or value.metadata or self.habits.others):
+        if type(value.data) is RawData and not (
+            decorators or value.metadata or self.defaults.others
+        ):
             return self.raw_initializer(value.type, value.name, value.data.data)
         held = self.tensor_data(value.type, value.data, value.at, value.name)
         pieces = lower_tensor(value.type, value.name, held)
@@ -176,26 +174,26 @@ class ValueLowering(ABC):
         return self.finish_pieces("TensorProto", pieces, decorators, value.at)
 
     def raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
-        """What nearly every initializer is: a `TensorProto` with raw data and nothing special."""
+        """Return a `TensorProto` of the most common form: raw data, no decorators."""
         return lower_tensor(type, name, RawData(data))
 
     def tensor(self, tensor: Tensor) -> bytes:
-        """A `TensorProto` in an attribute."""
-        name = self.habits.tensor_name if tensor.name is None else tensor.name
+        """Return a `TensorProto` in an attribute."""
+        name = self.defaults.tensor_name if tensor.name is None else tensor.name
         pieces = lower_tensor(tensor.type, name, self.tensor_data(tensor.type, tensor.data, -1))
         return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
 
     def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
-        """A tensor's data, with the bytes of a blob."""
+        """Return a tensor's data with blobs and data files resolved."""
         if not isinstance(data, (Blob, DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
         dims = [dim for dim in type.shape or () if isinstance(dim, int)]
-        if self._light and element is not None and element.bits * prod(dims) > _HEAVY:
+        if self._omit_weights and element is not None and element.bits * prod(dims) > _SHAPE_LIMIT:
             return ExternalData((("location", "left-out"),))
-        self._watch()
+        self._call_guard()
         if isinstance(data, SplatData):
             return data
         whose = f"tensor `{name}`: " if name else ""
@@ -217,9 +215,9 @@ class ValueLowering(ABC):
         return RawData(raw)
 
     def _array(self, type: TensorType, file: DataFile, at: int, whose: str) -> bytes | memoryview:
-        """The elements in a data file."""
+        """Return the elements in a data file."""
         if self._elsewhere is None:
-            message = f"{whose}data files are read for texts in files (base_dir)"
+            message = f"{whose}cannot read a data file without a base_dir"
             raise LowerError(message, at, "weights-unreadable", file.path)
         try:
             return self._elsewhere.array(file, type)
@@ -227,12 +225,12 @@ class ValueLowering(ABC):
             raise LowerError(whose + str(error), at, error.code, file.path) from None
 
     def blob(self, blob: Blob, at: int) -> bytes | memoryview:
-        """The bytes of a blob.
+        """Return the bytes of a blob.
 
         Raises:
-            LowerError: they are nowhere, or not what the digest says.
+            LowerError: the blob is missing or does not match its digest.
         """
-        self._watch()
+        self._call_guard()
         digest = blob.digest
         try:
             if self._elsewhere is not None and not self._blobs.knows(digest):
@@ -242,7 +240,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
-        """A `SparseTensorProto`; a sparse initializer's name is that of its values."""
+        """Return a `SparseTensorProto`; a sparse initializer's name is that of its values."""
         values = sparse.values
         if name is not None and values.name is None:
             values = Tensor(values.type, values.data, name, values.decorators)
@@ -252,7 +250,7 @@ class ValueLowering(ABC):
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
     def typed(self, type: Type, at: int) -> bytes:
-        """The field of a type in a `ValueInfoProto`."""
+        """Return the type field of a `ValueInfoProto`."""
         data = self._types.get(id(type))
         if data is None:
             data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
@@ -260,7 +258,7 @@ class ValueLowering(ABC):
         return data
 
     def _type(self, type: Type, decorators: Sequence[Decorator], at: int) -> bytes:
-        """A `TypeProto`."""
+        """Return a `TypeProto`."""
         try:
             data = lower_type(type)
         except RecordError as error:
@@ -271,7 +269,7 @@ class ValueLowering(ABC):
     # ---- Attributes -------------------------------------------------------------------------
 
     def attribute_field(self, attribute: Attribute) -> Piece:
-        """An attribute of a node, with its key and length."""
+        """Return an attribute of a node, with its key and length."""
         field = self._attributes.get(id(attribute))
         if field is None:
             field = delimited(b"\x2a", self.attribute(attribute))
@@ -280,12 +278,12 @@ class ValueLowering(ABC):
         return field
 
     def remember(self, attribute: Attribute, field: Piece) -> None:
-        """Know how an attribute is lowered, because it was lifted from these very bytes."""
+        """Cache the field of an attribute that was lifted from it."""
         self._attributes[id(attribute)] = field
         self._alive.append(attribute)
 
     def attribute(self, attribute: Attribute) -> bytes:
-        """An `AttributeProto`."""
+        """Return an `AttributeProto`."""
         name = delimited(b"\x0a", text_bytes(attribute.name))
         value = attribute.value
         kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
@@ -311,7 +309,7 @@ class ValueLowering(ABC):
         return name + data
 
     def attribute_value(self, attribute: Attribute) -> bytes:
-        """The field that holds the value of an attribute."""
+        """Return the field that holds the value of an attribute."""
         value = attribute.value
         match attribute.type, value:
             case _A.INT, int():
@@ -336,18 +334,20 @@ class ValueLowering(ABC):
                 return delimited(b"\x72", self._type(value, (), -1))  # type: ignore[arg-type]
             case _, tuple():
                 return self._list_value(attribute.type, value)
-        raise LowerError(f"the value of the attribute `{attribute.name}` is not of its type", -1)
+        raise LowerError(
+            f"the value of the attribute `{attribute.name}` does not match its type", -1
+        )
 
     def _blob_value(
         self, kind: AttributeType | None, data: bytes | memoryview, digest: str
     ) -> bytes:
-        """A string, or a list of numbers from its little-endian elements."""
+        """Return the field of a string, or of a list of little-endian numbers."""
         data = bytes(data)
         if kind is _A.STRING:
             return delimited(b"\x22", data)
         width = 4 if kind is _A.FLOATS else 8
         if len(data) % width:
-            message = f"the blob {digest} has {len(data)} bytes, no multiple of {width}"
+            message = f"the blob {digest} has {len(data)} bytes, which is not a multiple of {width}"
             raise LowerError(message, -1, SIZE, digest)
         if kind is _A.FLOATS:
             return varints.float_fields(b"\x3d", data)
@@ -370,7 +370,7 @@ class ValueLowering(ABC):
                 case _A.TYPE_PROTOS, _:
                     parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
                 case _:
-                    raise LowerError("an item of an attribute's list is not of its type", -1)
+                    raise LowerError("an item of an attribute's list does not match its type", -1)
         return b"".join(parts)
 
     # ---- Presence and decorators ------------------------------------------------------------
@@ -378,14 +378,14 @@ class ValueLowering(ABC):
     def finish_pieces(
         self, message: str, pieces: list[Piece], decorators: Sequence[Decorator], at: int
     ) -> list[Piece]:
-        """A message in pieces, after habits and decorators; joined only if it has any."""
-        if not decorators and message not in self.habits.others:
+        """Apply presence defaults and decorators to a message in pieces; join only if needed."""
+        if not decorators and message not in self.defaults.others:
             return pieces
         return [self.finish(message, b"".join(pieces), decorators, at)]
 
     def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
-        """A message, after what the habits add and the decorators change."""
-        extra = self.habits.others.get(message)
+        """Apply presence defaults and decorators to a message."""
+        extra = self.defaults.others.get(message)
         if not decorators and not extra:
             return data
         table = FieldTable(message, data)

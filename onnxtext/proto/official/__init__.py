@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models reduced to what the official syntax can say."""
+"""Reduce models to the subset that the official syntax can express, and list the losses."""

@@ -36,4 +36,4 @@ def field_number(text: str) -> int:
     """
     if len(text) < 12 and 0 <= int(text) < 1 << 29:
         return int(text)
-    raise SemanticError("a field's number is between 1 and 536870911", token=text)
+    raise SemanticError("a field number must be between 1 and 536870911", token=text)

@@ -109,7 +109,7 @@ def load_grammar() -> Grammar:
         {
             "Token": Token,
             "SemanticError": SemanticError,
-            "hole": ERROR_NODE,
+            "error_node": ERROR_NODE,
             "layout": _layout,
             "read_token": _token_reader(lexer, terminals),
         },

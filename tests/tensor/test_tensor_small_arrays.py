@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.tensor import parse
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.few import LONGEST, flattened, parse_few
 from onnxtext.tensor.floats import float32_bits, float64_bits
+from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -40,24 +40,24 @@ def spelled(value: float) -> str:
 @example("1e400")
 @example("-0.0")
 def test_floats(text: str) -> None:
-    made = parse_few(ELEMENTS["float"], f"[{text}, 1]", 2)
+    made = parse_small(ELEMENTS["float"], f"[{text}, 1]", 2)
     if made is not None:
         assert made == struct.pack("<If", float32_bits(text), 1)
-    made = parse_few(ELEMENTS["double"], f"[{text}]", 1)
+    made = parse_small(ELEMENTS["double"], f"[{text}]", 1)
     if made is not None:
         assert made == struct.pack("<Q", float64_bits(text))
 
 
 def test_most_floats_are_few() -> None:
     texts = [f"{number / 64}" for number in range(-400, 400)]
-    assert all(parse_few(ELEMENTS["float"], f"[{text}]", 1) is not None for text in texts)
+    assert all(parse_small(ELEMENTS["float"], f"[{text}]", 1) is not None for text in texts)
 
 
 @pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32", "int64", "uint64"])
 @given(number=st.integers(-(1 << 65), 1 << 65))
 def test_integers(name: str, number: int) -> None:
     element = ELEMENTS[name]
-    made = parse_few(element, f"[{number}, 7]", 2)
+    made = parse_small(element, f"[{number}, 7]", 2)
     low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
     high = low + (1 << element.bits)
     size = element.bits // 8
@@ -75,8 +75,8 @@ def test_integers(name: str, number: int) -> None:
      "[1e9999, 2]", "[" + "1, " * LONGEST + "1]", "[\u0661, 2]"],
 )  # fmt: skip
 def test_other_literals_are_left_to_the_slow_path(text: str) -> None:
-    assert parse_few(ELEMENTS["float"], text, 2) is None
-    assert parse_few(ELEMENTS["int64"], text, 2) is None
+    assert parse_small(ELEMENTS["float"], text, 2) is None
+    assert parse_small(ELEMENTS["int64"], text, 2) is None
 
 
 SMALL = st.lists(st.integers(-(10**17), 10**17), min_size=1, max_size=9)
@@ -97,7 +97,7 @@ def test_scalars_and_lists_of_attributes_are_read_without_numpy(
         ]
 
     found = read()
-    with mock.patch.object(parse, "parse_few", return_value=None):
+    with mock.patch.object(parse, "parse_small", return_value=None):
         assert read() == found
 
 
@@ -123,10 +123,10 @@ def test_blanks_and_a_trailing_comma_change_nothing(
     items = "".join(f"{spaced(',') if at else ''}{one}" for at, one in enumerate(numbers))
     inside = data.draw(BLANKS) + items + data.draw(st.sampled_from(["", ","])) + data.draw(BLANKS)
     for name in ("float", "int64"):
-        expected = parse_few(ELEMENTS[name], str(numbers), len(numbers))
+        expected = parse_small(ELEMENTS[name], str(numbers), len(numbers))
         assert expected is not None
-        assert parse_few(ELEMENTS[name], f"[{inside}]", len(numbers)) == expected
-        assert parse_few(ELEMENTS[name], f"{{{inside}}}", None, "{}") == expected
+        assert parse_small(ELEMENTS[name], f"[{inside}]", len(numbers)) == expected
+        assert parse_small(ELEMENTS[name], f"{{{inside}}}", None, "{}") == expected
 
 
 @pytest.mark.parametrize("dims", [[40], [10, 4], [2, 5, 1, 4], [40, 1]])
@@ -164,4 +164,4 @@ def test_small_literals_as_we_print_them_are_read_without_numpy(name: str, dims:
     ],
 )
 def test_nested(text: str, dims: list[int], flat: str | None) -> None:
-    assert flattened(text, dims) == flat
+    assert flatten(text, dims) == flat

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A few plain numbers in brackets or braces: what most initializers of a graph are.
+"""Fast path for short literals of plain numbers, which most initializers are.
 
-For them numpy takes longer to start than the whole conversion. Anything that is not plain (words,
-hexadecimals, blanks in odd places, numbers that would be rounded twice) is left to `parse`.
+Without numpy, whose call overhead exceeds the whole conversion. Other literals (words,
+hexadecimals, unusual whitespace, numbers that would be rounded twice) are left to `parse`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from struct import pack, unpack
 from onnxtext.tensor.elements import ElementType
 
 LONGEST = 1000
-"""Texts with more characters than this are read in bulk."""
+"""Longer texts are read in bulk."""
 
 _BLANK = r"[ \t\n\v\f\r]*"
 _INTEGER = r"-?[0-9]{1,18}"
@@ -23,7 +23,7 @@ _NUMBER = r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e-?[0-9]{1,3})?"
 
 
 def _list_of(item: str) -> re.Pattern[str]:
-    """Match a flat list in brackets or braces, on any number of lines; its items are group 1."""
+    """Return a pattern of a flat list in brackets or braces; group 1 contains the items."""
     items = f"{item}(?:,{_BLANK}{item})*"
     return re.compile(rf"[\[{{]{_BLANK}({items})(?:,?{_BLANK})[\]}}]")
 
@@ -34,16 +34,16 @@ _ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 _HALF = 0x1000_0000
 _LOW_BITS = 0x1FFF_FFFF
-"""The bits that a float64 has and a float32 has not; `_HALF` of them is halfway between two."""
+"""The bits of a float64 that a float32 lacks; the value `_HALF` of them is halfway."""
 
 _NORMAL = 0x3810_0000_0000_0000
-"""The bits of 2**-126 as float64: the smallest float32 with all its bits."""
+"""The bits of 2**-126 as float64: the smallest normal float32."""
 
 _INFINITE = 0x7FF0_0000_0000_0000
-"""The bits of infinity, which no number may become."""
+"""The bits of infinity as float64: the result of an overflow."""
 
 
-def parse_few(
+def parse_small(
     element: ElementType, text: str, count: int | None, brackets: str = "[]"
 ) -> bytes | None:
     """Read a short flat literal.
@@ -52,10 +52,10 @@ def parse_few(
         element: The element type.
         text: The literal.
         count: The number of elements; None for any.
-        brackets: What it begins and ends with.
+        brackets: The opening and the closing bracket.
 
     Returns:
-        The elements, little-endian; None if the literal is not as plain as that, or wrong.
+        The elements, little-endian; None if the literal is not plain, or invalid.
     """
     if len(text) > LONGEST or text[:1] + text[-1:] != brackets:
         return None
@@ -72,7 +72,7 @@ def parse_few(
     if element.name == "double":
         return doubles if max(map(abs, values)) < float("inf") else None
     for bits in unpack(f"<{found}Q", doubles):
-        # Decimals are rounded to float64 first: that decides nothing but exactly halfway.
+        # Double rounding, to float64 and then float32, is wrong only for halfway cases.
         size = bits & 0x7FFF_FFFF_FFFF_FFFF
         if bits & _LOW_BITS == _HALF or (size < _NORMAL and size) or size >= _INFINITE:
             return None
@@ -82,12 +82,12 @@ def parse_few(
         return None
 
 
-def flattened(text: str, dims: Sequence[int]) -> str | None:
-    """A short nested literal as a flat one; None if that is not plainly what it is.
+def flatten(text: str, dims: Sequence[int]) -> str | None:
+    """Flatten a short nested literal; return None if its structure does not match the dims.
 
     Args:
         text: The literal.
-        dims: The dimensions it should be nested by, all or those other than 1.
+        dims: The dimensions; those that are 1 may be omitted in the literal.
     """
     if len(text) > LONGEST:
         return None
