@@ -37,7 +37,7 @@ def test_shown_lines_equal_the_fixed_text(text: str, data: st.DataObject) -> Non
     kept = [item for item in kept if item[0] not in gone]
     if not any(change.added and change.number not in gone for change in found):
         assert len(kept) <= len(fix.apply(text).split("\n"))
-    assert (found == []) == (fix.apply(text) == text) or fix.apply(text).split("\n") != lines
+    assert found or fix.apply(text) == text  # edits of different lines may cancel each other
 
 
 def shown(text: str, *edits: tuple[int, int, str], columns: int = 60) -> list[str]:
